@@ -11,9 +11,9 @@ const RENEWAL_MS = 20_000;
 
 /**
  * Runs an operation once for an `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets
- * the first result, secrets included. It is refused with another input, with other access (as by a lesser token of the
- * same member), and while the first one runs. Failures are not stored. The stored result is encrypted with the master
- * key, because it may contain a secret.
+ * the first result, including secrets. A repetition is refused when its input or its access is different (as with a
+ * lesser token of the same member), and while the first one still runs. Failures are not stored. The stored result is
+ * encrypted with the master key, because it may contain a secret.
  */
 export async function runOnce(
   { outcomes, context }: Pick<Administration, "outcomes" | "context">,
@@ -43,7 +43,8 @@ export async function runOnce(
     () => {},
   );
   try {
-    // A master key that is missing is found before the operation, whose result could not be stored.
+    // This call fails if the master key is missing. It comes before the operation, because the result could not be
+    // stored afterwards.
     await configuration.seal(store, name, "");
     const result = await act();
     const { sealed } = await configuration.seal(store, name, JSON.stringify(result));

@@ -45,7 +45,7 @@ export function allRoutes(
   };
   const { admin: context, identity, outcomes, undeclaredProxy } = options;
   const administration = { ...settings, context, identity, outcomes, undeclaredProxy };
-  // Azure's clients call these too.
+  // Azure's clients call these routes, too, under other addresses.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
     ...embeddingRoutes(core, bodyLimits),
@@ -71,7 +71,7 @@ export function allRoutes(
   return [...routes, documentRoute(routes)];
 }
 
-/** Returns health, readiness and metrics, which may have a port of their own. */
+/** Returns the routes of health, readiness and metrics, which may have a port of their own. */
 export function operatorRoutes(
   { metrics, unready, status, server: { metricsToken } }: ServerOptions,
   lifecycle: Lifecycle,

@@ -1,7 +1,7 @@
 import type { HttpExchange } from "./http-exchange.ts";
 import { baseHeaders } from "./respond.ts";
 
-/** A file that was built for browsers: of the console, or of the documents. */
+/** A file that was built for browsers, for the console or the documents. */
 export interface BuiltFile {
   bytes: Blob;
   encoding?: "gzip";
@@ -9,17 +9,17 @@ export interface BuiltFile {
   type: string;
 }
 
-/** Placeholder in a page for the nonce that its component library gives to its few style elements. */
+/** Placeholder in a page for a nonce. The page's component library sets the nonce on its few style elements. */
 export const NONCE = "nonce-of-this-response";
 
-/** Of files whose names have a hash of their content. */
+/** Caching of files whose names contain a hash of their content. */
 export const FOREVER = "public, max-age=31536000, immutable";
 
 export function acceptsGzip({ headers }: Request): boolean {
   return /\bgzip\b/.test(headers.get("accept-encoding") ?? "");
 }
 
-/** Sends a file as it was built, compressed where the browser takes that. */
+/** Sends a built file, compressed if the browser accepts that. */
 export function sendBuiltFile(
   { requestId }: HttpExchange,
   { bytes, encoding, type }: BuiltFile,
@@ -38,7 +38,7 @@ export function sendBuiltFile(
   });
 }
 
-/** Sends a page with a nonce of its own in the place of each `NONCE`. */
+/** Sends a page in which each `NONCE` is replaced by a nonce made for this response. */
 export function sendPageWithNonce(
   { requestId }: HttpExchange,
   page: string,
@@ -50,7 +50,10 @@ export function sendPageWithNonce(
   return new Response(page.replaceAll(NONCE, nonce), { headers });
 }
 
-/** Returns a page of one sentence in place of one that is not built; it loads itself again where waiting helps. */
+/**
+ * Returns a page of one sentence, for a page that is not built. With `retrySeconds`, the browser loads it again after
+ * this time.
+ */
 export function notice(
   { requestId }: HttpExchange,
   title: string,
@@ -66,15 +69,15 @@ export function notice(
   return new Response(page, { status: 503, headers });
 }
 
-/** Sources of a page's content security policy. */
+/** The sources that the content security policy of a page allows. */
 interface PagePolicy {
   scripts: string;
   styles: string;
-  /** Of `style` attributes; those of `styles` when absent. */
+  /** Sources for `style` attributes; by default those of `styles`. */
   styleAttributes: string;
 }
 
-/** Returns the headers of a page: it loads from this gateway alone, and no other page may frame it. */
+/** Returns the headers of a page: it may load files only from this gateway, and no other page may frame it. */
 export function pageHeaders({
   scripts = "'self'",
   styles = "'self'",

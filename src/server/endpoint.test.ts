@@ -24,12 +24,14 @@ const { principal, core } = plainCore({
 
 const keyedRoute = { method: "POST", name: "keyed", family: "chat", auth: "key", scope: "ai:llm" } as const;
 
-/** The handler over a keyed chat route, a limited one and a public one, with the records it reports. */
+/**
+ * Opens the handler with a route that needs a key, a limited one and a public one. Returns the records that it reports.
+ */
 function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "serving") {
   return openFor(() => handle(), phase);
 }
 
-/** The same over a handler that reads its exchange. */
+/** Opens the handler as `open` does, for a route handler that reads its exchange. */
 function openFor(
   handle: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>,
   phase: Phase,

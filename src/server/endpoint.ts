@@ -49,18 +49,21 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const ID_PREFIX = 4;
 const STOPPING_RETRY_SECONDS = 1;
 
-/** The result of looking up a request's target as it was sent; its normalized path may lead to other routes. */
+/**
+ * The result of looking up a request's target in the form in which it was sent. Its normalized path may lead to other
+ * routes.
+ */
 export interface FoundTarget {
   routes: ReadonlySet<HttpRoute>;
-  /** The path, where the target is one without further parts; null where it must be read from the URL. */
+  /** The path, if the target is only a path; null when the path must be read from the URL. */
   path: string | null;
 }
 
 export type Handler = (request: Request, server: Server<undefined>, target: FoundTarget) => Promise<Response>;
 
 /**
- * Returns the handler of all HTTP requests: every request gets an id, is authenticated as its route requires, has its
- * errors rendered in its route's shape, and is reported to the listeners once, after its end.
+ * Returns the handler of all HTTP requests. It gives each request an id, authenticates it as its route requires,
+ * renders errors in the route's shape, and reports the request once to the listeners, after its end.
  */
 export function createHandler(settings: EndpointSettings): Handler {
   const report = createReport(settings);
@@ -123,7 +126,9 @@ function openExchange(
   };
 }
 
-/** Calls the route's handler; for a route with a key, only after the key is accepted and the request counted. */
+/**
+ * Calls the route's handler. For a route with a key, does so only after the key is accepted and the request is counted.
+ */
 async function handle(
   settings: EndpointSettings,
   route: HttpRoute,
@@ -162,7 +167,7 @@ function principalOf(
 }
 
 /**
- * Returns the error of a failed request. A client that disconnects while it sends makes reading its body fail with
+ * Returns the error of a failed request. When a client disconnects while it sends the body, reading the body fails with
  * various errors.
  */
 function failureOf(
@@ -182,7 +187,10 @@ function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
   lifecycle.notice();
 }
 
-/** Returns the error for requests that the stopping server cuts. Their handlers see a client that disconnects. */
+/**
+ * Returns the error for requests that the stopping server cuts. To their handlers, it looks as if the client had
+ * disconnected.
+ */
 export function stopping(): GatewayError {
   const message = "This server is stopping. Retry; another one will respond.";
   return new GatewayError("overloaded", message, { retryAfterSeconds: STOPPING_RETRY_SECONDS });
@@ -193,9 +201,9 @@ function renderFailure(
   family: ErrorFamily,
   exchange: HttpExchange | AuthenticatedExchange,
 ): Response {
-  // The client receives nothing; the status is for the log.
+  // The client does not receive this response; its status is for the log.
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
-  // A refused request was counted, too.
+  // The limits count refused requests as well, so the error has their state.
   const limitState = failure.limitState ?? ("grant" in exchange ? exchange.grant.limitState : null);
   const extra: Record<string, string> = {
     ...rateHeaders(limitState, family === "messages" ? family : "chat"),
@@ -205,8 +213,8 @@ function renderFailure(
 }
 
 /**
- * The requests that the server accepts: all of them (`serving`, and `leaving`, in which only the readiness probe
- * fails), only those on open connections (`draining`), or none (`stopping`).
+ * The requests that the server accepts. `serving`: all requests. `leaving`: all requests, but the readiness probe
+ * fails. `draining`: only requests on open connections. `stopping`: none.
  */
 export type Phase = "serving" | "leaving" | "draining" | "stopping";
 

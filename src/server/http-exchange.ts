@@ -10,17 +10,17 @@ import { type AddressList, plainAddress } from "../lib/cidr.ts";
 export interface HttpExchange {
   request: Request;
   server: Server<undefined>;
-  /** The `{…}` part of the route's path, decoded; empty where the path has none. */
+  /** The value of the `{…}` part of the route's path, decoded; empty when the path has no such part. */
   parameter: string;
-  /** The model named by the path; it replaces the body's. */
+  /** The model that the path names. It replaces the model in the body. */
   model?: string;
   /** The path of the request's URL. */
   path: string;
-  /** The caller's address; null until something needs it. */
+  /** The caller's address; null until it is first needed. */
   address: string | null;
-  /** The sender, for the ledger; null for the holder of the key. */
+  /** The member or program that sent the request, for the ledger; null for the holder of the key. */
   source: string | null;
-  /** The gateway's own id, which keys the ledger. */
+  /** The gateway's own id of the request, which is also the id of the ledger entry. */
   id: string;
   /** The caller's `X-Request-Id` if it is usable, else `id`. */
   requestId: string;
@@ -32,25 +32,25 @@ export interface HttpExchange {
   /** Null while no traces are exported. */
   trace: RequestTrace | null;
   facts: RequestFacts;
-  /** The owner of the key, once the key has been accepted. */
+  /** The key and its organization, once the key has been accepted. */
   principal?: Principal;
 }
 
 /** An exchange whose key has been accepted. */
 export interface AuthenticatedExchange extends HttpExchange {
   principal: Principal;
-  /** Returns the client's network by its address: the range that one client controls. */
+  /** Returns the client's network: the range of addresses that one client controls. */
   network(): string;
-  /** The counts of the request in the limits. */
+  /** The counts of this request in the limits. */
   grant: LimitGrant;
   /**
-   * Set only with an idempotency key. Call it with the request's content before anything is called or billed. Throws
-   * when the request must not run.
+   * Claims the idempotency key of the request; absent when it has none. Call it with the request's content before
+   * anything is called or billed. Throws when the request must not run.
    */
   claimOutcome?(content: unknown): Promise<void>;
 }
 
-/** Returns the exchange as the core sees it: without HTTP. */
+/** Returns the exchange in the form that the core uses, without HTTP. */
 export function contextOf(exchange: AuthenticatedExchange): RequestContext {
   const { id, requestId, principal, source, grant, request, claimOutcome, attempts, facts, trace } = exchange;
   const isOutcomeKept = claimOutcome !== undefined;
@@ -76,12 +76,14 @@ export function contextOf(exchange: AuthenticatedExchange): RequestContext {
   };
 }
 
-/** Returns the caller's address, determined once: querying the runtime for the peer costs microseconds. */
+/**
+ * Returns the caller's address. Determines it only once, because querying the runtime for the peer costs microseconds.
+ */
 export function addressOf(exchange: HttpExchange, trusted: AddressList): string {
   return (exchange.address ??= callerAddress(exchange.request, exchange.server, trusted));
 }
 
-/** Lets the client wait for a vendor without an idle timeout; the vendor's timeouts bound the wait. */
+/** Turns off the idle timeout, so that the client can wait for a vendor. The vendor's timeouts limit the wait. */
 export function suspendIdleTimeout({ server, request }: HttpExchange): void {
   server.timeout(request, 0);
 }
@@ -90,7 +92,7 @@ export function restoreIdleTimeout({ server, request }: HttpExchange, idleSecond
   server.timeout(request, idleSeconds);
 }
 
-/** Returns the path of a request's URL, which has no origin when the request had no Host (HTTP/1.0). */
+/** Returns the path of a request's URL. The URL has no origin when the request has no Host (HTTP/1.0). */
 export function pathOf(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", 8);
   const query = url.indexOf("?", start);
@@ -110,9 +112,9 @@ export function traceIdOf(traceparent: string | null): string | null {
 }
 
 /**
- * Returns the key in a request's headers. `Authorization` has priority over every other header, valid or not; an empty
- * token is no key. A value of a scheme other than Bearer is returned unchanged, so that it is refused as an unusable
- * key.
+ * Returns the key in a request's headers; null when there is none. `Authorization` has priority over all other headers,
+ * even if its value is invalid. An empty token counts as no key. A value with a scheme other than Bearer is returned
+ * unchanged, so that it is refused as an unusable key.
  */
 export function readSecret(headers: Headers, otherHeaders: readonly string[]): string | null {
   const authorization = headers.get("authorization");
@@ -128,8 +130,8 @@ export function readSecret(headers: Headers, otherHeaders: readonly string[]): s
 }
 
 /**
- * Returns the caller's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For`, read from
- * the right, that is not one of theirs. A port that a balancer appends to an address is removed.
+ * Returns the caller's address: the peer's or, behind trusted proxies, an address in `X-Forwarded-For`: the last one
+ * that is not a trusted proxy's. Removes a port that a load balancer has appended.
  */
 export function callerAddress(request: Request, server: Server<undefined>, trusted: AddressList): string {
   const peer = plainAddress(server.requestIP(request)?.address ?? "");
@@ -148,9 +150,11 @@ function withoutPort(entry: string): string {
   return v6 ?? v4 ?? entry;
 }
 
-/** Returns the base address that the caller used, without a trailing slash; a trusted proxy may declare it. */
+/**
+ * Returns the base address that the caller used, without a slash at its end. A trusted proxy may declare it in headers.
+ */
 export function callerBase(request: Request, server: Server<undefined>, trusted: AddressList): string {
-  // The URL of a request without a Host (HTTP/1.0) is only a path.
+  // Without a Host (HTTP/1.0), the URL of a request is only a path.
   const origin = request.url.startsWith("/")
     ? `http://${server.hostname}:${server.port}`
     : request.url.slice(0, request.url.indexOf("/", 8));
@@ -168,8 +172,8 @@ export function callerBase(request: Request, server: Server<undefined>, trusted:
 }
 
 /**
- * The program that sent a request, by its `user-agent`: one of a fixed list, so that callers cannot fill the sums of usage
- * with names of their own. Null where the request named none.
+ * Returns the program that sent a request, by its `user-agent`. It is one of a fixed list, so that callers cannot fill
+ * the sums of usage with names of their own. Null when the request has no `user-agent`.
  */
 export function clientProgram(userAgent: string | null): string | null {
   if (userAgent === null || userAgent === "") return null;
@@ -177,10 +181,13 @@ export function clientProgram(userAgent: string | null): string | null {
   return PROGRAMS.find(([pattern]) => pattern.test(named))?.[1] ?? "other";
 }
 
-/** Names of programs stand at the beginning; a library behind a program's own name is found by the next rows. */
+/** Maximum length of the `user-agent` that is searched. Names of programs are at its beginning. */
 const MAX_LENGTH = 200;
 
-/** Programs before the libraries that they are made of, and those before the runtimes that send for them. */
+/**
+ * Patterns in the order of their search. A program comes before the library that it uses, and a library before the
+ * runtime that sends its requests.
+ */
 const PROGRAMS: readonly (readonly [pattern: RegExp, program: string])[] = [
   [/^claude-cli\//, "Claude Code"],
   [/^codex[_-]/, "Codex"],

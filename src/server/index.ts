@@ -27,23 +27,23 @@ export interface RunningServer {
   /** Address without a trailing slash. */
   url: string;
   /**
-   * Leaves first: `/readyz` returns 503 while everything else continues for `leaveMs`. Then drains: new connections are
-   * refused; requests on open ones are served and close them. Ends all connections once no request has run for half a
-   * second. Requests that still run after `drainMs` get the error that `onCut` is called with; with null it reports
-   * that none was cut.
+   * Stops in three phases. Leaves: `/readyz` returns 503 while everything else continues for `leaveMs`. Drains: new
+   * connections are refused; a request on an open connection is still served and then closes the connection. Ends all
+   * connections once no request has run for half a second, or after `drainMs`. Calls `onCut` with the error that
+   * requests still running then receive, or with null when there are none.
    */
   stop(leaveMs: number, drainMs: number, onCut: (error: GatewayError | null) => void): Promise<void>;
-  /** Ends all connections at once. Requests that still run get the error that `onCut` is called with. */
+  /** Ends all connections at once. Calls `onCut` with the error that running requests receive. */
   abandon(onCut: (error: GatewayError) => void): Promise<void>;
 }
 
-/** While the server drains, a connection without requests for this time is closed. */
+/** Time without requests after which a draining server closes its connections. */
 const QUIET_MS = 500;
 const DRAIN_POLL_MS = 20;
-/** Longest wait for the responses of cut requests, whose tokens are still counted. */
+/** Maximum wait for the responses of cut requests, whose delivered tokens are still counted. */
 const CUT_MS = 2_000;
 
-/** Larger than any body a route takes; the routes have limits of their own. */
+/** Larger than any body that a route takes. Each route has its own limit. */
 const MAX_BYTES = 1024 ** 3;
 
 /** Listens on the configured address. Throws when the address is in use. */
@@ -67,7 +67,8 @@ export function startServer(options: ServerOptions): RunningServer {
       lifecycle.phase = "draining";
       const endsAt = clock.monotonic() + drainMs;
       const isListening = drainMs === 0 || !(await stopListening(server.port ?? 0));
-      // On other systems the runtime's own graceful stop refuses new connections; it closes idle ones at once.
+      // On other systems the runtime's own graceful stop must refuse new connections, although it closes idle ones at
+      // once.
       if (isListening) void server.stop();
       const isQuiet = () =>
         server.pendingRequests === 0 && lifecycle.quietMs() >= (isListening ? 0 : QUIET_MS);
@@ -84,7 +85,8 @@ export function startServer(options: ServerOptions): RunningServer {
     async abandon(onCut) {
       lifecycle.phase = "stopping";
       onCut(stopping());
-      // The requests have ended by then: closing a connection makes its client look as if it had disconnected.
+      // The turn lets the requests end with the error: closing a connection looks to its request as if the client had
+      // disconnected.
       await nextTurn();
       void limiting.stop();
       void server.stop(true);
@@ -93,7 +95,7 @@ export function startServer(options: ServerOptions): RunningServer {
   };
 }
 
-/** Serves probes and metrics, and nothing else, on their own port, if there is one. */
+/** Starts a server on the operators' port for probes and metrics only, if such a port is configured. */
 export function startOperatorServer(options: ServerOptions): RunningServer {
   const { metricsPort } = options.server;
   const lifecycle = new Lifecycle();
@@ -167,7 +169,8 @@ function listen(
 }
 
 /**
- * Returns handlers for the runtime's router, which alone sees targets as they were sent: `Request.url` is normalized.
+ * Returns handlers for the runtime's router. Only the router knows targets as they were sent, because `Request.url` is
+ * normalized.
  */
 function dispatch(table: RouteTable, handle: Handler) {
   const turns = new RequestTurns();
@@ -182,23 +185,23 @@ function dispatch(table: RouteTable, handle: Handler) {
   return { routes: Object.fromEntries(targets), fetch: bound({ routes: new Set(), path: null }) };
 }
 
-/** This many requests take 3 to 30 ms. */
+/** Maximum number of requests that begin in one turn of the event loop, which takes 3 to 30 ms. */
 const MAX_REQUESTS = 256;
 
 /**
- * Bounds the requests that begin in one turn of the event loop. A client may send thousands at once on one connection,
- * and the runtime would begin all that need no waiting before it serves any other connection.
+ * Limits the number of requests that begin in one turn of the event loop. A client may send thousands at once on one
+ * connection, and the runtime would begin all of them that do not wait before it serves any other connection.
  */
 class RequestTurns {
   #begun = 0;
 
   /**
-   * Call it before each request. Returns a promise that an excess request must await. The runtime takes no further
-   * request of a connection while one waits, and closes the connection when another one follows.
+   * Call it before each request. Returns a promise for an excess request, which must await it. While a request of a
+   * connection waits, the runtime begins no further request of it, and closes the connection when another one follows.
    */
   next(): Promise<void> | undefined {
     this.#begun += 1;
-    // Not at the first request of each turn, because a callback costs more than this count.
+    // The callback is not set at the first request of each turn, because it costs more than this count.
     if (this.#begun === MAX_REQUESTS / 2) setImmediate(() => (this.#begun = 0));
     return this.#begun > MAX_REQUESTS ? nextTurn() : undefined;
   }

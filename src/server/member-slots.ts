@@ -1,6 +1,6 @@
 import { AdminError } from "../admin/admin-error.ts";
 
-/** Bounds the long responses that run at the same time, of one member and of all members in this process. */
+/** Limits the number of long responses at the same time, of one member and of all members in this process. */
 export class MemberSlots {
   readonly #max: { ofMember: number; ofAll: number };
   readonly #message: string;
@@ -12,8 +12,8 @@ export class MemberSlots {
   }
 
   /**
-   * Takes a slot and returns a function that gives it back; calling that again does nothing. Throws an `AdminError` 429
-   * when no slot is free.
+   * Takes a slot and returns a function that gives it back; further calls of that function do nothing. Throws an
+   * `AdminError` 429 when no slot is free.
    */
   take(memberId: string): () => void {
     const own = this.#taken.get(memberId) ?? 0;

@@ -24,7 +24,7 @@ export interface ServerOptions {
   jobs: Omit<JobCore, keyof ImageCore>;
   /** The context of administration; the author of a change is added for each request. */
   admin: Omit<OperationContext, "by">;
-  /** A further way for members to sign in; null for none. */
+  /** The OpenID provider at which members may sign in as well; null when there is none. */
   identity: IdentitySettings | null;
   console: ConsoleFiles;
   safeFetch: SafeFetch;
@@ -52,7 +52,10 @@ export interface ServerOptions {
   beginTrace: BeginTrace | null;
   overload: Overload;
   connections: ConnectionLimit;
-  /** Returns why balancers must not choose this process although it serves; null when they may. */
+  /**
+   * Returns the reason why load balancers must not choose this process although it serves; null when they may choose
+   * it.
+   */
   unready(): string | null;
   /** Returns the verdict on the installation, for the details of readiness. */
   status(): Promise<InstallationStatus>;
@@ -60,6 +63,6 @@ export interface ServerOptions {
   /** Receives failures in the background. */
   onProblem(message: string, cause: unknown): void;
   metrics(): Promise<string>;
-  /** True when several processes listen on the port. */
+  /** True when several processes listen on the same port. */
   isShared: boolean;
 }

@@ -9,23 +9,26 @@ import { requireSameOrigin } from "./session-cookie.ts";
 import { originOf, readConsoleMember, type Administration } from "./signed-in.ts";
 import type { KeyRecord } from "../admin/keys/schema.ts";
 
-/** The header in which the console's playground names a key by its id, instead of sending its secret. */
+/** The header in which the console's playground sends the id of a key instead of its secret. */
 export const PLAYGROUND_KEY = "x-gateway-playground-key";
 
 /**
  * Returns the hash of the key that a request of the console may use, and notes the member in the exchange. The session
- * must belong to an administrator of the key's organization, and the request must come from the console's own origin.
- * Throws `authentication_required` otherwise. The first use of a key in a session leaves an audit row.
+ * must belong to an administrator of the key's organization, and the request must come from the console's own origin;
+ * otherwise throws `authentication_required`. The first use of a key in a session writes an audit row.
  */
 export type PlaygroundKeys = (exchange: HttpExchange, keyId: string) => Promise<string>;
 
-/** Uses that a process remembers as audited; a forgotten one is looked up again. */
+/** Maximum number of audited uses that a process remembers. A forgotten use is looked up again. */
 const MAX_REMEMBERED = 10_000;
 
 export function playgroundKeys(admin: Administration): PlaygroundKeys {
   const audited = new Map<string, Promise<void>>();
 
-  /** Other requests of the same session wait for the row too: nothing is called before it is written. */
+  /**
+   * Makes sure that the use is audited. Other requests of the same session wait as well, so that no vendor is called
+   * before the row is written.
+   */
   async function audit(use: Use): Promise<void> {
     const name = `${use.sessionId} ${use.key.id}`;
     let noted = audited.get(name);
@@ -64,7 +67,7 @@ interface Use {
   sessionId: string;
 }
 
-/** Writes the audit row of a session and a key, unless another process has. */
+/** Writes the audit row for a session and a key, unless another process has written it. */
 async function noteUse({ context: { store } }: Administration, { by, key, sessionId }: Use): Promise<void> {
   const act = { kind: "key", action: "use" } as const;
   const earlier = await store.audit.list({ ...act, actor: by.actor, subject: key.id, limit: LAST_USES });
@@ -73,5 +76,5 @@ async function noteUse({ context: { store } }: Administration, { by, key, sessio
   await store.audit.note({ ...act, by, subject, organizationId, detail: { session: sessionId } });
 }
 
-/** Sessions end after hours, so a member has few at once. */
+/** Number of latest uses that are searched. Sessions end after hours, so a member has only few at once. */
 const LAST_USES = 100;

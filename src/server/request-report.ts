@@ -12,19 +12,22 @@ export interface ReportSettings {
   trustedProxies: AddressList;
   listeners: readonly RequestListener[];
   connections: Pick<ConnectionLimit, "began" | "ended">;
-  /** Longest silence of a connection while its client has to send or to receive. */
+  /** Maximum silence of a connection while the client has to send or to receive, in seconds. */
   idleSeconds: number;
 }
 
-/** Statuses of requests refused for their key, address or path: their log lines include the caller's address. */
+/**
+ * Statuses of requests refused because of their key, address or path. Log lines of such requests contain the caller's
+ * address.
+ */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 interface Ending {
-  /** Absent for a request without a route. */
+  /** Absent for a request that matches no route. */
   route?: HttpRoute;
   response: Response;
   failure?: GatewayError | ClientDisconnected | null;
-  /** Set only for a stream. */
+  /** Set only for streams. */
   firstByteMs?: number;
 }
 

@@ -12,8 +12,9 @@ const FINAL: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 const TYPES = "type.googleapis.com/google.rpc.";
 
 /*
- * What clients read to tell whether to repeat a request: the official ones of OpenAI and Anthropic, and Claude Code,
- * `x-should-retry` and `Retry-After`; Google's the details; Codex the status of a 4xx.
+ * Each client reads something else to decide whether to repeat a request. The official clients of OpenAI and Anthropic
+ * and Claude Code read `x-should-retry` and `Retry-After`, Google's clients read the details, and Codex reads the
+ * status of a 4xx.
  */
 test.each(CELLS)("on %s the error %s says whether and when to repeat it", async (family, code) => {
   const { status } = ERROR_CODES[code];

@@ -7,7 +7,7 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { declaredLength } from "./entrance/body.ts";
 import type { ErrorFamily, OtherMethods, RouteTable } from "./routes.ts";
 
-/** The writer of error bodies of each route family. */
+/** Writers of error bodies, by family of routes. */
 const WRITERS: Readonly<Record<ErrorFamily, (error: GatewayError, requestId: string) => object>> = {
   chat: writeChatError,
   messages: writeMessagesError,
@@ -55,8 +55,8 @@ export function errorResponse(
 }
 
 /**
- * Returns the headers of every response: its request id, under the names that clients of each protocol read, and
- * headers that forbid caching and guessing the type. An endpoint whose responses may be cached sets its own
+ * Returns the headers of every response: the request id, under the names that clients of each protocol read, and
+ * headers that forbid caching and guessing of the type. An endpoint whose responses may be cached sets its own
  * `cache-control`.
  */
 export function baseHeaders(requestId: string): Record<string, string> {
@@ -69,13 +69,16 @@ export function baseHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** Returns the header that names the caller's fields without effect: bounded, and only visible ASCII; none for no field. */
+/**
+ * Returns the header that names the caller's fields without effect; no header when there are none. The value is limited
+ * in length and has only visible ASCII.
+ */
 export function ignoredHeader(names: readonly string[]): Record<string, string> {
   if (names.length === 0) return {};
   return { "x-gateway-ignored-params": names.slice(0, 32).map(headerWord).join(", ") };
 }
 
-/** Cuts a name to 64 characters without splitting a character. */
+/** Cuts a name to 64 characters, without cutting a character in two. */
 function headerWord(name: string): string {
   let word = "";
   for (const character of name.toWellFormed()) {
@@ -86,7 +89,7 @@ function headerWord(name: string): string {
   return word;
 }
 
-/** The reason why a request has no handler, and the shape of its error. */
+/** The reason why a request reaches no handler, and the shape of its error. */
 export interface HttpRefusal {
   error: GatewayError;
   family: ErrorFamily;
@@ -94,11 +97,12 @@ export interface HttpRefusal {
 }
 
 /**
- * Duplicate headers arrive joined by commas; a proxy may have used another one of them (request smuggling, RFC 9112).
+ * Several Host headers arrive joined by commas, and a proxy may have used another one of them (request smuggling, RFC
+ * 9112), so a list does not match.
  */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Returns the refusal of a request for its Host or its length, on every path; null where both are valid. */
+/** Returns the refusal of a request with an invalid Host or length, for every path; null when both are valid. */
 export function badHead(request: Pick<Request, "headers">, path: string): HttpRefusal | null {
   const host = request.headers.get("host");
   if (host !== null && !HOST.test(host))
@@ -113,8 +117,9 @@ function badHeader(message: string, path: string): HttpRefusal {
 }
 
 /**
- * Returns the refusal of a WebSocket's handshake on a path that exists, null for any other request. Clients that try one
- * first, such as Codex, take this status alone as a reason to go on over HTTP at once (RFC 9110, 15.5.22).
+ * Returns the refusal of a WebSocket handshake on an existing path; null for any other request. Clients that try a
+ * WebSocket first, such as Codex, then continue over HTTP at once; only this status has that effect (RFC 9110,
+ * 15.5.22).
  */
 export function webSocketRefusal({ headers }: Request, family: ErrorFamily): HttpRefusal | null {
   const protocols = headers.get("upgrade")?.split(",") ?? [];
@@ -125,8 +130,8 @@ export function webSocketRefusal({ headers }: Request, family: ErrorFamily): Htt
 }
 
 /**
- * Returns the refusal of a path with dot segments: a proxy that decides by the path as sent would have allowed another
- * path than the gateway serves.
+ * Returns the refusal of a path with dot segments. A proxy that decides by the path as it was sent would have allowed a
+ * different path from the one that the gateway serves.
  */
 export function badTarget(): HttpRefusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
@@ -134,8 +139,8 @@ export function badTarget(): HttpRefusal {
 }
 
 /**
- * Returns the refusal of a path and method without a route, with advice where the client's base address is the likely
- * reason.
+ * Returns the refusal of a path and method that no route has. It contains advice when the client's base address is the
+ * likely reason.
  */
 export function notRouted(
   found: OtherMethods | null,
@@ -165,8 +170,8 @@ function likelyFamily(path: string): ErrorFamily {
 }
 
 /**
- * Returns the path that a client has meant whose base address has one version segment too few or too many; null when
- * there is none.
+ * Returns the path that a client probably meant, when its base address has one version segment too few or too many;
+ * null when there is none.
  */
 function servedPath(table: RouteTable, method: string, path: string): string | null {
   const trimmed = path.replaceAll(/\/{2,}/g, "/").replace(/\/$/, "");

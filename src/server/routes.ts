@@ -8,26 +8,26 @@ import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 /** The shape of a route's errors. */
 export type ErrorFamily = "chat" | "messages" | "responses" | "images" | "native" | "admin";
 
-/** An endpoint: one that needs a key with a scope, or a public one with the reason for it. */
+/** An endpoint. It requires a key with a scope, or a signed-in member, or it is public for the given reason. */
 export type HttpRoute = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
-  /** A path, or one with a single `{…}` part. */
+  /** The path, which may contain one `{…}` part. */
   path: string;
-  /** Name in logs and metrics. */
+  /** Name of the route in logs and metrics. */
   name: string;
   family: ErrorFamily;
-  /** True when the `{…}` part may have this value; absent when any may. */
+  /** True when the `{…}` part may have this value. When absent, it may have any value. */
   takes?(parameter: string): boolean;
-  /** Returns the route that serves an exchange instead of this one, by its path or headers; null for this one. */
+  /** Returns another route that serves this exchange, chosen by its path or headers; null for this one. */
   routeFor?(exchange: HttpExchange): HttpRoute | null;
-  /** Served by an overloaded server too. */
+  /** True for a route that an overloaded server still serves. */
   isProbe?: true;
 } & (
   | {
       auth: "key";
-      /** The scope that a key needs; null when any key may call it. */
+      /** The scope that a key needs; null when any key may call the route. */
       scope: Scope | null;
-      /** The limits that count the request before its body is read; absent where none do. */
+      /** The pipeline whose limits count the request before its body is read; absent when none do. */
       pipeline?: LimitedPipeline;
       /** True when the endpoint itself keeps the outcomes of requests with an idempotency key. */
       keepsOutcomes?: true;
@@ -37,25 +37,28 @@ export type HttpRoute = {
     }
   | {
       auth: "public";
-      /** The reason why it needs no key. */
+      /** The reason why the route needs no key. */
       because: string;
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
   | {
-      /** For signed-in members; the endpoint checks that itself. */
+      /** The route is for signed-in members. The endpoint itself checks this. */
       auth: "member";
-      /** The lowest role that is accepted. The reach says if the route concerns data that all organizations share. */
+      /**
+       * The lowest role that is accepted. `reach` says whether the route concerns data that all organizations share.
+       */
       role: Role;
       reach: "organization" | "installation";
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
 );
 
-/** A response that continues after its handler has returned. */
+/** A response that continues after the handler has returned. */
 export interface StreamedResponse {
   response: Response;
   /**
-   * Resolves once the last byte has been sent or cannot be sent any more, with the error that ended it early, or null.
+   * Resolves once the last byte has been sent or can no longer be sent, with the error that ended the stream early, or
+   * null.
    */
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
@@ -67,13 +70,13 @@ interface RouteMatch {
   parameter: string;
 }
 
-/** The allowed methods of a known path that was called with another one. */
+/** The allowed methods of a known path, for a request with another method. */
 export interface OtherMethods {
   allow: string[];
   family: ErrorFamily;
 }
 
-/** Finds routes by method and path, without the query. */
+/** Finds routes by method and by path without the query. */
 export class RouteTable {
   readonly #exact = new Map<string, HttpRoute[]>();
   readonly #patterns: { before: string; after: string; route: HttpRoute }[] = [];
@@ -87,7 +90,7 @@ export class RouteTable {
   }
 
   /**
-   * Returns the routes by the pattern of their target in the runtime's router, which compares targets as they were
+   * Returns the routes by the pattern of their target for the runtime's router, which compares targets as they were
    * sent.
    */
   byTarget(): Map<string, ReadonlySet<HttpRoute>> {
@@ -96,8 +99,8 @@ export class RouteTable {
   }
 
   /**
-   * Returns the route, the methods of a path called with another one, or null for an unknown path. HEAD is handled as
-   * GET.
+   * Returns the route, or the allowed methods of a path that was called with another method, or null for an unknown
+   * path. HEAD is handled like GET.
    */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
     const wanted = method === "HEAD" ? "GET" : method;
@@ -116,7 +119,8 @@ export class RouteTable {
         continue;
       const parameter = decoded(path.slice(before.length, path.length - after.length));
       if (parameter === null || route.takes?.(parameter) === false) continue;
-      // A parameter may contain slashes, so a path of a longer pattern may match a shorter one too.
+      // A parameter may contain slashes, so a path that matches a longer pattern may also match a shorter one. The
+      // longest pattern counts.
       const length = before.length + after.length;
       if (length < longest) continue;
       if (length > longest) matches = [];

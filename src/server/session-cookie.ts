@@ -2,14 +2,14 @@ import { AdminError } from "../admin/admin-error.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import { callerBase, type HttpExchange } from "./http-exchange.ts";
 
-/** The way browsers reach the gateway. */
+/** The settings that decide how browsers reach the gateway. */
 export interface Reachability {
   trustedProxies: AddressList;
-  /** The configured base address, if there is one. */
+  /** The configured base address; null when none is configured. */
   publicUrl: string | null;
 }
 
-/** Returns the base address that the browser used, or the configured one. */
+/** Returns the configured base address, or the one that the browser used. */
 export function baseOf(
   { publicUrl, trustedProxies }: Reachability,
   { request, server }: Pick<HttpExchange, "request" | "server">,
@@ -18,8 +18,8 @@ export function baseOf(
 }
 
 /**
- * Reads a cookie. Over https, the prefix of its name makes browsers refuse it from any other host, path or scheme (RFC
- * 6265bis).
+ * Reads a cookie. Over https its name has a prefix, which makes browsers refuse the cookie from any other host, path or
+ * scheme (RFC 6265bis).
  */
 export function readCookie(reach: Reachability, exchange: HttpExchange, name: string): string | null {
   const cookies = new Bun.CookieMap(exchange.request.headers.get("cookie") ?? "");
@@ -27,12 +27,12 @@ export function readCookie(reach: Reachability, exchange: HttpExchange, name: st
 }
 
 interface CookieOptions {
-  /** `Lax` is also sent when a link on another site is followed. */
+  /** With `Lax`, the browser sends the cookie also when a link on another site is followed. */
   sameSite?: "Strict" | "Lax";
   maxAgeSeconds?: number;
 }
 
-/** Returns a `Set-Cookie` of a cookie that no script can read; an empty value removes it. */
+/** Returns a `Set-Cookie` header for a cookie that scripts cannot read. An empty value removes the cookie. */
 export function writeCookie(
   reach: Reachability,
   exchange: HttpExchange,
@@ -52,7 +52,7 @@ export function writeCookie(
 
 /**
  * Refuses a request that a page of another site made the browser send. Browsers declare the origin of a request in
- * `Sec-Fetch-Site`, older ones in `Origin`. Throws 403, also when both are missing, unless `mayBeUnknown`.
+ * `Sec-Fetch-Site`, older ones in `Origin`. Throws 403; when both headers are missing, only unless `mayBeUnknown`.
  */
 export function requireSameOrigin(
   reach: Reachability,

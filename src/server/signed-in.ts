@@ -9,11 +9,11 @@ import { addressOf, type HttpExchange } from "./http-exchange.ts";
 import type { UndeclaredProxy } from "./undeclared-proxy.ts";
 import { readCookie, requireSameOrigin, writeCookie, type Reachability } from "./session-cookie.ts";
 
-/** The parts that the administrative interface works with. */
+/** The parts that the administrative interface uses. */
 export interface Administration extends Reachability {
-  /** The store and the current configuration; the endpoint adds the author of a change. */
+  /** The store and the current configuration. The endpoint adds the author of a change. */
   context: Omit<OperationContext, "by" | "signedIn">;
-  /** A further way for members to sign in; null for none. */
+  /** The OpenID provider at which members may sign in as well; null when there is none. */
   identity: IdentitySettings | null;
   /** Outcomes of requests with an idempotency key. */
   outcomes: OutcomeStore;
@@ -22,16 +22,16 @@ export interface Administration extends Reachability {
 
 const SESSION_COOKIE = "gateway_session";
 
-/** The sender of a request to administer, and the name for it in the audit. */
+/** The sender of an administrative request, and the sender's name in the audit. */
 interface SignedInCaller {
   signedIn: SignedIn;
   by: OperationContext["by"];
 }
 
 /**
- * Returns the sender of a request: by an admin token where there is one, else by the session's cookie. Adds a new token
- * of the session to `outgoing`. Throws an `AdminError`: 401 without either, 403 where another site makes the browser
- * change something.
+ * Returns the sender of a request, by its admin token if it has one, otherwise by the session's cookie. Writes a new
+ * session token to `outgoing`. Throws an `AdminError`: 401 when there is neither, and 403 when another site makes the
+ * browser change something.
  */
 export async function readCaller(
   admin: Administration,
@@ -82,7 +82,7 @@ export function sessionCookie(admin: Administration, exchange: HttpExchange, tok
   return writeCookie(admin, exchange, [SESSION_COOKIE, token ?? ""]);
 }
 
-/** Returns the address and the user agent that the audit notes for a request. */
+/** Returns the address and the user agent of a request for the audit. */
 export function originOf(
   { trustedProxies, undeclaredProxy }: Administration,
   exchange: HttpExchange,

@@ -1,9 +1,12 @@
 import { plainAddress, type AddressList } from "../lib/cidr.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 
-/** Detects the first request of a member through a proxy that is not declared: all its clients share one address. */
+/**
+ * Detects a request of a member through a proxy that is not declared, because all clients of such a proxy seem to have
+ * one address.
+ */
 export class UndeclaredProxy {
-  /** The warning; null while there was no such request. */
+  /** The warning; null until there was such a request. */
   message: string | null = null;
   readonly #trusted: AddressList;
   readonly #onProblem: (message: string, cause: unknown) => void;

@@ -11,12 +11,15 @@ import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
 import { every } from "../../lib/waiting.ts";
 
-/** Most connections of one member, and most connections to one process. */
+/** Maximum number of connections of one member, and of all members to one process. */
 const MOST = { ofMember: 10, ofAll: 200 };
 const CHECK_MS = 1_000;
-/** Checks between comments: proxies close connections that are silent for longer. */
+/**
+ * Number of checks between two comments on the connection. Comments are needed because proxies close silent
+ * connections.
+ */
 const COMMENT_CHECKS = 15;
-/** Checks of the connection between two checks that the session still exists. */
+/** Number of checks of the connection between two checks of the session. */
 const SESSION_CHECKS = 3;
 
 /** Sends the console server-sent events about changes, so that it reloads only the changed data. */
@@ -59,7 +62,7 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
     start(client) {
       const send = (text: string): void => client.enqueue(encoder.encode(text));
       const unfollow = events.follow((event) => {
-        // A client that does not read misses the events beyond its buffer; it reloads everything when it reconnects.
+        // A client that does not read loses the events beyond its buffer. It reloads everything when it reconnects.
         const data = dataFor(signedIn, event);
         if ((client.desiredSize ?? 0) > -MAX_WAITING && data !== null)
           send(`event: ${event.kind}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -96,7 +99,10 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
 
 const MAX_WAITING = 64;
 
-/** Returns the data of an event for a member; null where it is not his. Members of some organizations get no channel names. */
+/**
+ * Returns the data of an event for a member; null when the event does not concern the member. Members of only some
+ * organizations get no channel names.
+ */
 function dataFor({ access }: SignedIn, { organizationId, data }: LiveEvent): object | null {
   if (access.organizations === "*") return data;
   if (organizationId === null) return {};

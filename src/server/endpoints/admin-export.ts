@@ -18,10 +18,10 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
   json: "application/jsonl; charset=utf-8",
 };
 
-/** Maximum of exports of one member and of one process: each reads the database while it runs. */
+/** Maximum number of exports of one member and of one process, because each reads the database while it runs. */
 const MOST = { ofMember: 4, ofAll: 32 };
 
-/** Serves lists as files: all entries of a filter, streamed as they are read. */
+/** Serves lists as files: all entries that match a filter, streamed as they are read. */
 export function exportRoute(admin: Administration): HttpRoute {
   const slots = new MemberSlots(MOST, "too many exports run at the same time: wait until one has ended");
   const needs = { method: "GET", path: "/export/{name}", role: "viewer", reach: "organization" } as const;
@@ -62,7 +62,10 @@ function rangeOf({ from, to }: Record<string, string>): string[] {
   return days.some(Boolean) ? [days[0] || "start", "to", days[1] || "now"] : [];
 }
 
-/** Streams pieces, each made when the client has taken the one before. `end` is called once, on success and failure. */
+/**
+ * Streams pieces. Each is made only when the client has taken the previous one. `end` is called once, on success and on
+ * failure.
+ */
 function streamOf(pieces: AsyncGenerator<string>, end: () => Promise<void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(

@@ -13,12 +13,12 @@ const COOKIE = "gateway_oidc";
 /** Maximum time for signing in at the provider. */
 const PENDING_SECONDS = 600;
 
-/** Error codes for the sign-in page. */
+/** Error codes that the sign-in page shows. */
 type Problem = "oidc_unavailable" | "oidc_failed" | "oidc_refused";
 
 /**
- * Routes to sign in at the configured OpenID provider. The state of a pending sign-in is in a cookie, so any process
- * may finish it.
+ * Routes for signing in at the configured OpenID provider. A cookie contains the state of a pending sign-in, so any
+ * process can finish it.
  */
 export function openIdRoutes(
   admin: Administration,
@@ -43,7 +43,7 @@ export function openIdRoutes(
 }
 
 interface Pending extends PendingSignIn {
-  /** The page to open afterwards. */
+  /** The page to open after the sign-in. */
   next: string;
 }
 
@@ -58,7 +58,8 @@ async function start(
     const next = queryOf(exchange.request.url).get("next") ?? "/";
     const kept: Pending = { ...pending, next };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
-    // The browser would not send a strict cookie when the provider's page redirects it back.
+    // The cookie is `Lax`, because the browser would not send a strict one when the provider's page redirects to the
+    // gateway.
     const options = { sameSite: "Lax", maxAgeSeconds: PENDING_SECONDS } as const;
     return redirect(exchange, location, [writeCookie(admin, exchange, [COOKIE, value], options)]);
   } catch (error) {
@@ -101,7 +102,7 @@ function readPending(value: string | null): Pending | null {
   }
 }
 
-/** Returns a path of the console, whatever `next` contains. */
+/** Returns a path of the console, even if `next` contains something else. */
 function consolePath(next: string): string {
   const { pathname, search } = new URL(`/console/${next.replace(/^\/+/, "")}`, "http://gateway");
   return pathname.startsWith("/console/") ? pathname + search : "/console";

@@ -11,10 +11,10 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 import { readObject } from "./admin-input.ts";
 import { rendered } from "./member-route.ts";
 
-/** Bound for a name and a password; anybody who can connect may send them. */
+/** Maximum size of a body with a name and a password, because anybody who can connect may send one. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Set when a member has signed in with this browser before. */
+/** Cookie that is set when a member signs in with this browser. */
 const BROWSER_COOKIE = "gateway_browser";
 const BROWSER_SECONDS = 180 * 24 * 60 * 60;
 
@@ -37,7 +37,8 @@ export function signInRoutes(admin: Administration, limits: BodyLimits): HttpRou
             originOf(admin, exchange),
             readCookie(admin, exchange, BROWSER_COOKIE),
           );
-          // The browser drops its earlier session, which nobody could end afterwards.
+          // The new cookie replaces that of an earlier session, which nobody could end afterwards, so the session is
+          // ended now.
           await endSession(admin, exchange);
           const headers = new Headers(baseHeaders(exchange.requestId));
           headers.append("set-cookie", sessionCookie(admin, exchange, token));

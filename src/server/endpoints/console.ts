@@ -13,19 +13,19 @@ import type { HttpRoute } from "../routes.ts";
 
 /** The files of the console's page. */
 export interface ConsoleFiles {
-  /** Resolves once the files are built; to false where the build failed. */
+  /** Resolves to true once the files are built, and to false when the build failed. */
   isReady(): Promise<boolean>;
-  /** Returns the page; `NONCE` in it must be replaced for each response. */
+  /** Returns the page. Each response must replace `NONCE` in it. */
   page(): Promise<string>;
   /** Returns a file that the page loads; null for an unknown name. */
   file(name: string, acceptsGzip: boolean): Promise<BuiltFile | null>;
 }
 
-/** Time for which a browser's request waits for a running build. */
+/** Maximum time that a browser's request waits for a running build. */
 const PATIENCE_MS = 3_000;
 const RETRY_SECONDS = 2;
 
-/** Routes of the console: one page for every address below `/console`, and its files. */
+/** Returns the routes of the console: one page for every address below `/console`, and the files of the page. */
 export function consoleRoutes(files: ConsoleFiles): HttpRoute[] {
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
     method: "GET",

@@ -13,10 +13,10 @@ import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 
-/** The files that `npm run site` has built, listed by the file `MANIFEST` beside them. */
+/** The files that `npm run site` has built, as listed in the file `MANIFEST` next to them. */
 export interface SiteManifest {
   files: Record<string, SiteFile>;
-  /** Sources for the content security policy: hashes of the scripts and style attributes within its pages. */
+  /** Sources for the content security policy: hashes of the scripts and style attributes in the pages. */
   scripts: string[];
   styles: string[];
 }
@@ -24,9 +24,9 @@ export interface SiteManifest {
 interface SiteFile {
   /** Media type. */
   type: string;
-  /** Of its content. */
+  /** Hash of the file's content. */
   hash: string;
-  /** True when a file with `.gz` stands beside it. */
+  /** True when there is a compressed file with the ending `.gz` next to the file. */
   isCompressed: boolean;
   /** True for a page whose styles need a nonce. */
   hasNonce: boolean;
@@ -35,7 +35,9 @@ interface SiteFile {
 export const MANIFEST = "site.json";
 const BASE = "/docs/";
 
-/** Routes of the documents: a file for each known address, and for any other the page that says so. */
+/**
+ * Returns the routes of the documents: a file for each known address, and a page that says "not found" for any other.
+ */
 export function docsRoutes(folder: string = programFolder("dist/docs")): HttpRoute[] {
   const readManifest = manifestReader(folder);
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
@@ -61,10 +63,10 @@ export function docsRoutes(folder: string = programFolder("dist/docs")): HttpRou
 const NOT_BUILT =
   "The documents have not been built. Run <code>npm ci --prefix site && npm run site</code> in the folder of the program; this page then shows them.";
 
-/** The route of the description of all routes, which the page `/docs/api` shows. */
+/** Returns the route of the OpenAPI document, which the page `/docs/api` shows. */
 export function documentRoute(routes: readonly HttpRoute[]): HttpRoute {
   let text: string | null = null;
-  // The schemas are loaded at the first use: nothing else needs them.
+  // The schemas are loaded when the document is first requested, because nothing else needs them.
   const read = async (): Promise<string> => {
     const { openApiDocument } = await import("../openapi/document.ts");
     return (text ??= JSON.stringify(openApiDocument([...routes, own])));
@@ -81,7 +83,7 @@ export function documentRoute(routes: readonly HttpRoute[]): HttpRoute {
         headers: {
           ...baseHeaders(requestId),
           "content-type": "application/json",
-          // It may change with each version of the program, so browsers must revalidate it.
+          // The document may change with each version of the program, so browsers must revalidate it.
           "cache-control": "no-cache",
         },
       }),
@@ -89,7 +91,7 @@ export function documentRoute(routes: readonly HttpRoute[]): HttpRoute {
   return own;
 }
 
-/** Returns a function that reads the manifest, once for each build; it returns null where there is none. */
+/** Returns a function that reads the manifest once for each build. It returns null when there is no manifest. */
 function manifestReader(folder: string): () => Promise<SiteManifest | null> {
   let known: { at: number; manifest: Promise<SiteManifest> } | null = null;
   return async () => {
@@ -101,7 +103,10 @@ function manifestReader(folder: string): () => Promise<SiteManifest | null> {
   };
 }
 
-/** Sends what an address names. Only names of the manifest are read, so no address leads out of the folder. */
+/**
+ * Sends the file or page that an address names. Reads only names in the manifest, so no address leads out of the
+ * folder.
+ */
 async function sendNamed(folder: string, manifest: SiteManifest, exchange: HttpExchange): Promise<Response> {
   const { parameter } = exchange;
   const isKnown = (name: string) => ownValue(manifest.files, name) !== undefined;
@@ -117,7 +122,7 @@ async function sendNamed(folder: string, manifest: SiteManifest, exchange: HttpE
   return sendFile(folder, manifest, exchange, "404.html", 404);
 }
 
-/** Points a browser to the one address of a page. */
+/** Redirects a browser to the canonical address of a page. */
 function redirect({ requestId }: HttpExchange, name: string): Response {
   const headers = { ...baseHeaders(requestId), location: BASE + encodeURI(name) };
   return new Response(null, { status: 308, headers });
@@ -137,7 +142,7 @@ async function sendFile(
     return sendPageWithNonce(exchange, await Bun.file(path).text(), { styleAttributes: "'unsafe-inline'" });
   const tag = `W/"${file.hash}"`;
   const headers = {
-    // A page changes with the version of the program, so browsers ask each time whether theirs is the present one.
+    // A page changes with the version of the program, so browsers must ask each time whether their copy is current.
     "cache-control": name.startsWith("static/") ? FOREVER : "no-cache",
     etag: tag,
     ...(file.type.startsWith("text/html") &&

@@ -31,7 +31,7 @@ export function embeddingRoutes(core: Core, bodyLimits: BodyLimits): HttpRoute[]
   ];
 }
 
-/** Serves one request for embeddings; `read` reads its body. */
+/** Serves one request for embeddings. `read` reads its body. */
 export async function serveEmbeddings(
   {
     core,
@@ -56,7 +56,10 @@ export async function serveEmbeddings(
   });
 }
 
-/** Mistral's clients require an id, which OpenAI's protocol does not have; Mistral itself sends it first. */
+/**
+ * Returns the response with an id: Mistral's clients require one, which Mistral itself sends first, but OpenAI's
+ * protocol has none.
+ */
 function withId(text: string, id: string): string {
   if (text.slice(0, 64).includes('"id"')) return text;
   return text.replace("{", () => `{"id":${JSON.stringify(id)},`);

@@ -8,12 +8,14 @@ import type { HttpRoute } from "../routes.ts";
 
 interface HealthSettings {
   lifecycle: Lifecycle;
-  /** Returns why the process is not ready although it serves; null when it is ready. */
+  /** Returns the reason why the process is not ready although it serves requests; null when it is ready. */
   unready(): string | null;
   status(): Promise<InstallationStatus>;
   /** Returns the metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
-  /** Bearer token that `/metrics` requires and that readiness tells names for; null for none. */
+  /**
+   * Bearer token that `/metrics` requires. Readiness shows names only to callers with this token. Null for no token.
+   */
   metricsToken: string | null;
 }
 
@@ -55,7 +57,7 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
     },
     {
       ...open,
-      // The check of a load balancer that names no path (HAProxy manual, `option httpchk`).
+      // This is the check of a load balancer that is configured without a path (HAProxy manual, `option httpchk`).
       method: "OPTIONS",
       path: "/",
       name: "readiness",
@@ -74,12 +76,12 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
   ];
 }
 
-/** A verdict is read anew after this time, however many ask. */
+/** Time for which a verdict is reused, however many callers ask. */
 const STATUS_MS = 2_000;
 
 /**
- * Returns the additional fields of `/readyz?verbose`. Names of organizations, models and vendors require the token of
- * metrics; other callers get only the kinds of the causes.
+ * Returns a function that returns the additional fields of `/readyz?verbose`. Names of organizations, models and
+ * vendors require the token of metrics; other callers get only the kinds of the causes.
  */
 function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Headers) => Promise<object> {
   let read: { at: number; status: Promise<InstallationStatus> } | null = null;
@@ -102,7 +104,7 @@ function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Head
   };
 }
 
-/** Compares hashes, whose lengths are equal, so that the comparison takes the same time for every token. */
+/** Compares hashes of equal length, so that the comparison takes the same time for every token. */
 function isToken(headers: Headers, token: string): boolean {
   const hash = (text: string): Uint8Array => new Bun.CryptoHasher("sha256").update(text).digest();
   return timingSafeEqual(hash(readSecret(headers, []) ?? ""), hash(token));

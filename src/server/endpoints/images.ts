@@ -12,11 +12,11 @@ import { respondFromSpool, type SpoolOptions } from "../entrance/spooled-respons
 export type ImageEndpoints = ImageCore & {
   spools: SpoolOptions;
   bodyLimits: BodyLimits;
-  /** Returns the base address of links in the response. */
+  /** Returns the base address of the links in the response. */
   baseOf(exchange: AuthenticatedExchange): string;
 };
 
-/** The synchronous image endpoints. */
+/** Returns the routes of the synchronous image endpoints. */
 export function imageRoutes(endpoints: ImageEndpoints): HttpRoute[] {
   const common = {
     method: "POST",
@@ -42,7 +42,7 @@ export function imageRoutes(endpoints: ImageEndpoints): HttpRoute[] {
   ];
 }
 
-/** True for `x-input-image-compress: true`, exactly. */
+/** True only for the exact header `x-input-image-compress: true`. */
 export function isCompressing({ headers }: Request): boolean {
   return headers.get("x-input-image-compress") === "true";
 }

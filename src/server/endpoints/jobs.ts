@@ -26,10 +26,10 @@ import { readJobIds, readJobPage } from "./job-query.ts";
 
 type JobEndpoints = ImageEndpoints & JobCore;
 
-/** More than the ids of one call need. */
+/** Maximum size of a cancellation's body, more than the ids of one call need. */
 const MAX_CANCEL_BYTES = 64 * 1024;
 
-/** Routes of images as asynchronous jobs. */
+/** Returns the routes of images as asynchronous jobs. */
 export function jobRoutes(endpoints: JobEndpoints): HttpRoute[] {
   const common = { family: "images", auth: "key", scope: "ai:image" } as const;
   const post = { ...common, method: "POST" } as const;
@@ -91,7 +91,7 @@ function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promi
   });
 }
 
-/** Returns the values by which two submissions count as the same. */
+/** Returns the values that decide whether two submissions are the same. */
 function contentOf(request: JobRequest): unknown[] {
   return request.kind === "native"
     ? [request.isCompressing, request.model, request.body]
@@ -100,7 +100,7 @@ function contentOf(request: JobRequest): unknown[] {
 
 async function readOrCancel(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const { parameter: id, principal, request } = exchange;
-  // Only a GET with exactly this value cancels: a HEAD, which is handled as GET, changes nothing.
+  // Only a GET with exactly this value cancels jobs. A HEAD, which is handled like GET, must not change anything.
   const isCancel = request.method === "GET" && queryOf(request.url).get("cancel") === "true";
   const job = isCancel
     ? await requestCancel(endpoints, principal.organization.id, id)
@@ -157,9 +157,9 @@ type WithoutHeaders<Body> = Body extends unknown ? Omit<Body, "isCompressing"> :
 
 interface JobBody {
   content: WithoutHeaders<JobRequest>;
-  /** Address that receives a message about the job's end. */
+  /** Address that receives a message when the job ends. */
   webhookUrl: string | null;
-  /** Image fields sent beside a body of the native protocol, which does not define them. */
+  /** Names of image fields that were sent with a body of the native protocol, which does not define them. */
   ignored: string[];
 }
 
@@ -193,8 +193,8 @@ async function readJobBody(exchange: AuthenticatedExchange, destination: BodyDes
 }
 
 /**
- * Removes image fields, because vendors of the native protocol refuse unknown fields. Throws for pictures, whose loss
- * would change the result.
+ * Removes image fields, because vendors of the native protocol refuse unknown fields. Throws for fields with pictures,
+ * because their loss would change the result.
  */
 function withoutImageFields(body: StreamedObject): { native: StreamedObject; ignored: string[] } {
   const given = Object.entries(body).filter(([name, value]) => isKnownField(name) && value !== null);

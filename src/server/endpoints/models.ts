@@ -21,8 +21,8 @@ import { isModelName } from "./native-call.ts";
 import { nativeModelRoutes } from "./native-models.ts";
 
 /**
- * Routes of the models a key can call, as a superset of the list that official clients know. The native protocol's
- * shape is at its own path, and for its clients at the shared one.
+ * Routes of the models that a key can call. The list is a superset of the list that official clients know. The shape of
+ * the native protocol is served at its own path, and to its clients at the shared path as well.
  */
 export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   const native = nativeModelRoutes((principal) => callable(snapshot, clock, principal));
@@ -65,19 +65,22 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   ];
 }
 
-/** Serves clients of the native protocol by its own route. */
+/** Returns the part of a route that passes requests of the native protocol's clients to that protocol's own route. */
 function ifNative(native: HttpRoute): Pick<HttpRoute, "routeFor"> {
   const isNative = ({ headers }: Request): boolean =>
     headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
   return { routeFor: ({ request }) => (isNative(request) ? native : null) };
 }
 
-/** True for clients of the messages protocol, which has its own list shape; its version header identifies it. */
+/**
+ * True for clients of the messages protocol, which has a list shape of its own. They are recognized by their version
+ * header.
+ */
 function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }
 
-/** Returns the list as JSON. */
+/** Returns the list of models as JSON. */
 function list({ request }: AuthenticatedExchange, models: readonly Model[]): string {
   if (!isMessages(request.headers)) return `{"object":"list","data":[${models.map(describe).join(",")}]}`;
   const { page, hasMore } = messagesPage(models.filter(isText), queryOf(request.url));
@@ -93,8 +96,8 @@ const DEFAULT_PAGE = 20;
 const MAX_PAGE = 1_000;
 
 /**
- * Returns a page after `after_id` or just before `before_id`, and whether there are more in that direction (Anthropic
- * API, "List models"). Throws a `GatewayError`.
+ * Returns the page after `after_id` or directly before `before_id`, and whether there are more models in that direction
+ * (Anthropic API, "List models"). Throws a `GatewayError`.
  */
 function messagesPage(
   models: readonly TextModel[],
@@ -125,7 +128,7 @@ function isText(model: Model): model is TextModel {
   return "maxOutputTokens" in model;
 }
 
-/** Describes a model as official clients of the messages protocol know it (Anthropic API, "List models"). */
+/** Describes a model in the form that official clients of the messages protocol know (Anthropic API, "List models"). */
 function describeForMessages(model: TextModel): object {
   const { id, displayName, created, shutdownDate } = model;
   return {
@@ -135,7 +138,7 @@ function describeForMessages(model: TextModel): object {
     created_at: new Date(created * 1000).toISOString(),
     max_input_tokens: null,
     max_tokens: model.maxOutputTokens,
-    // A model that will be shut down can be called until then.
+    // A model with a shutdown date can be called until then, so it is only deprecated.
     lifecycle: shutdownDate ? "deprecated" : "active",
     deprecated_at: null,
     retires_at: shutdownDate ? new Date(shutdownDate).toISOString() : null,
@@ -145,7 +148,8 @@ function describeForMessages(model: TextModel): object {
 }
 
 /**
- * Returns the models a key can call. A model without a price is left out: every call of it would be refused with a 402.
+ * Returns the models that a key can call. Leaves out models without a price, because every call of them would be
+ * refused with a 402.
  */
 function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model[] {
   const directory = snapshot.directory();
@@ -169,7 +173,7 @@ function tagged({ request, requestId }: AuthenticatedExchange, text: string): Re
   return new Response(text, { headers: { ...headers, "content-type": "application/json" } });
 }
 
-/** Returns a model as JSON. The models of a directory never change, so each is described once. */
+/** Returns a model as JSON. The result is cached, because the models of a directory never change. */
 function describe(model: Model): string {
   let text = DESCRIPTIONS.get(model);
   if (text === undefined) DESCRIPTIONS.set(model, (text = JSON.stringify(descriptionOf(model))));

@@ -13,8 +13,8 @@ export interface NativeCall {
 }
 
 /**
- * Reads `{model}:{method}`; null for another method. Clients prefix the model with the kind of resource, once more or
- * with its publisher (Google Gen AI SDK).
+ * Reads `{model}:{method}`; null for any other method. Clients put the kind of resource before the model, sometimes
+ * twice or with its publisher (Google Gen AI SDK).
  */
 export function readCall(call: string): NativeCall | null {
   const at = call.lastIndexOf(":");
@@ -22,7 +22,7 @@ export function readCall(call: string): NativeCall | null {
   return method && at > 0 ? { method, model: modelName(call.slice(0, at)) } : null;
 }
 
-/** True for a call that asks for vectors. */
+/** True for a call that requests embeddings. */
 export function isEmbedding({ method }: NativeCall): boolean {
   return method === "embedContent" || method === "batchEmbedContents";
 }

@@ -7,7 +7,10 @@ import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 import { isModelName, modelName } from "./native-call.ts";
 
-/** Routes of the models that the native protocol can call, in its own shape (Gemini API reference, `models.list`). */
+/**
+ * Returns the routes of the models that the native protocol can call, in that protocol's shape (Gemini API reference,
+ * `models.list`).
+ */
 export function nativeModelRoutes(callable: (principal: Principal) => readonly Model[]): {
   list: HttpRoute;
   one: HttpRoute;
@@ -48,7 +51,7 @@ export function nativeModelRoutes(callable: (principal: Principal) => readonly M
 const DEFAULT_PAGE = 50;
 const MAX_PAGE = 1_000;
 
-/** Returns a page of the list; its token is the id of the last model before it. */
+/** Returns a page of the list. The page token is the id of the last model on the previous page. */
 function page(models: readonly Model[], { request }: AuthenticatedExchange): object {
   const query = queryOf(request.url);
   const size = Number(query.get("pageSize") ?? DEFAULT_PAGE);

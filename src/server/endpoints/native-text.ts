@@ -12,7 +12,9 @@ import { serveCount, serveText } from "./text.ts";
 
 type Endpoints = Core & { bodyLimits: BodyLimits };
 
-/** Serves a text model on the native protocol: whole, as server-sent events, or as a JSON array in pieces. */
+/**
+ * Serves a text model on the native protocol, as a whole reply, as server-sent events, or as a JSON array in pieces.
+ */
 export async function serveNativeText(
   core: Endpoints,
   exchange: AuthenticatedExchange,
@@ -35,7 +37,7 @@ export async function serveNativeText(
   return { response: new Response(response.body && asJsonArray(response.body), { headers }), ended };
 }
 
-/** True when a stream is asked for as server-sent events; else it is one JSON array. */
+/** True when the stream is requested as server-sent events. Otherwise it is one JSON array. */
 export function isServerSentEvents({ request }: AuthenticatedExchange): boolean {
   return queryOf(request.url).get("alt") === "sse";
 }

@@ -16,7 +16,7 @@ type Parts = Pick<Core, "limiter" | "limits" | "clock"> & {
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 90;
 
-/** Route of a key's own usage and remaining limits, for programs that have only the key. */
+/** Returns the route of a key's own usage and remaining limits, for programs that have only the key. */
 export function ownUsageRoutes(parts: Parts): HttpRoute[] {
   return [
     {
@@ -26,7 +26,7 @@ export function ownUsageRoutes(parts: Parts): HttpRoute[] {
       family: "images",
       auth: "key",
       scope: null,
-      // It reads the database, so it counts as a request.
+      // The request reads the database, so the limits count it.
       pipeline: "text",
       handle: async (exchange) =>
         Response.json(await read(parts, exchange), { headers: baseHeaders(exchange.requestId) }),
@@ -68,7 +68,7 @@ const QUANTITIES = {
   images: "imagesPerMinute",
 } as const;
 
-/** Returns the rest of each limit of a minute. */
+/** Returns the remaining amount of each limit of a minute. */
 async function limitsOf({ limiter, limits }: Parts, { principal }: AuthenticatedExchange): Promise<object[]> {
   const owners = { organization: principal.organization, key: principal.key };
   const wanted = (["organization", "key"] as const).flatMap((scope) =>

@@ -24,7 +24,7 @@ import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 
-/** Route of unit prices, from the resolver that holds and charges use too. */
+/** Returns the route of unit prices. It uses the same resolver as holds and charges. */
 export function priceRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   return [
     {
@@ -61,7 +61,7 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Authen
   return requestedRow(model, price, query);
 }
 
-/** Returns every price row of a model, for the list; none for a model that cannot be called or has no price. */
+/** Returns every price row of a model for the list; none when the model cannot be called or has no price. */
 function allRows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Model): object[] {
   if (!mayCall(principal, model)) return [];
   const price = findPrice(snapshot.directory(), principal.organization, model, clock.now());
@@ -145,7 +145,7 @@ function usePrices(rates: NonNullable<TokenPrice["perUse"]>): object {
   return Object.fromEntries(prices);
 }
 
-/** Returns the prices of a million tokens in a request with `inputTokens` of input. */
+/** Returns the prices of a million tokens for a request with `inputTokens` of input. */
 function tokenPrices(price: TokenPrice, inputTokens: number): object {
   const of = (category: TokenCategory): string =>
     formatNanos(amountAt(tokenRate(price, category), inputTokens));

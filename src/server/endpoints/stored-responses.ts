@@ -4,7 +4,10 @@ import type { HttpRoute } from "../routes.ts";
 const NOT_STORED = "Responses are not stored here. Keep what you need of them, and send it in `input`.";
 const NOT_OFFERED = "This is not offered here. Send the conversation to `POST /v1/responses`.";
 
-/** Operations of the responses protocol on stored responses, or beside a response (OpenAI responses reference). */
+/**
+ * Operations of the responses protocol that the gateway does not offer: on stored responses, and some others (OpenAI
+ * responses reference).
+ */
 const OPERATIONS: readonly (readonly [method: "GET" | "POST" | "DELETE", path: string, message: string])[] = [
   ["GET", "/v1/responses/{id}", NOT_STORED],
   ["DELETE", "/v1/responses/{id}", NOT_STORED],
@@ -13,7 +16,7 @@ const OPERATIONS: readonly (readonly [method: "GET" | "POST" | "DELETE", path: s
   ["POST", "/v1/responses/compact", NOT_OFFERED],
 ];
 
-/** Routes that refuse, in the protocol's own form, all operations that need a store of responses. */
+/** Returns routes that refuse, in the protocol's own form, all operations that need a store of responses. */
 export function storedResponseRoutes(): HttpRoute[] {
   return OPERATIONS.map(([method, path, message]) => ({
     method,

@@ -23,10 +23,10 @@ import type { ErrorFamily, HttpRoute, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** The address of a wire format and the reader of its requests. */
+/** The address of a text protocol and the reader of its requests. */
 interface TextEndpoint {
   path: string;
-  /** Name in logs and metrics. */
+  /** Name of the endpoint in logs and metrics. */
   name: string;
   family: Extract<ErrorFamily, TextDialectName>;
   keyHeaders?(headers: Headers): readonly string[];
@@ -104,8 +104,8 @@ function routeOf(
 }
 
 /**
- * Serves one text request; `read` reads its body. `comparedBody` returns what a repeated request must be equal to, where that is
- * not the text for the vendor.
+ * Serves one text request. `read` reads its body. `comparedBody` returns the value that a repeated request must equal;
+ * by default, the text for the vendor.
  */
 export async function serveText(
   {
@@ -136,12 +136,12 @@ export async function serveText(
   }
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
-  // nginx buffers responses by default.
+  // nginx buffers responses unless this header forbids it.
   headers["x-accel-buffering"] = "no";
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
 
-/** Serves a completion, the earlier form of chat, by any text model. */
+/** Serves a completion, which is the earlier form of chat, with any text model. */
 async function serveCompletion(
   core: Core,
   bodyLimits: BodyLimits,
@@ -164,7 +164,7 @@ async function serveCompletion(
   return { response: new Response(events, { headers }), ended: result.ended };
 }
 
-/** Serves the token count of a request; `write` gives an estimate the form of the protocol. */
+/** Serves the token count of a request. `write` puts an estimate into the protocol's form. */
 export async function serveCount(
   { core, bodyLimits, read, write }: CountEndpoint & { core: Core; bodyLimits: BodyLimits },
   exchange: AuthenticatedExchange,
@@ -182,7 +182,10 @@ interface CountEndpoint extends Pick<TextEndpoint, "read"> {
   write(tokens: number): object;
 }
 
-/** Throws when a request names a provider: the gateway chooses it. The dialect refuses a body field of that name. */
+/**
+ * Throws when a request names a provider, because the gateway chooses the provider. The dialect refuses a body field of
+ * that name.
+ */
 export function refuseProvider({ headers, url }: Request): void {
   const isInHeader = headers.has("x-provider");
   const isInQuery = url.includes("?") && queryOf(url).has("provider");
@@ -192,7 +195,7 @@ export function refuseProvider({ headers, url }: Request): void {
   throw new GatewayError("provider_not_allowed", message, { param: "provider" });
 }
 
-/** Operations that Azure's clients also call under the name of a deployment (openai-node, `AzureOpenAI`). */
+/** Operations that Azure's clients also call below the name of a deployment (openai-node, `AzureOpenAI`). */
 const OPERATIONS: ReadonlySet<string> = new Set([
   "chat/completions",
   "images/generations",
@@ -202,15 +205,15 @@ const OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the same endpoints at the addresses of Azure OpenAI, for its clients: under `/openai/v1/` and `/openai/`, and
- * under the name of a deployment, which is the model. They send the key in `api-key`.
+ * Returns the same endpoints at the addresses of Azure OpenAI, for its clients: below `/openai/v1/` and `/openai/`, and
+ * below the name of a deployment, which is the model. These clients send the key in `api-key`.
  */
 export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
   return routes.flatMap((route) => {
     if (route.auth !== "key" || !route.path.startsWith("/v1/")) return [];
     const operation: string = route.path.slice("/v1/".length);
     const keyHeaders = (headers: Headers) => [...(route.keyHeaders?.(headers) ?? []), "api-key"];
-    // Also without a version: Azure's client sends forms there that name the model.
+    // The addresses without a version are needed as well: Azure's client sends forms with the model there.
     const renamed: HttpRoute[] = ["/openai/v1/", "/openai/"].map((prefix) =>
       Object.assign({ ...route }, { path: prefix + operation, keyHeaders }),
     );
@@ -222,7 +225,7 @@ export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
 }
 
 /**
- * Replaces the model of a JSON body by the one that the path names, if any, and returns the bytes. Throws a
+ * Replaces the model of a JSON body by the model that the path names, if any, and returns the bytes. Throws a
  * `GatewayError` for a body that is not an object, as the reader of the protocol does.
  */
 export function withPathModel(bytes: Uint8Array, { model }: { model?: string }): Uint8Array {

@@ -16,13 +16,15 @@ import { type QuotaShare, ResourceQuota } from "./resource-quota.ts";
 import { SmallChunks } from "./small-chunks.ts";
 
 /**
- * Larger bodies are read in pieces, so that a slow one is noticed before its end. For a prompt of a megabyte that costs
- * as much as all its other processing, and few are larger.
+ * Larger bodies are read in pieces, so that a slow body is noticed before its end. Reading a prompt of a megabyte in
+ * pieces costs as much as all its other processing, and few bodies are larger.
  */
 const MAX_SMALL_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
 
-/** Reads a JSON body and returns its decoded bytes, at most `maxBytes` before and after decoding. */
+/**
+ * Reads a JSON body and returns its decoded bytes. Both the encoded and the decoded body may have at most `maxBytes`.
+ */
 export async function readJsonBody(
   exchange: BodyExchange,
   limits: BodyLimits,
@@ -46,14 +48,17 @@ export async function readJsonBody(
   return buffer.bytes();
 }
 
-/** One buffer that doubles when it is full: a list of one-byte pieces would take over a hundred bytes for each. */
+/**
+ * Collects bytes in one buffer, which doubles when it is full, because a list of one-byte pieces would take over a
+ * hundred bytes for each.
+ */
 class GrowingBuffer {
   #buffer: Buffer<ArrayBuffer>;
   #length = 0;
   readonly #maxBytes: number;
   readonly #memory: QuotaShare;
 
-  /** `memory` already counts `byteLength` bytes. */
+  /** `byteLength` is the first size of the buffer, which `memory` has counted already. */
   constructor(byteLength: number, maxBytes: number, memory: QuotaShare) {
     this.#buffer = Buffer.allocUnsafeSlow(byteLength);
     this.#maxBytes = maxBytes;
@@ -95,24 +100,24 @@ export function requireJson(contentType: string | null): void {
 
 const MIB = 1024 * 1024;
 
-/** Lowest average speed of a body after its grace time; slow mobile networks are twice as fast. */
+/** Minimum average speed of a body after its grace time. Even slow mobile networks are twice as fast. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 
-/** Limits the resources and the duration of bodies while they are read. One for the process. */
+/** Limits the resources that bodies use while they are read, and the time they take. There is one for the process. */
 export class BodyLimits {
-  /** Counts bodies. High enough for thousands of clients of one key that connect at once. */
+  /** Limits the number of bodies. The maximum allows thousands of clients of one key to connect at the same time. */
   readonly bodies = new ResourceQuota("bodies being sent", {
     key: 2_000,
     organization: 4_000,
     process: 8_000,
   });
-  /** Counts bytes of bodies read into memory. */
+  /** Limits the bytes of bodies that are read into memory. */
   readonly memory = new ResourceQuota("memory for bodies being sent", {
     key: 128 * MIB,
     organization: 256 * MIB,
     process: 512 * MIB,
   });
-  /** Counts the bytes of memory that decoders of content encodings may allocate. */
+  /** Limits the memory that decoders of content encodings may allocate. */
   readonly decoders = new ResourceQuota("memory for compressed bodies being sent", {
     key: 128 * MIB,
     organization: 256 * MIB,
@@ -121,14 +126,14 @@ export class BodyLimits {
   readonly #timer = new DeadlineTimer();
   readonly #graceMs: number;
 
-  /** A body may take `graceMs`, and longer by its size. */
+  /** A body may take `graceMs`, plus a time that depends on its size. */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }
 
   /**
-   * Yields a body of at most `maxBytes` as it arrives, while its average speed is sufficient. Time in which the reader
-   * takes no pieces does not count. Small chunks are joined.
+   * Yields a body of at most `maxBytes` as it arrives, and joins small chunks. Throws when the average speed is too
+   * low; the time in which the reader takes no pieces is not counted.
    */
   async *arriving(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
     const smallChunks = declaredLength(request) === null ? new SmallChunks() : null;
@@ -152,7 +157,7 @@ export class BodyLimits {
     if (joined) yield joined;
   }
 
-  /** Waits for a body of a declared length at most as long as a body of that length may take. */
+  /** Waits for a body of a declared length, at most for the time that a body of this length may take. */
   arrived<Body>(body: Promise<Body>, byteLength: number): Promise<Body> {
     const { promise, resolve, reject } = Promise.withResolvers<Body>();
     const deadline = this.#timer.set(this.#timeFor(byteLength), () => reject(tooSlow()));
@@ -186,7 +191,10 @@ export function requireLength(request: Request, maxBytes: number): void {
   if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** Returns the `Content-Length`: null for a chunked body, NaN for anything but digits, which no route serves. */
+/**
+ * Returns the `Content-Length`: null for a chunked body, and NaN for a value that is not only digits, which no route
+ * accepts.
+ */
 export function declaredLength({ headers }: Pick<Request, "headers">): number | null {
   const length = headers.get("content-length");
   if (length === null) return null;
@@ -200,13 +208,13 @@ export function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError("payload_too_large", `The body may have at most ${size}.`);
 }
 
-/** Smaller bodies are read whole, because a stream costs more than all their other processing. */
+/** Smaller bodies are read whole, because a stream would cost more than all their other processing. */
 const MAX_WHOLE_BYTES = 64 * 1024;
 
-/** The request with its sender. */
+/** The request and its sender. */
 type BodyExchange = Pick<AuthenticatedExchange, "request" | "principal" | "network">;
 
-/** A decoder and the memory of its window. */
+/** A decoder of a content encoding, and the memory that its window takes. */
 interface Decoder {
   create(): Transform;
   windowBytes: number;
@@ -219,7 +227,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "x-gzip": GZIP,
   deflate: { create: () => createInflate(), windowBytes: 64 * 1024 },
   br: { create: () => createBrotliDecompress(), windowBytes: 16 * MIB },
-  // Every decoder must support 8 MiB (RFC 8878, 3.1.1.1.2); a frame may request far more.
+  // RFC 8878 requires decoders to support 8 MiB (3.1.1.1.2), and a frame may request far more, so the window is limited
+  // to that.
   zstd: {
     create: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
     windowBytes: 8 * MIB,
@@ -233,9 +242,9 @@ export function isPlain({ headers }: Request): boolean {
 }
 
 /**
- * Yields the body without its content encoding, decoded while it arrives; at most `maxBytes` before decoding. Throws a
- * `GatewayError` for an unknown encoding, an exhausted quota, a body that is too large, too slow or in too many chunks,
- * and bytes that do not match the encoding. The reader bounds the decoded size.
+ * Yields the body without its content encoding, decoded while it arrives, with at most `maxBytes` before decoding.
+ * Throws a `GatewayError` for an unknown encoding, an exhausted quota, a body that is too large, too slow or in too
+ * many chunks, and bytes that do not match the encoding. The reader limits the decoded size.
  */
 export async function* decodedBody(
   exchange: BodyExchange,
@@ -268,7 +277,7 @@ function requireDecoder({ headers }: Request): Decoder {
 }
 
 async function* decode(body: AsyncIterable<Uint8Array>, decoder: Transform): AsyncGenerator<Uint8Array> {
-  // An error of either stream ends the loop below.
+  // The callback does nothing, because an error of either stream also ends the loop below.
   pipeline(Readable.from(body), decoder, () => {});
   try {
     yield* decoder;

@@ -1,12 +1,12 @@
 import { plainAddress } from "../../lib/cidr.ts";
 import type { Libc } from "./libc.ts";
 
-/** A connection that a client opened to one of our ports. */
+/** A connection that a client opened to a port of this process. */
 export interface ClientConnection {
   descriptor: number;
   address: string;
   port: number;
-  /** True when nothing was ever sent on it. */
+  /** True when nothing was ever sent on the connection. */
   isUnserved: boolean;
   /** True when the client has not yet taken all sent bytes. */
   isSending: boolean;
@@ -14,13 +14,13 @@ export interface ClientConnection {
   silentMs: number;
 }
 
-/** Descriptors that a process has open. */
+/** The descriptors that a process has open. */
 export interface OpenDescriptors {
   count: number;
   connections: ClientConnection[];
 }
 
-/** `struct sockaddr_in` and `sockaddr_in6` (Linux). */
+/** Sizes and constants of `struct sockaddr_in` and `sockaddr_in6` (Linux). */
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCKADDR_BYTES = 28;
@@ -34,7 +34,7 @@ const BYTES_ACKED = 120;
 const NOT_SENT = 144;
 const TCP_INFO_BYTES = 148;
 
-/** Inspects every descriptor below `limit`. Opens none, so it works when none are left. */
+/** Inspects every descriptor below `limit`. Opens no descriptor itself, so it works even when none is left. */
 export function listDescriptors(libc: Libc, limit: number, ports: ReadonlySet<number>): OpenDescriptors {
   const open: OpenDescriptors = { count: 0, connections: [] };
   for (let descriptor = 0; descriptor < limit; descriptor++) {

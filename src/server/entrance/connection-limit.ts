@@ -5,43 +5,51 @@ import { listDescriptors, type ClientConnection, type OpenDescriptors } from "./
 import { openLibc, type Libc } from "./libc.ts";
 
 interface ConnectionLimitOptions {
-  /** Maximum for one client address or IPv6 network of 64 bits; null is no limit. */
+  /** Maximum number of connections of one client address, or of one IPv6 network of 64 bits; null for no limit. */
   perAddress: number | null;
-  /** Their connections belong to many clients and have no maximum. */
+  /**
+   * Addresses of proxies. A connection from a proxy may belong to many clients, so the limit for addresses does not
+   * apply.
+   */
   trustedProxies: AddressList;
   onClosed(message: string): void;
 }
 
-/** A burst of connections within this time must fit into the reserve. */
+/** Time between two samples. The connections that arrive within this time must fit into the reserve. */
 const SAMPLE_MS = 20;
-/** Samples between two counts of connections per address. */
+/** Number of samples between two counts of the connections of each address. */
 const COUNT_SAMPLES = 50;
 /**
- * Descriptors kept for files and for connections to vendors and stores: a quarter of the limit, within these bounds.
+ * Number of descriptors reserved for files and for connections to vendors and stores: a quarter of the limit, but
+ * within these bounds.
  */
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
-/** From this share of the limit on, every sample counts exactly, because free descriptors may lie below used ones. */
+/**
+ * Used share of the limit from which every sample counts all descriptors, because the lowest free one may be below used
+ * ones.
+ */
 const TIGHT_SHARE = 0.9;
 /**
- * Milliseconds without a scan for each millisecond that the last scan took; fewer while there are too many connections.
+ * Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` applies while there are too many connections.
  */
 const SCAN_SHARE = 20;
 const BUSY_SCAN_SHARE = 5;
-/** The same once half of the reserve is used. */
+/** The pause once half of the reserve is used. */
 const URGENT_SCAN_SHARE = 1;
-/** Share by which an excess is reduced below the limit, because more connections arrive before the next scan. */
+/** Share of the limit by which an excess is reduced further, because more connections arrive before the next scan. */
 const HEADROOM_SHARE = 0.1;
 const REPORT_MS = 10_000;
 const SHUT_BOTH = 2;
 const RLIMIT_NOFILE = 7;
-/** Maximum of descriptors in one scan, which takes about 50 ms. */
+/** Maximum number of descriptors in one scan, which then takes about 50 ms. */
 const MAX_SCANNED = 131_072;
 
 /**
- * Keeps clients' connections below the process's limit of open files. The runtime accepts every connection, so excess
- * ones are closed afterwards, many times a second. A connection with a running request or an unfinished response is
- * never closed. The address with the most connections loses some first: those never served, then the longest silent.
+ * Keeps the connections of clients below the process's limit of open files. The runtime accepts every connection, so
+ * this class closes excess ones afterwards, many times a second. It never closes a connection with a running request or
+ * an unfinished response. It closes connections of the address that has the most: first those that were never served,
+ * then those that were silent for the longest time.
  */
 export class ConnectionLimit {
   readonly #options: ConnectionLimitOptions;
@@ -66,7 +74,7 @@ export class ConnectionLimit {
     return this.#closed;
   }
 
-  /** Number of requests that run now, probes included. */
+  /** Number of requests that run now, including probes. */
   get running(): number {
     return this.#running.size;
   }
@@ -77,7 +85,7 @@ export class ConnectionLimit {
     return every(SAMPLE_MS, () => this.#enforce(), onProblem);
   }
 
-  /** Keeps the connection of a request open until `ended` is called. */
+  /** Notes the start of a request, whose connection stays open until `ended` is called. */
   began(request: Request): void {
     this.#running.add(request);
   }
@@ -103,7 +111,7 @@ export class ConnectionLimit {
     const excess = this.#findExcess(open, maxOpen);
     for (const { descriptor } of excess) libc.shutdown(descriptor, SHUT_BOTH);
     this.#report(excess.length);
-    // Connections that wait to be accepted take the descriptors just closed.
+    // Connections that wait for acceptance will take the closed descriptors, so these still count here.
     this.#isTight = open.count >= maxOpen * TIGHT_SHARE;
     this.#scanShare = excess.length > 0 ? BUSY_SCAN_SHARE : SCAN_SHARE;
     this.#scannedAt = startedAt;
@@ -123,7 +131,7 @@ export class ConnectionLimit {
     const excess: ClientConnection[] = [];
     for (const group of groups)
       if (perAddress !== null && !group.isProxy) excess.push(...take(group, group.size - perAddress));
-    // In this order, each next connection is of the address that then has the most.
+    // The order makes each connection come from the address that has the most connections left at that point.
     const ranked = groups.flatMap(({ size, idle }) =>
       idle.map((connection, index) => ({ connection, rank: size - index })),
     );
@@ -153,7 +161,7 @@ export class ConnectionLimit {
   }
 }
 
-/** Sorts the connection to close first to the front. */
+/** Compares connections so that the first one to close comes first. */
 function compareForClosing(one: ClientConnection, other: ClientConnection): number {
   return Number(other.isUnserved) - Number(one.isUnserved) || other.silentMs - one.silentMs;
 }
@@ -168,7 +176,7 @@ function nameOf({ address, port }: { address: string; port: number }): string {
   return `${networkOf(address)} ${port}`;
 }
 
-/** Returns the lowest free descriptor. The system assigns the lowest one first, so all below it are in use. */
+/** Returns the lowest free descriptor. The system always assigns the lowest one, so usually all below it are in use. */
 function lowestFree(libc: Libc): number {
   const descriptor = libc.dup(0);
   if (descriptor < 0) return Infinity;
@@ -177,7 +185,8 @@ function lowestFree(libc: Libc): number {
 }
 
 /**
- * Returns the soft limit of open files of this process, which an operator may change while it runs (`getrlimit(2)`).
+ * Returns the soft limit of open files of this process. An operator may change it while the process runs
+ * (`getrlimit(2)`).
  */
 function fileLimit(libc: Libc): number {
   const bytes = Buffer.alloc(16);

@@ -24,7 +24,7 @@ function exchangeOf(
   } as unknown as AuthenticatedExchange;
 }
 
-/** Runs a streamed request of an organization whose calls continue after their clients disconnect. */
+/** Runs a streamed request of an organization whose vendor calls continue after the client has disconnected. */
 async function stream({
   isClientDisconnected = false,
   callerGone = "drain",
@@ -53,7 +53,7 @@ async function stream({
     async complete(_: Claim, outcome: Outcome) {
       stored.push(outcome);
       completed.resolve();
-      // A whole response is returned once it is stored.
+      // A whole response is returned only after it is stored; for a stream, the store is held up here.
       if (isStreamed) await storing;
     },
   };
@@ -100,7 +100,7 @@ test("a stream whose client left before its response is read to its end and stor
   const { stored, completed } = await stream({ isClientDisconnected: true });
   await completed;
   expect(new TextDecoder().decode(stored[0]!.body!)).toBe("data: [DONE]\n\n");
-  // A repetition is a request of its own.
+  // The headers that name the request are not stored, because a repetition has an id of its own.
   expect(stored[0]!.headers).toEqual({ "x-gateway-model": "m" });
 });
 
@@ -193,7 +193,7 @@ test("a claim is renewed while its request runs, and no longer", async () => {
     } as unknown as Extract<HttpRoute, { auth: "key" }>;
     const response = runIdempotently(idempotency, route, exchangeOf(new AbortController().signal));
     await isClaimed;
-    // A claim ends after a minute: two renewals may fail in a row.
+    // A claim ends a minute after its last renewal, so two renewals in a row may fail.
     for (let turn = 0; turn < 3; turn += 1) {
       jest.advanceTimersByTime(20_000);
       await setImmediate();

@@ -21,15 +21,15 @@ export interface Idempotency {
 const HEADER = "idempotency-key";
 const USABLE_KEY = /^[\x21-\x7e]{1,255}$/;
 const RENEWAL_MS = 20_000;
-/** Larger bodies are stored as blobs; the largest are not kept. */
+/** Larger bodies are stored as blobs; the largest bodies are not kept. */
 const MAX_ROW_BYTES = 64 * 1024;
 const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;
 
 /**
- * Runs a route's handler. On routes of text and images, the first request with an `Idempotency-Key` claims it once its
- * body is read, and its outcome is stored. Later ones with the same body get that outcome; no vendor is called and
- * nothing is charged for them. They get an error where the response was too large to be kept.
+ * Runs a route's handler. On routes of text and images, the first request with an `Idempotency-Key` claims the key
+ * after its body is read, and its outcome is stored. Later requests with the same body get that outcome, without a
+ * vendor call or a charge. If the response was too large to be kept, they get an error.
  */
 export function runIdempotently(
   idempotency: Idempotency,
@@ -60,7 +60,8 @@ async function runOnce(
 }
 
 /**
- * Returns the hash of a request's idempotency key; null without one. Throws `invalid_parameter` for an unusable one.
+ * Returns the hash of a request's idempotency key; null when it has none. Throws `invalid_parameter` for an unusable
+ * key.
  */
 export function idempotencyKeyOf({ headers }: Request): string | null {
   const key = headers.get(HEADER);
@@ -69,20 +70,20 @@ export function idempotencyKeyOf({ headers }: Request): string | null {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** Returns the response of a refusal that the same request would get again; null for all other errors. */
+/** Returns the response of a refusal that the same request would get again; null for any other error. */
 function refusalToStore(error: unknown, family: ErrorFamily, requestId: string): Response | null {
   const failure = asGatewayError(error);
   return failure.status === 400 ? errorResponse(failure, family, requestId) : null;
 }
 
-/** Thrown to end the handler of a request whose outcome is stored. */
+/** Thrown to end the handler of a request whose outcome is already stored. */
 class Replay extends Error {
   constructor(readonly response: Response) {
     super("the outcome of this request is stored");
   }
 }
 
-/** True when an ended stream produced its whole reply, even if nobody received it. */
+/** True when a stream that has ended contains the whole reply, even if nobody received it. */
 function isWhole(failure: Awaited<StreamedResponse["ended"]>): boolean {
   return failure === null || (failure instanceof ClientDisconnected && failure.isReplyWhole);
 }
@@ -100,7 +101,7 @@ class HeldClaim {
     this.#claim = { keyId: gatewayKey.id, key, id: newId("claim"), organizationId: organization.id };
   }
 
-  /** Throws a `Replay` when the outcome is stored, and a `GatewayError` when this request may not run now. */
+  /** Throws a `Replay` when the outcome is stored already, and a `GatewayError` when this request may not run now. */
   async take(content: unknown): Promise<void> {
     const { outcomes } = this.#idempotency;
     const fingerprint = await fingerprintOf([this.#exchange.path, content]);
@@ -115,7 +116,7 @@ class HeldClaim {
     );
   }
 
-  /** Stores a whole outcome before it is sent, and that of a stream before its end is sent. */
+  /** Stores a whole outcome before it is sent, and the outcome of a stream before its end is sent. */
   async captured(result: RouteResult): Promise<RouteResult> {
     if (!this.#renewal) return result;
     if (result instanceof Response) return await this.#storeWhole(result);
@@ -124,7 +125,7 @@ class HeldClaim {
     return { ended, response: new Response(this.#captureStream(response, ended), response) };
   }
 
-  /** Stores the outcome, also when its body cannot be kept, or gives the key back when there is no response. */
+  /** Stores the outcome, even if its body cannot be kept. Gives the key back when there is no response. */
   async settle(response: Response | null): Promise<void> {
     if (!this.#renewal) return;
     const renewal = this.#renewal;
@@ -135,11 +136,14 @@ class HeldClaim {
       const outcome = response && (await this.#outcomeOf(response));
       await (outcome ? outcomes.complete(this.#claim, outcome) : outcomes.release(this.#claim));
     } catch {
-      // The claim expires by itself.
+      // The error has no consequences, because the claim expires by itself.
     }
   }
 
-  /** Reads the body whole first, so that a client that disconnects meanwhile gets the outcome by a retry. */
+  /**
+   * Reads the whole body first, so that a client that disconnects meanwhile gets the outcome when it repeats the
+   * request.
+   */
   async #storeWhole(response: Response): Promise<Response> {
     const { status, headers } = response;
     if (!response.body) {
@@ -193,8 +197,8 @@ class HeldClaim {
       if (request.signal.aborted) void readOn();
       else request.signal.addEventListener("abort", () => void readOn(), { once: true });
     };
-    // A call that is not aborted with its client is read to its end, so that a repeated request gets its outcome. So is
-    // the rest of a reply that is charged as a whole.
+    // If the call continues without its client, the reply is read to its end, so that a repeated request gets its
+    // outcome. The rest of a reply that has ended well is read as well, because all of it is charged.
     if (principal.organization.settings.callerGone === "drain") goOn();
     else void ended.then((failure) => (failure === null ? goOn() : undefined));
     return new ReadableStream({
@@ -217,8 +221,8 @@ class HeldClaim {
   }
 
   /**
-   * Keeps the body in the row or as a blob and returns its place; null when the bounds of the organization or of the
-   * disk are reached.
+   * Stores the body in the row or as a blob, and returns where it is. Returns null when the organization's bound or the
+   * disk's is reached.
    */
   async #keep(body: Uint8Array<ArrayBuffer>): Promise<Pick<Outcome, "body" | "blob" | "bytes"> | null> {
     const { outcomes, blobs, hasSpaceToKeep } = this.#idempotency;
@@ -261,7 +265,7 @@ function conflict(message: string): GatewayError {
   return new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key", shouldRetry: false });
 }
 
-/** Returns a final error: the same request would be charged a second time. */
+/** Returns an error that clients do not retry, because the same request would be charged a second time. */
 function notKept(status: number): GatewayError {
   return conflict(
     `The first request with this idempotency key ended with status ${status}. Its response is not kept, and it does not run again; a new key runs, and charges, it once more.`,

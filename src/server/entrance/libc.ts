@@ -1,8 +1,8 @@
 import { dlopen } from "bun:ffi";
 
 /**
- * Returns the socket functions of the C library that the runtime does not offer; null where they are missing (Linux
- * only).
+ * Returns the socket functions of the C library that the runtime does not offer; null when they are missing, as on all
+ * systems but Linux.
  */
 export function openLibc() {
   if (process.platform !== "linux") return null;
@@ -21,7 +21,7 @@ export function openLibc() {
         shutdown: { args: ["i32", "i32"], returns: "i32" },
       }).symbols;
     } catch {
-      // A system with another C library.
+      // This system has another C library, so the next name is tried.
     }
   }
   return null;

@@ -4,16 +4,16 @@ import { sleep } from "../../lib/waiting.ts";
 import { openLibc } from "./libc.ts";
 
 /*
- * The runtime cannot stop listening and keep idle connections: its graceful stop closes them, and a proxy that sends a
- * request on one at that moment loses it. Closing only the listening socket resets connections that the kernel has
- * accepted and the process has not: measured on loopback, 30 of 1,000 a second. So the socket first drops new SYNs,
- * then the process accepts the queued connections, and only then the socket is closed.
+ * The runtime cannot stop listening and keep idle connections open. Its graceful stop closes them, and a proxy that
+ * sends a request on such a connection at that moment loses the request. Closing only the listening socket resets
+ * connections that the kernel has accepted but the process has not: measured on loopback, 30 of 1,000 a second. So the
+ * socket first drops new SYNs, then the process accepts the queued connections, and only then is the socket closed.
  */
 
-/** Time for the process to accept queued connections. */
+/** Time in which the process accepts the queued connections. */
 const QUEUE_MS = 100;
 
-/** `struct sock_filter` instructions that drop a SYN without ACK and pass everything else (Linux, `bpf(4)`). */
+/** Instructions (`struct sock_filter`) that drop a SYN without ACK and let everything else pass (Linux, `bpf(4)`). */
 const DROP_SYN: readonly (readonly [code: number, jumpTrue: number, jumpFalse: number, value: number])[] = [
   [0x30, 0, 0, 13],
   [0x45, 0, 2, 0x02],
@@ -27,8 +27,8 @@ const SO_ATTACH_FILTER = 26;
 const LISTENING = "0A";
 
 /**
- * Stops listening on a port of this process without losing a connection: new ones are refused, existing ones stay open.
- * Returns false where the system offers no way to do so; then nothing has changed.
+ * Stops listening on a port of this process without losing a connection: new connections are refused, and existing ones
+ * stay open. Returns false, without any change, when the system offers no way to do this.
  */
 export async function stopListening(port: number): Promise<boolean> {
   const libc = openLibc();
@@ -38,11 +38,14 @@ export async function stopListening(port: number): Promise<boolean> {
   if (libc.setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, ptr(program.bytes), program.bytes.length) !== 0)
     return false;
   await sleep(QUEUE_MS);
-  // The descriptor stays in use, so that the runtime can close it later; it no longer refers to a socket.
+  // The descriptor stays open, so that the runtime can close it later, but no longer refers to a socket.
   return libc.dup2(openSync("/dev/null", "r"), socket) === socket;
 }
 
-/** Returns the descriptor of this process's own listening socket on the port; other processes may share the port. */
+/**
+ * Returns the descriptor of this process's own listening socket on the port. Other processes may listen on the same
+ * port.
+ */
 function findListeningSocket(port: number): number | null {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const inodes = new Set<string>();
@@ -63,7 +66,7 @@ function findListeningSocket(port: number): number | null {
   return found === undefined ? null : Number(found);
 }
 
-/** Returns a `struct sock_fprog`, and the `filter` that must stay alive with it. */
+/** Returns a `struct sock_fprog`. Its `filter` must be kept in memory as long as the program is used. */
 function filterProgram(): { bytes: Uint8Array; filter: Uint8Array } {
   const filter = Buffer.alloc(DROP_SYN.length * 8);
   for (const [index, [code, jumpTrue, jumpFalse, value]] of DROP_SYN.entries()) {

@@ -4,21 +4,24 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { declaredLength } from "./body.ts";
 
-/** 0 serves everything, 1 refuses new large bodies, 2 serves only probes. */
+/** 0: all requests are served. 1: new large bodies are refused. 2: only probes are served. */
 type OverloadStep = 0 | 1 | 2;
 
-/** The values at which the steps begin. */
+/** The values of one signal from which the two steps begin. */
 interface Thresholds {
   largeBodies: number;
   requests: number;
 }
 
 interface OverloadSettings {
-  /** Larger bodies, and those of unknown length, are refused from the first step on. */
+  /** From the first step on, larger bodies and bodies of unknown length are refused. */
   largeBodyBytes: number;
-  /** Resident memory of the process; null uses the memory of the machine or container, divided by the workers. */
+  /**
+   * Thresholds of the process's resident memory. Null derives them from the memory of the machine or container, divided
+   * by the number of workers.
+   */
   memoryBytes: { largeBodies: number | null; requests: number | null };
-  /** Free space of the data folder's disk. */
+  /** Thresholds of the free space on the data folder's disk. */
   freeDiskBytes: Thresholds;
   lagMs: Thresholds;
 }
@@ -30,7 +33,10 @@ interface OverloadOptions {
   onChange(message: string, level: "info" | "warn"): void;
 }
 
-/** One measurement. `lagMs` is the smallest of the last samples, so that a single long task is no overload. */
+/**
+ * One measurement. `lagMs` is the smallest lag of the last samples, so that a single long task does not count as
+ * overload.
+ */
 export interface OverloadSample {
   memoryBytes: number;
   freeDiskBytes: number;
@@ -39,21 +45,24 @@ export interface OverloadSample {
 
 const SAMPLE_MS = 200;
 const LAG_SAMPLES = 3;
-/** A step ends only after every signal was better than its threshold by this share in so many consecutive samples. */
+/**
+ * A step ends only after all signals were better than their thresholds by this share in `CALM_SAMPLES` consecutive
+ * samples.
+ */
 const MARGIN = 0.1;
 const CALM_SAMPLES = 5;
 const RETRY_SECONDS = 2;
 /**
- * Kept outcomes leave this much more disk space than the threshold of the first step, which they would reach by
- * themselves otherwise.
+ * Kept outcomes must leave this multiple of the first step's threshold free on the disk, so that they do not cause the
+ * step themselves.
  */
 const KEPT_SHARE = 1.25;
 const MIB = 1024 * 1024;
 const SHARES: Thresholds = { largeBodies: 0.8, requests: 0.9 };
 
 /**
- * Samples memory, disk and event loop, and refuses requests in two steps before one of them is exhausted. Requests read
- * only `step`.
+ * Samples memory, disk and event loop, and refuses requests in two steps before one of them is exhausted. A request
+ * only reads `step`.
  */
 export class Overload {
   step: OverloadStep = 0;
@@ -76,8 +85,8 @@ export class Overload {
   }
 
   /**
-   * Reads the free space of the disk, first before anything is served. Later samples do not wait for it, because a disk
-   * that hangs must not hide the other signals.
+   * Reads the free space of the disk, for the first time before anything is served. Later samples do not wait for it,
+   * because a disk that does not respond must not hide the other signals.
    */
   async readDisk(): Promise<void> {
     this.#isReadingDisk = true;
@@ -107,7 +116,7 @@ export class Overload {
     return this.sample.freeDiskBytes - bytes >= KEPT_SHARE * this.#options.settings.freeDiskBytes.largeBodies;
   }
 
-  /** Sets the step from a new sample. */
+  /** Sets the step according to a new sample. */
   update(sample: OverloadSample): void {
     Object.assign(this.sample, sample);
     const reached = this.#stepOf(0);
@@ -124,7 +133,7 @@ export class Overload {
     this.#sampledAt = now;
     const memoryBytes = process.memoryUsage.rss();
     this.update({ ...this.sample, memoryBytes, lagMs: Math.min(...this.#lags) });
-    // Memory of ended requests is returned by a garbage collection, which an idle process would not start.
+    // A garbage collection frees the memory of ended requests. An idle process would not start one by itself.
     if (this.step > 0 && memoryBytes > this.#memoryBytes.largeBodies * (1 - MARGIN)) Bun.gc(false);
     if (!this.#isReadingDisk) this.readDisk().catch(onProblem);
   }
@@ -135,7 +144,7 @@ export class Overload {
     return request.method === "POST" && (isUnknown || (length ?? 0) > this.#options.settings.largeBodyBytes);
   }
 
-  /** Returns the highest step of all signals, with thresholds made stricter by `margin`. */
+  /** Returns the highest step that any signal requires, with thresholds made stricter by `margin`. */
   #stepOf(margin: number): OverloadStep {
     const { memoryBytes, freeDiskBytes, lagMs } = this.sample;
     const { settings } = this.#options;

@@ -4,7 +4,7 @@ import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { SpoolAccount } from "../../lib/spool.ts";
 
-/** The maximum amount in use at the same time. */
+/** The maximum amounts in use at the same time. */
 interface QuotaMaxima {
   key: number;
   organization: number;
@@ -15,32 +15,35 @@ interface QuotaMaxima {
 export interface ResourceUser {
   principal: Principal;
   /**
-   * Returns the client's network, by its address: keys of several organizations may belong to one person. Called only
-   * when the total use is high enough that one network could exceed its share, because querying the runtime for an
-   * address costs microseconds.
+   * Returns the client's network, as a part of its address, because keys of several organizations may belong to one
+   * person. Called only when the total use is so high that one network could exceed its share, because querying the
+   * runtime for an address costs microseconds.
    */
   network(): string;
 }
 
-/** Share of the process's maximum that one network may use; an untrusted balancer looks like one network. */
+/**
+ * Share of the process's maximum that one network may use. All clients of an undeclared load balancer count as one
+ * network.
+ */
 const NETWORK_SHARE = 0.75;
 
 const RETRY_SECONDS = 2;
 
-/** The use of one key or organization, kept as long as it has a share. */
+/** The use of one key or organization. It is kept as long as the owner has a share. */
 interface OwnerUse {
   amount: number;
   shares: number;
 }
 
 /**
- * Bounds the amount of one resource that requests use at the same time, by key, organization, client network and
- * process, so that one caller cannot exhaust what others need.
+ * Limits the amount of one resource that requests use at the same time: by key, organization, client network and
+ * process. So one caller cannot use up what others need.
  */
 export class ResourceQuota {
   readonly #keys = new Map<string, OwnerUse>();
   readonly #organizations = new Map<string, OwnerUse>();
-  /** Unordered; each share has its index. */
+  /** The open shares in no particular order. Each share knows its index. */
   readonly #shares: QuotaShare[] = [];
   #total = 0;
   readonly #resource: string;
@@ -52,7 +55,9 @@ export class ResourceQuota {
     this.#maxima = maxima;
   }
 
-  /** Returns the share of one request. Disposing of it gives everything back. Throws as `QuotaShare.add` does. */
+  /**
+   * Returns the share of one request. Disposing of the share gives back everything. Throws as `QuotaShare.add` does.
+   */
   open(user: ResourceUser, amount = 0): QuotaShare {
     const { key, organization } = user.principal;
     const ofKey = useOf(this.#keys, key.id);
@@ -70,8 +75,8 @@ export class ResourceQuota {
   }
 
   /**
-   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` for a key, organization or network, else
-   * `overloaded`.
+   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` when a key, organization or network has reached its
+   * maximum, and `overloaded` when the process has.
    */
   take(share: QuotaShare, amount: number): void {
     const maxima = this.#maxima;
@@ -95,7 +100,7 @@ export class ResourceQuota {
     this.#total += amount;
   }
 
-  /** Gives everything back. */
+  /** Gives back everything that the share has taken. */
   close(share: QuotaShare): void {
     this.count(share, -share.amount);
     const { key, organization } = share.principal;
@@ -121,10 +126,10 @@ export class ResourceQuota {
   }
 }
 
-/** The use of a quota by one request. */
+/** The part of a quota that one request uses. */
 export class QuotaShare implements Disposable {
   amount = 0;
-  /** Its index among the open shares of its quota; -1 once it is closed. */
+  /** Index of this share among the open shares of its quota; -1 once it is closed. */
   index = -1;
   readonly principal: Principal;
   readonly ofKey: OwnerUse;
@@ -146,8 +151,8 @@ export class QuotaShare implements Disposable {
   }
 
   /**
-   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` for a key, organization or network, else
-   * `overloaded`.
+   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` when a key, organization or network has reached its
+   * maximum, and `overloaded` when the process has.
    */
   add(amount: number): void {
     this.#quota.take(this, amount);
@@ -183,13 +188,13 @@ const FREE_SPACE_MS = 250;
 const DISK_RETRY_SECONDS = 10;
 
 /**
- * Bounds the temporary files of requests: by key, organization, client network and process, and by the free space of
- * the disk.
+ * Limits the temporary files of requests by key, organization, client network and process, and by the free space of the
+ * disk.
  */
 export class SpoolQuota {
   readonly #quota: ResourceQuota;
   readonly #options: SpoolQuotaOptions;
-  /** Bytes that may be written before the reserve is reached, as last measured. */
+  /** Number of bytes that may be written before the reserve is reached, by the last measurement. */
   #availableBytes = 0;
   #readAt = -Infinity;
 
@@ -203,7 +208,7 @@ export class SpoolQuota {
     });
   }
 
-  /** Opens the account of a request. Throws at once when the quota does not cover the bytes that the body declares. */
+  /** Opens the account of a request. Throws at once when the quota cannot cover the declared size of the body. */
   open(user: ResourceUser, declaredBytes: number): SpoolAccount {
     this.#quota.open(user, declaredBytes)[Symbol.dispose]();
     return new RequestAccount(this.#quota.open(user), (byteLength) => {
@@ -227,7 +232,7 @@ export class SpoolQuota {
   }
 }
 
-/** The disk use of one request. */
+/** The disk space that one request uses. */
 class RequestAccount implements SpoolAccount {
   #refuses = true;
   #isReleased = false;

@@ -1,23 +1,30 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 
-/** Receiving a chunk of fewer bytes takes longer than processing them. */
+/** Receiving a smaller chunk takes longer than processing its bytes. */
 const SMALL_BYTES = 512;
-/** This many chunks take about 10 ms. Client libraries send chunks of kilobytes, with a few short ones between them. */
+/**
+ * Maximum number of small chunks. Receiving this many takes about 10 ms. Client libraries send chunks of kilobytes,
+ * with a few short ones between them.
+ */
 const MAX_SMALL_CHUNKS = 8_192;
-/** Small, because no quota counts it. */
+/** Size of the buffer for joined chunks. It is small, because no quota counts it. */
 const JOINED_BYTES = 16 * 1024;
 
 /**
- * Joins the small chunks of a body without a declared length, and refuses too many: the runtime makes a call for each
- * chunk, and a megabyte in one-byte chunks blocks the event loop for half a second. The runtime joins chunks that
- * arrive while nobody waits, and they cannot be counted then, so small ones are awaited without a pause.
+ * Joins the small chunks of a body without a declared length, and refuses a body with too many. The runtime makes a
+ * call for each chunk, so a megabyte in one-byte chunks would block the event loop for half a second. Chunks that
+ * arrive while nobody waits are joined by the runtime and cannot be counted, so the next read follows a small chunk at
+ * once.
  */
 export class SmallChunks {
   #count = 0;
   #joined = Buffer.alloc(0);
   #length = 0;
 
-  /** Keeps a small chunk while there is space and returns true, else returns false. Throws for one too many. */
+  /**
+   * Keeps a small chunk and returns true. Returns false for a large chunk, and when there is no space left. Throws when
+   * there are too many small chunks.
+   */
   keep(chunk: Uint8Array): boolean {
     if (chunk.length >= SMALL_BYTES) return false;
     if (++this.#count > MAX_SMALL_CHUNKS) throw tooManyChunks();
@@ -28,7 +35,7 @@ export class SmallChunks {
     return true;
   }
 
-  /** Returns the chunks kept since the last call, as one; null for none. */
+  /** Returns the chunks that were kept since the last call, joined into one; null when there are none. */
   take(): Uint8Array | null {
     if (this.#length === 0) return null;
     const joined = this.#joined.subarray(0, this.#length);

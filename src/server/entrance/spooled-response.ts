@@ -7,7 +7,7 @@ import type { SpoolQuota } from "./resource-quota.ts";
 interface SpooledResponse {
   body: StreamedObject;
   headers: Record<string, string>;
-  /** The text before and after the body, where the response is a stream with the body as its one event. */
+  /** The text before and after the body, for a response that is a stream with the body as its only event. */
   frame?: readonly [before: string, after: string];
 }
 
@@ -20,8 +20,8 @@ export interface SpoolOptions {
 }
 
 /**
- * Runs `handle` with a spool and sends the response it returns. The spool lasts until the response's last byte, until
- * the client disconnects, or until `handle` fails.
+ * Runs `handle` with a spool and sends the response that it returns. The spool exists until the last byte of the
+ * response is sent, the client disconnects, or `handle` fails.
  */
 export async function respondFromSpool(
   { directory, filePool, quota }: SpoolOptions,
@@ -32,17 +32,17 @@ export async function respondFromSpool(
   const { signal } = request;
   const declaredBytes = isPlain(request) ? (declaredLength(request) ?? 0) : 0;
   const spool = createSpool(directory, filePool, quota.open(exchange, declaredBytes));
-  // Files that cannot be removed now are swept at the next start.
+  // Files that cannot be removed now are removed at the next start.
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);
   };
-  // Only a complete response guarantees that nobody reads the files any more.
+  // Reuses the files. Only a complete response guarantees that nobody reads them any more.
   const retire = async () => {
     await Promise.allSettled([spool.retire()]);
   };
   try {
     const { body, headers, frame = ["", ""] } = await handle(spool);
-    // An outcome with an idempotency key is stored although its client has disconnected.
+    // With an idempotency key, the outcome is stored even if the client has disconnected.
     if (signal.aborted && !claimOutcome) {
       await drop();
       return new Response(null, { headers });
@@ -51,7 +51,7 @@ export async function respondFromSpool(
       await retire();
       return new Response(frame.join(JSON.stringify(body)), { headers });
     }
-    // The stream is never read when the client disconnects before it begins.
+    // If the client disconnects before the stream begins, the stream is never read.
     signal.addEventListener("abort", drop, { once: true });
     return new Response(send({ body, frame }, { retire, drop }), { headers });
   } catch (error) {
@@ -61,8 +61,8 @@ export async function respondFromSpool(
 }
 
 /**
- * Yields the body in pieces. The runtime copies a piece before it pulls the next, and pulls only as fast as the client
- * reads.
+ * Yields the body in pieces. The runtime copies a piece before it requests the next, and requests pieces only as fast
+ * as the client reads.
  */
 async function* send(
   { body, frame: [before, after] }: Required<Pick<SpooledResponse, "body" | "frame">>,

@@ -8,7 +8,7 @@ import { AZURE, NOT_OFFERED, PUBLIC_ENDPOINTS, type EndpointDescription } from "
 import { jsonSchema, splitFields, type Schema } from "./schema.ts";
 import { MEMBER_ENDPOINTS } from "./member-endpoints.ts";
 
-/** An operation of the document. */
+/** An operation in the OpenAPI document. */
 export interface PathItem {
   operationId: string;
   tags: string[];
@@ -24,7 +24,7 @@ export interface OpenApiDocument {
   openapi: string;
   info: object;
   tags: { name: string; "x-displayName": string; description?: string }[];
-  /** The groups in which pages such as `/docs/api` show the tags. */
+  /** Groups of tags. Pages such as `/docs/api` show the tags in these groups. */
   "x-tagGroups": { name: string; tags: string[] }[];
   paths: Record<string, Record<string, PathItem>>;
   components: object;
@@ -65,7 +65,7 @@ function tagsOf({ tags }: PathItem): string[] {
   return tags;
 }
 
-/** Groups tags by their reader. What only repeats other routes, or refuses, comes last. */
+/** Groups the tags by the kind of reader. Tags of routes that only repeat or refuse others come last. */
 function tagGroups(tags: readonly string[]): OpenApiDocument["x-tagGroups"] {
   const last = [AZURE, NOT_OFFERED];
   const isAdmin = (name: string) => name.startsWith(ADMINISTRATION);
@@ -106,7 +106,10 @@ curl http://127.0.0.1:8080/v1/chat/completions \\
 at \`/console/settings/account\`.
 `;
 
-/** A heading for each error, so that pages made of the document list them and find them by status and code. */
+/**
+ * Returns a heading for each error, so that pages made from the document list the errors and find them by status and
+ * code.
+ */
 function errorSections(): string {
   const sections = Object.entries(ERROR_CODES).map(
     ([code, { status, when, remedy }]) => `### ${status} ${code}\n\n${when}. ${remedy}`,
@@ -255,7 +258,7 @@ function errorRef(family: HttpRoute["family"]): object {
   return { $ref: `#/components/schemas/${ERROR_SHAPES[family].name}` };
 }
 
-/** Returns the tag of an operation by the second part of its name: `keys` of `admin.keys.create`. */
+/** Returns the tag of an operation: the second part of its name, such as `keys` in `admin.keys.create`. */
 function adminTag(name: string): string {
   const area = name.split(".")[1] ?? "";
   return `${ADMINISTRATION}${area.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { JOB_STATUSES } from "../../domain/job.ts";
 
-/* The published schemas of pictures and jobs, but for the requests of pictures, which their dialect publishes. */
+/* The published schemas of pictures and jobs, except for requests of pictures, which are published by their dialect. */
 
 const detailsSchema = z.object({ text_tokens: z.int(), image_tokens: z.int() });
 

@@ -23,17 +23,20 @@ export interface EndpointDescription {
   summary: string;
   description?: string;
   query?: z.ZodObject;
-  /** JSON Schema. */
+  /** JSON Schema of the body. */
   body?: object;
-  /** The same fields as `multipart/form-data`. */
+  /** JSON Schema of the same fields as `multipart/form-data`. */
   form?: object;
   /** An example of a body. */
   example?: object;
-  /** Schemas by content type; null where the content has none. */
+  /** Schemas of the response by content type; null for content without a schema. */
   responses: Readonly<Record<string, ZodType | null>>;
-  /** Status of the success; 200 when absent. */
+  /** Status of a success; 200 when absent. */
   status?: number;
-  /** Replaces a `{call}` in the path, which the document cannot express. */
+  /**
+   * Descriptions by the values of `{call}` in the path. The document cannot express `{call}`, so it has a path for each
+   * value.
+   */
   calls?: Readonly<Record<string, Partial<EndpointDescription>>>;
 }
 

@@ -8,21 +8,24 @@ export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
     io,
     unrepresentable: "any",
     override({ zodSchema, jsonSchema: made }) {
-      // A response has records' times and amounts as texts.
+      // Responses contain the times and amounts of records as texts.
       if (io === "output" && zodSchema instanceof z.ZodCodec) {
         const { $schema: _, ...shown } = z.toJSONSchema(zodSchema.in, { io: "input" });
         Object.assign(made, { type: undefined }, shown);
       }
-      // Read-only arrays are a matter of the code alone.
+      // `readOnly` comes from read-only arrays in the code and has no meaning for callers.
       delete made.readOnly;
-      // A query's value that is text or a number is published as the number.
+      // A value of a query that may be a text or a number is published as a number.
       if (made.type !== undefined) delete made.anyOf;
     },
   });
   return written;
 }
 
-/** The fields of an object: a path's part, and the rest as parameters of the query or as an object of its own. */
+/**
+ * Splits the fields of an object into the one in the path and the others, which are parameters of the query or an
+ * object of their own.
+ */
 export function splitFields(schema: Schema, pathField: string | null) {
   const { properties = {}, required = [], ...others } = schema;
   const { [pathField ?? ""]: inPath, ...rest } = properties;

@@ -1,16 +1,16 @@
-/** A stream of one protocol as the documents describe it. */
+/** The stream of one protocol, in the form that the documents describe. */
 export interface StreamDescription {
   title: string;
-  /** The way to request the stream. */
+  /** Description of the request for the stream. */
   request: string;
-  /** Meaning of each event by its name, in the order of their first occurrence. */
+  /** Meanings of the events by name, in the order of their first occurrence. */
   events: Readonly<Record<string, string>>;
   end: string;
   silence: string;
   failure: string;
 }
 
-/** The streams of the public interface by their protocol. Events of other kinds come from vendors of the same protocol. */
+/** The streams of the public interface, by protocol. Other events may come from vendors of the same protocol. */
 export const STREAMS = {
   chat: {
     title: "Chat and completions",
