@@ -8,7 +8,7 @@ import { exportRemotely, runRemotely, type RemoteGateway } from "./remote.ts";
 export type CommandInput<Name extends OperationName> = z.input<Operations[Name]["input"]>;
 export type CommandOutput<Name extends OperationName> = z.input<Operations[Name]["output"]>;
 
-/** Operations that return pages. */
+/** Names of the operations that return pages. */
 export type ListCommandName = {
   [Name in OperationName]: CommandOutput<Name> extends Page ? Name : never;
 }[OperationName];
@@ -20,18 +20,18 @@ interface Page<Item = unknown> {
   next: string | null;
 }
 
-/** Access of commands to operations. */
+/** The access of commands to operations, in this process or at a gateway elsewhere. */
 export interface CommandAdministration {
   run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
-  /** Every item of a list, page by page. */
+  /** Returns all items of a list, reading it page by page. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
-  /** A list as text, piece by piece. */
+  /** Returns a list as text, in pieces. */
   export(name: ExportName, filter: ExportFilter): AsyncGenerator<string> | Promise<AsyncGenerator<string>>;
 }
 
 type ExportFilter = { format: ExportFormat } & Record<string, unknown>;
 
-/** Over the local store. */
+/** Returns the access to operations on the local store. */
 export function localAdministration(admin: OperationContext): CommandAdministration {
   return {
     run: (name, input) => runOperation(operationNamed(name), admin, input),
@@ -40,7 +40,7 @@ export function localAdministration(admin: OperationContext): CommandAdministrat
   };
 }
 
-/** Over a gateway elsewhere. */
+/** Returns the access to operations of a gateway elsewhere. */
 export function remoteAdministration(gateway: RemoteGateway): CommandAdministration {
   return {
     run: (name, input) => runRemotely(gateway, operationNamed(name), input),

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 
-/** `audit list|verify` */
+/** Adds the commands `audit list|verify`. */
 export function addAuditCommands(program: Command, cli: CommandContext): void {
   const audit = program.command("audit").description("who changed what, and when");
   addOperation(audit, cli, ["list", "audit.list"], {
@@ -47,7 +47,7 @@ function toRow({
     revision: String(revision),
     at,
     actor,
-    // A correction is an entry of its own; nothing else of the ledger ever changes.
+    // For a correction, the action alone is shown, because nothing else changes the ledger.
     change: kind === "ledger" ? action : `${action} ${kind}`,
     subject,
     name: subjectName ?? "",
@@ -56,7 +56,7 @@ function toRow({
   };
 }
 
-/** The fields that a change has changed; all of them where a row was made or removed. */
+/** Returns the fields that a change has changed; all fields when a row was created or removed. */
 function changedFields(before: unknown, after: unknown): string[] {
   const old = fieldsOf(before);
   const now = fieldsOf(after);

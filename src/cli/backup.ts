@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 
-/** `backup` and `restore` */
+/** Adds the commands `backup` and `restore`. */
 export function addBackupCommands(program: Command, cli: CommandContext): void {
   program
     .command("backup")

@@ -6,7 +6,7 @@ import { readSecret, readSource, SOURCES } from "./secret-source.ts";
 
 const ID = "<id>  the channel's id";
 
-/** `channels list|add|set|remove|test|reseal` */
+/** Adds the commands `channels list|add|set|remove|test|reseal`. */
 export function addChannelCommands(program: Command, cli: CommandContext): void {
   const channels = program.command("channels").description("ways to vendors");
   addList(channels, cli, ["list", "channels.list"], {
@@ -74,7 +74,7 @@ const CHANNEL_FIELDS = {
   isOwnServer: "--own-server  it is a server of your own",
 } satisfies FieldOptions<"channels.create" | "channels.update">;
 
-/** With the secret in place of its source. */
+/** Returns the input with the secret in place of its source. */
 async function withCredential<Given extends { credential?: string | null }>(
   given: Given,
   { context }: CommandContext,
@@ -84,8 +84,8 @@ async function withCredential<Given extends { credential?: string | null }>(
 }
 
 /**
- * Throws where the database has a channel of the provider: a second one would get another id, which no route names,
- * and the first would go on with its old credential.
+ * Throws when the database already has a channel of the provider. A second one would get another id, which no route
+ * names, and the first one would keep its old credential.
  */
 async function requireNone(provider: string, cli: CommandContext): Promise<void> {
   const { data: all } = await cli.run("channels.list", {});

@@ -3,7 +3,7 @@ import type { CommandContext } from "./context.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** `completion`: a script for the shell, made from the commands as they are declared. */
+/** Adds the command `completion`, which prints a script for the shell, made from the declarations of all commands. */
 export function addCompletionCommand(program: Command, cli: CommandContext): void {
   program
     .command("completion")
@@ -12,18 +12,18 @@ export function addCompletionCommand(program: Command, cli: CommandContext): voi
     .action((shell: (typeof SHELLS)[number]) => cli.write(SCRIPTS[shell](wordsOf(program))));
 }
 
-/** The words after a command. `path` has the names before them: `""`, `keys`, `keys create`. */
+/** The words that may follow a command. `path` contains the names so far: `""`, `keys`, `keys create`. */
 interface CommandWords {
   path: string;
-  /** Names of the commands below it, each with its description. */
+  /** Names of the command's subcommands, each with its description. */
   commands: readonly (readonly [name: string, description: string])[];
   options: readonly OptionWords[];
-  /** Values of its first argument, where these are known. */
+  /** Values of the command's first argument, if they are known. */
   values: readonly string[];
 }
 
 interface OptionWords {
-  /** `--format`; an option without a long name has none of its own. */
+  /** Long name such as `--format`, or the short name of an option that has no long one. */
   name: string;
   description: string;
   takesValue: boolean;
@@ -55,7 +55,7 @@ function optionWords({
   argChoices,
   flags,
 }: Option): OptionWords {
-  // Values are declared by `choices`, or in the flags: `--format <csv|jsonl>`.
+  // The values of an option come from `choices` or from its flags: `--format <csv|jsonl>`.
   const [, listed] = /<([\w-]+(?:\|[\w-]+)+)>/.exec(flags) ?? [];
   return {
     name: long ?? short ?? "",
@@ -65,7 +65,7 @@ function optionWords({
   };
 }
 
-/** The name that is completed: that of the executable and of the package's command. */
+/** The name whose words are completed: that of the executable and of the package's command. */
 const NAME = "gateway";
 
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], (all: readonly CommandWords[]) => string>> = {
@@ -131,7 +131,7 @@ ${all
 `,
 };
 
-/** A text as one word of a shell. */
+/** Returns a text quoted as one word for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -4,7 +4,7 @@ import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 import { readInputFile } from "./options.ts";
 
-/** `config export|import` */
+/** Adds the commands `config export|import`. */
 export function addConfigCommands(program: Command, cli: CommandContext): void {
   const config = program
     .command("config")
@@ -45,7 +45,10 @@ function toRow({ kind, id, action, before, after }: Change) {
   return { action, kind, id, fields: action === "update" ? changed.join(", ") : "" };
 }
 
-/** `check`: the effective settings and where each came from, with warnings. Fails with every problem. */
+/**
+ * Adds the command `check`, which prints the effective settings, the source of each, and warnings. Fails with a list of
+ * all problems.
+ */
 export function addCheckCommand(program: Command, cli: CommandContext): void {
   program
     .command("check")
@@ -66,7 +69,8 @@ export function addCheckCommand(program: Command, cli: CommandContext): void {
 }
 
 /**
- * The settings with the entries of the database; without them, and with a warning, where the database cannot be read.
+ * Returns the settings with the entries of the database. If the database cannot be read, returns the settings without
+ * them, with a warning.
  */
 async function withStored(declared: LoadedSettings, cli: CommandContext): Promise<LoadedSettings> {
   const { context, loadSettings } = cli;

@@ -28,28 +28,28 @@ import { readSecret } from "./secret-source.ts";
 
 export type { CommandInput, CommandOutput } from "./administration.ts";
 
-/** Loads the configuration anew, with these entries of the database; with none where absent. */
+/** Loads the configuration again, with these entries of the database; without entries by default. */
 type LoadConfiguration = (stored?: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
 /** Functions that the program provides to the command line. */
 export interface CliContext {
   /** Runs the gateway until it is stopped. */
   serve(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
-  /** Runs jobs, and serves no requests, until it is stopped. */
+  /** Runs jobs until it is stopped, and serves no requests. */
   runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Opens the database for administration. */
   openAdminStore(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
-  /** The channels and models that the database declares. Rejects where it cannot be read. */
+  /** Returns the channels and models that the database declares. Rejects when the database cannot be read. */
   readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]>;
-  /** The configuration for administration, over the loading of it. */
+  /** Opens the configuration for administration, on top of `load`. */
   openConfiguration(load: LoadConfiguration): Configuration;
-  /** Brings the database to the newest form and names what was applied. */
+  /** Migrates the database to the newest schema and returns the names of the applied migrations. */
   migrate(settings: Settings): Promise<{ applied: string[] }>;
-  /** Fills an empty installation with traffic to look at. */
+  /** Fills an empty installation with example traffic. */
   fillDemo(settings: Settings, admin: Omit<OperationContext, "store">): Promise<DemoFilled>;
   /** Writes a backup to a path. */
   backUp(loaded: LoadedSettings, path: string, onProgress: Progress): Promise<BackupManifest>;
-  /** Puts the backup at a path in place. */
+  /** Restores the backup at a path. */
   restore: (
     loaded: LoadedSettings,
     path: string,
@@ -58,36 +58,36 @@ export interface CliContext {
   providers: ProviderSchemas;
   env: Environment;
   cwd: string;
-  /** Name of the operating system's user, for the audit. */
+  /** Returns the name of the operating system's user, for the audit. */
   userName(): string;
-  /** Folder of the shipped catalogue; the project's own where absent. */
+  /** Folder of the shipped catalogue; by default the project's own. */
   catalogueDirectory?: string;
   stdout: TextOutput;
   stderr: TextOutput;
 }
 
-/** The result of a demo. */
+/** The result of the command `demo`. */
 export interface DemoFilled {
   requests: number;
-  /** Of the administrator; null where there was one already. */
+  /** Password of the new administrator; null when there was an administrator already. */
   password: string | null;
 }
 
-/** Context of a command's action. */
+/** Everything that the action of a command needs. */
 export interface CommandContext extends CommandPrinter {
   context: CliContext;
   loadSettings: LoadConfiguration;
-  /** Runs operations on the local store, or at the gateway that `--url` names. */
+  /** Runs work with operations on the local store, or at the gateway that `--url` names. */
   connect<Result>(work: (administration: CommandAdministration) => Promise<Result>): Promise<Result>;
   /** Runs one operation. */
   run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
-  /** Every item of a list. */
+  /** Returns all items of a list. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
-  /** Runs work on the local store itself and always closes the store afterwards. */
+  /** Runs work directly on the local store, which is always closed afterwards. */
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
-  /** Returns true when commands work on a gateway elsewhere. */
+  /** True when commands work on a gateway elsewhere. */
   isRemote(): boolean;
-  /** Throws where `--url` names a gateway, for what only this machine can do. */
+  /** Throws when `--url` names a gateway, for commands that only work on this machine. */
   requireLocal(): void;
 }
 
@@ -143,7 +143,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
 
 const ONLY_LOCAL = "this command works on the local machine: leave --url and GATEWAY_URL out";
 
-/** The gateway that options or else the environment name; null for the local store. */
+/** Returns the gateway that the options name, or the environment; null for the local store. */
 function remoteOf({ env }: CliContext, program: Command): Pick<RemoteGateway, "url"> | null {
   const url = program.opts<{ url?: string }>().url ?? env["GATEWAY_URL"];
   if (!url) return null;
@@ -158,7 +158,7 @@ async function readToken({ env }: CliContext, program: Command): Promise<string>
     throw new Error(
       "name an admin token with --token or GATEWAY_TOKEN; members make theirs at /console/settings/account",
     );
-  // The beginning tells an admin token from a gateway key.
+  // An admin token and a gateway key differ in their first characters.
   if (token.startsWith("ga_")) return token;
   throw new Error("an admin token begins with ga_; gk_ is a key for calls of models");
 }

@@ -3,7 +3,7 @@ import { PRICEABLE_FEATURES } from "../domain/feature.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { collectOrAll, readCount, readWord, requireName, splitPair, UNSET } from "./options.ts";
 
-/** Readers of fields, by their names, whose words at the command line are not those of their schemas. */
+/** Readers by the name of a field, for fields that are written differently on the command line than in their schema. */
 export const FIELD_READERS: Readonly<Record<string, (text: string, earlier?: never) => unknown>> = {
   scopes: readScope,
   models: collectOrAll,
@@ -26,12 +26,12 @@ export const FIELD_READERS: Readonly<Record<string, (text: string, earlier?: nev
   after: readSequence,
 };
 
-/** Collects addresses; `any` takes the restriction back. */
+/** Collects addresses. `any` removes the restriction. */
 function readAddress(value: string, earlier: string[] | typeof UNSET = []): string[] | typeof UNSET {
   return value === "any" || earlier === UNSET ? UNSET : [...earlier, value];
 }
 
-/** The id of a channel, or `next`. */
+/** Reads the id of a channel, or `next`. */
 function readChannelOrNext(value: string): string | typeof UNSET {
   return value === "next" ? UNSET : value;
 }
@@ -41,26 +41,26 @@ function readScope(value: string, earlier: string[] = []): string[] {
   return [...earlier, readWord("ai:image", "ai:llm", "ai:*")(value)];
 }
 
-/** `on`, `off` and `unset`. */
+/** Reads `on`, `off` or `unset`. */
 function readThreeState(value: string): boolean | typeof UNSET {
   return readWord("on", "off", "unset")(value) === "unset" ? UNSET : value === "on";
 }
 
-/** Seconds as milliseconds, or `off`. */
+/** Reads seconds as milliseconds, or `off`. */
 function readSecondsOrOff(value: string): number | typeof UNSET {
   if (value === "off") return UNSET;
   if (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= 3600) return Number(value) * 1000;
   throw new InvalidArgumentError('It must be whole seconds from 1 to 3600, or "off".');
 }
 
-/** Days, or `off`. */
+/** Reads days, or `off`. */
 function readDaysOrOff(value: string): number | typeof UNSET {
   if (value === "off") return UNSET;
   if (/^[1-9]\d{0,2}$/.test(value) && Number(value) <= 365) return Number(value);
   throw new InvalidArgumentError('It must be whole days from 1 to 365, or "off".');
 }
 
-/** Hours of a link's life, or `default`. */
+/** Reads the hours for which a link is valid, or `default`. */
 function readHoursOrDefault(value: string): number | typeof UNSET {
   if (value === "default") return UNSET;
   if (/^\d{1,3}(\.\d{1,2})?$/.test(value) && Number(value) >= 0.01 && Number(value) <= 168)
@@ -68,7 +68,7 @@ function readHoursOrDefault(value: string): number | typeof UNSET {
   throw new InvalidArgumentError('It must be hours from 0.01 to 168, or "default".');
 }
 
-/** Minutes, hours or days such as `30m`, `24h` and `7d`, as milliseconds. */
+/** Reads minutes, hours or days such as `30m`, `24h` and `7d` as milliseconds. */
 function readDuration(value: string): number {
   if (value === "0") return 0;
   const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(value) ?? [];
@@ -79,13 +79,13 @@ function readDuration(value: string): number {
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A number of tokens from 1. */
+/** Reads a number of tokens, at least 1. */
 function readTokenCount(value: string): number {
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
   throw new InvalidArgumentError("It must be a whole number of tokens from 1.");
 }
 
-/** Reads the `sequence` of an entry of the ledger. */
+/** Reads the `sequence` of a ledger entry. */
 function readSequence(value: string): number {
   if (/^\d{1,15}$/.test(value)) return Number(value);
   throw new InvalidArgumentError("It must be the `sequence` of an entry, or 0.");
@@ -93,14 +93,14 @@ function readSequence(value: string): number {
 
 type ImagePrices = Record<string, Record<string, string>>;
 
-/** Collects `1K:high=0.04`; `1K=0.04` is for every quality without a price of its own. */
+/** Collects prices such as `1K:high=0.04`. `1K=0.04` applies to every quality that has no price of its own. */
 function readImagePrice(value: string, earlier: ImagePrices = {}): ImagePrices {
   const [cell, amount] = splitPair(value, "1K:high=0.04");
   const [tier = "", quality = "*"] = cell.split(":");
   return { ...earlier, [tier]: { ...earlier[tier], [quality]: amount } };
 }
 
-/** Collects `cache_read=0.01`. */
+/** Collects prices of tokens such as `cache_read=0.01`. */
 function readTokenPrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [name, amount] = splitPair(value, "input=0.10");
   requireName(name, Object.values(TOKEN_CATEGORY_NAMES), "a category of tokens");
@@ -108,7 +108,7 @@ function readTokenPrice(value: string, earlier: Record<string, string> = {}): Re
   return { ...earlier, [category]: amount };
 }
 
-/** Collects `web_search=0.01`. */
+/** Collects prices of uses such as `web_search=0.01`. */
 function readUsePrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [name, amount] = splitPair(value, "web_search=0.01");
   requireName(name, PRICEABLE_FEATURES, "a feature with a price");
@@ -121,7 +121,7 @@ interface Target {
   weight?: number;
 }
 
-/** Collects `channel/upstream-model`, with `=3` for a weight. */
+/** Collects targets `channel/upstream-model`, with `=3` at the end for a weight. */
 function readTarget(value: string, earlier: Target[] = []): Target[] {
   const match = /^([^/]+)\/(.+?)(?:=(\d{1,7}))?$/.exec(value);
   const [, channel, upstreamModel, weight] = match ?? [];
@@ -130,7 +130,7 @@ function readTarget(value: string, earlier: Target[] = []): Target[] {
   return [...earlier, { channel, upstreamModel, ...(weight !== undefined && { weight: Number(weight) }) }];
 }
 
-/** Collects `fan_out=true`; a value that is JSON is parsed. */
+/** Collects settings such as `fan_out=true`. A value that is JSON is parsed. */
 function readSetting(value: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
   const [, name = "", text = ""] = /^([A-Za-z][\w]*)=(.*)$/s.exec(value) ?? [];
   if (name === "") throw new InvalidArgumentError("It must be name=value, such as fan_out=true.");

@@ -26,7 +26,7 @@ const SOURCES: Readonly<Record<string, { files: string; read: Importer }>> = {
   },
 };
 
-/** `import litellm|new-api|portkey` */
+/** Adds the commands `import litellm|new-api|portkey`. */
 export function addImportCommands(program: Command, cli: CommandContext): void {
   const parent = program
     .command("import")
@@ -49,7 +49,7 @@ export function addImportCommands(program: Command, cli: CommandContext): void {
       });
 }
 
-/** Throws when the file is not YAML, of which JSON is a part. */
+/** Reads a YAML file; every JSON text is also YAML. Throws when the file is not YAML. */
 async function readDocument(path: string): Promise<unknown> {
   const { value, problems } = readYaml(await readInputFile(path));
   const [first] = problems;
@@ -57,7 +57,10 @@ async function readDocument(path: string): Promise<unknown> {
   return value;
 }
 
-/** Present objects stay, because `config import` removes the objects that a section leaves out. */
+/**
+ * Adds the imported objects to the present ones. The present ones must be in the document, because `config import`
+ * removes objects that a section leaves out.
+ */
 function merge(yaml: string, draft: ImportDraft): string {
   const present = Object(readYaml(yaml).value) as Record<string, Record<string, unknown> | null>;
   const merged = { ...present };

@@ -29,8 +29,9 @@ import { addRouteCommands } from "./routes.ts";
 export type { CliContext } from "./context.ts";
 
 /**
- * Runs the command that the arguments (without program and script) name; none is `serve`. Returns the exit
- * code: 0 done, 1 failed, 2 the command was not understood, 3 a comparison found differences.
+ * Runs the command that the arguments name (without program and script); without a command, `serve`. Returns the exit
+ * code: 0 for success, 1 for failure, 2 for a command that was not understood, and 3 when a comparison found
+ * differences.
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
@@ -39,14 +40,17 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
     if (error instanceof CommandEnd) return error.exitCode;
-    // The reader of the output has seen enough, as `head` does.
+    // The reader of the output, such as `head`, has ended.
     if (error instanceof Error && "code" in error && error.code === "EPIPE") return 1;
     context.stderr.write(`${describe(error)}\n`);
     return 1;
   }
 }
 
-/** Reports a mistyped option, with a suggestion, before the required option that is missing because of it. */
+/**
+ * Checks required options last, so that a mistyped option is reported, with a suggestion, before the required option
+ * that is missing because of it.
+ */
 function requireOptionsLast(program: Command): Command {
   const required = new Set<Option>();
   const relax = (command: Command): void => {
@@ -65,7 +69,7 @@ function requireOptionsLast(program: Command): Command {
   });
 }
 
-/** Every command, as it is parsed and documented. */
+/** Returns all commands, as they are parsed and documented. */
 export function buildProgram(context: CliContext): Command {
   const program = new Command(PROGRAM_NAME);
   program
@@ -100,18 +104,18 @@ export function buildProgram(context: CliContext): Command {
   const serve = async () => {
     cli.requireLocal();
     const loaded = await cli.loadSettings();
-    // The supervisor has printed them before its workers start.
+    // A worker prints no warnings, because its supervisor has printed them already.
     if (loaded.settings.worker === null) cli.warn(loaded.warnings);
     await context.serve(loaded, cli.loadSettings);
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
   for (const add of COMMANDS) add(program, cli);
-  // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
-  // excess argument.
+  // Set last, because commands would inherit it. Without a command the program serves, so a mistyped command arrives as
+  // an excess argument.
   return program.helpCommand(true).allowExcessArguments();
 }
 
-/** In the order of the help. */
+/** Functions that add the commands, in the order of the help. */
 const COMMANDS: readonly ((program: Command, cli: ReturnType<typeof openCommandContext>) => void)[] = [
   addLocalCommands,
   addBackupCommands,
@@ -144,7 +148,7 @@ function refuseCommand(program: Command, unknown: string): never {
 }
 
 function exitCodeOf(error: CommanderError): number {
-  // Requested help ends with 0; help in place of a missing command does not.
+  // Help that was requested ends with 0, but help that is shown because a command is missing does not.
   return error.exitCode === 0 ? 0 : 2;
 }
 

@@ -6,7 +6,7 @@ import { readWord } from "./options.ts";
 
 const ID = "<id>  the job's id";
 
-/** `jobs list|show|cancel` */
+/** Adds the commands `jobs list|show|cancel`. */
 export function addJobCommands(program: Command, cli: CommandContext): void {
   const jobs = program.command("jobs").description("pictures that are made in the background");
   addOperation(jobs, cli, ["list", "jobs.list"], {
@@ -36,7 +36,7 @@ export function addJobCommands(program: Command, cli: CommandContext): void {
   });
 }
 
-/** `links rotate`: links to the pictures that jobs and requests have made. */
+/** Adds the command `links rotate`, for links to the pictures of jobs and requests. */
 export function addLinkCommands(program: Command, cli: CommandContext): void {
   const links = program.command("links").description("links to results");
   addOperation(links, cli, ["rotate", "links.rotate"], {

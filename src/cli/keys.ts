@@ -6,7 +6,7 @@ import { systemClock } from "../lib/clock.ts";
 
 const ID = "<id>  the key's id, as listed";
 
-/** `keys create|set|rotate|list|disable|enable|delete` */
+/** Adds the commands `keys create|set|rotate|list|disable|enable|delete`. */
 export function addKeyCommands(program: Command, cli: CommandContext): void {
   const keys = program.command("keys").description("gateway keys");
   addOperation(keys, cli, ["create", "keys.create"], {

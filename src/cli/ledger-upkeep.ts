@@ -7,7 +7,7 @@ import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 
-/** `ledger verify|archive` */
+/** Adds the commands `ledger verify|archive`. */
 export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
   addOperation(ledger, cli, ["verify", "ledger.verify"], {
     description: "compare the ledger with budgets, leases and this machine's journals; fails on a difference",

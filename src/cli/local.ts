@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { systemClock } from "../lib/clock.ts";
 import type { CommandContext } from "./context.ts";
 
-/** `worker|health|migrate|demo`: commands of this machine's processes and database. */
+/** Adds `worker|health|migrate|demo`, the commands that work on the processes and the database of this machine. */
 export function addLocalCommands(program: Command, cli: CommandContext): void {
   addWorkerCommand(program, cli);
   addHealthCommand(program, cli);
@@ -24,7 +24,7 @@ function addWorkerCommand(program: Command, cli: CommandContext): void {
 
 const HEALTH_MS = 5_000;
 
-/** `health`: for the health check of a container, which has no other program to ask with. */
+/** Adds `health`, for the health check of a container that has no other program to make a request. */
 function addHealthCommand(program: Command, cli: CommandContext): void {
   program
     .command("health")

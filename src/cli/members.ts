@@ -6,7 +6,7 @@ import { collect } from "./options.ts";
 
 const MEMBER = "<member>  the member's id or name";
 
-/** `members create|set|list|reset-password|sign-out|remove` */
+/** Adds the commands `members create|set|list|reset-password|sign-out|remove`. */
 export function addMemberCommands(program: Command, cli: CommandContext): void {
   const members = program.command("members").description("who administers, in the console and by tokens");
   addCreateCommand(members, cli);
@@ -94,7 +94,7 @@ function addSetCommand(members: Command, cli: CommandContext): void {
   });
 }
 
-/** Replaces a member's name for signing in by the member's id; an unknown text stays as it is. */
+/** Replaces the name of a member by the member's id. A text that is not a member's name stays unchanged. */
 async function withId<Fields extends { id: string }>(cli: CommandContext, given: Fields): Promise<Fields> {
   const members = await cli.list("members.list", {});
   const known = members.find(({ id, name }) => id === given.id || name === given.id);

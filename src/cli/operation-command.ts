@@ -9,23 +9,26 @@ import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./opt
 import type { TableRow } from "./table.ts";
 
 /**
- * The option or argument that gives one field of an operation, as the help has it: flags, or an argument such as `<id>`,
- * then two spaces and the text.
+ * The option or argument that gives one field of an operation, written as in the help: the flags, or an argument such
+ * as `<id>`, then two spaces and the description.
  */
 type FieldOption = string | ({ usage: string } & FieldDetails);
 
 interface FieldDetails {
-  /** Default of the command line alone; a default of the schema applies without it. */
+  /** Default that applies only on the command line. A default of the schema applies without it. */
   default?: string | number;
-  /** Makes the option mandatory or optional; by default the schema decides. */
+  /** True for a required option, false for an optional one. By default the schema decides. */
   isRequired?: boolean;
-  /** Reads the option's text. By default the field's name decides how, or else its schema. `UNSET` stands for null. */
+  /**
+   * Reads the option's text. By default, the field's name or else its schema decides how the text is read. `UNSET`
+   * stands for null.
+   */
   read?(text: string, earlier?: unknown): unknown;
   choices?: readonly string[];
 }
 
 /**
- * Options and arguments by the field that each gives, in the order of the help; `settings.linkHours` is a nested field.
+ * Options and arguments by the field that they give, in the order of the help. `settings.linkHours` is a nested field.
  */
 export type FieldOptions<Name extends OperationName> = {
   readonly [Field in FieldPath<CommandInput<Name>>]?: FieldOption;
@@ -39,29 +42,29 @@ type FieldPath<Fields> = {
 interface OperationCommand<Name extends OperationName, Result = CommandOutput<Name>> {
   description: string;
   fields?: FieldOptions<Name>;
-  /** Options that are no fields, with their texts; `input` gets what was given. */
+  /** Options that are not fields, each with its description. `input` receives the given values. */
   options?: Readonly<Record<string, string>>;
-  /** Makes the operation's input of the fields and the other options that were given. */
+  /** Makes the operation's input from the fields and the other given options. */
   input?: (
     given: CommandInput<Name>,
     options: Readonly<Record<string, unknown>>,
   ) => CommandInput<Name> | Promise<CommandInput<Name>>;
-  /** The table; null for none. */
+  /** Returns the rows of the printed table; null for no table. */
   rows?: (result: Result) => readonly TableRow[] | null;
-  /** The value of `--json`. A command without it and without `rows` has no such option. */
+  /** Returns the value that `--json` prints. A command with neither this nor `rows` has no such option. */
   json?: (result: Result) => unknown;
-  /** Text for people, printed after the table; null for none. */
+  /** Returns a text for people, which is printed after the table; null for none. */
   line?: (result: Result, given: CommandInput<Name>) => string | null;
-  /** Why the command ends with 1 though the operation has run. */
+  /** Returns the reason why the command exits with 1 although the operation has run; null for success. */
   failure?: (result: Result, given: CommandInput<Name>) => string | null;
-  /** True where the command ends with `DIFFERENCES`. */
+  /** True when the command exits with `DIFFERENCES`. */
   differs?: (result: Result, given: CommandInput<Name>) => boolean;
 }
 
-/** Exit code of a command that only compared, and found differences. */
+/** Exit code of a command that only compared and found differences. */
 const DIFFERENCES = 3;
 
-/** Ends a command with an exit code, after its output. */
+/** Thrown to end a command with an exit code, after its output. */
 export class CommandEnd extends Error {
   readonly exitCode: number;
 
@@ -93,7 +96,7 @@ export function addList<Name extends ListCommandName>(
 }
 
 interface ListColumns<Name extends ListCommandName> {
-  /** One line of the table, by its headings. */
+  /** Returns one row of the table, by heading. */
   row: (item: ListItem<Name>) => TableRow;
   json?: (items: ListItem<Name>[]) => unknown;
 }
@@ -125,7 +128,10 @@ function add<Name extends OperationName, Result>(
   });
 }
 
-/** Adds the options and arguments of an operation's fields. Returns what reads the input of them in an action. */
+/**
+ * Adds the options and arguments of an operation's fields. Returns a function that reads the operation's input when the
+ * command runs.
+ */
 export function addFields<Name extends OperationName>(
   command: Command,
   name: Name,
@@ -153,7 +159,7 @@ export function addFields<Name extends OperationName>(
       const value = valueOf();
       if (value !== undefined) setAt(input, path.split("."), value === UNSET ? null : value);
     }
-    // The operation checks it by its schema.
+    // The cast is safe, because the operation checks the input by its schema.
     return input as CommandInput<Name>;
   };
 }
@@ -161,12 +167,12 @@ export function addFields<Name extends OperationName>(
 function withDetails(option: Option, { read, choices, ...details }: FieldDetails, located: Located): Option {
   const { schema, isNeeded } = located;
   const parser = read ?? readerOf(located);
-  // The schema's default may not be a word of the option.
+  // A default of the schema cannot be shown when the option is written differently.
   const isWorded = read !== undefined || located.name in FIELD_READERS;
   if (choices) option.choices(choices);
   else if (parser && !option.isBoolean()) option.argParser(parser);
   const words = withoutWrappers(schema);
-  // Known to the help and to completions; the parser checks them.
+  // The help and the completion show these values. The parser checks them.
   if (words instanceof z.ZodEnum) option.argChoices = words.options.map(String);
   if (details.isRequired ?? (isNeeded && details.default === undefined)) option.makeOptionMandatory();
   if (details.default !== undefined) option.default(details.default);
@@ -175,7 +181,9 @@ function withDetails(option: Option, { read, choices, ...details }: FieldDetails
   return option;
 }
 
-/** Reads the text of a field as its schema says; undefined takes it as it is. */
+/**
+ * Returns the reader of a field's text that its name or schema requires; undefined when the text is taken unchanged.
+ */
 function readerOf({ name, schema: wrapped }: Located): FieldDetails["read"] {
   const own = FIELD_READERS[name];
   if (own) return own;
@@ -205,7 +213,7 @@ function fieldAt(root: ZodType, path: string): Located {
   return { name, schema, isNeeded };
 }
 
-/** The schema of a value that is there and not null. */
+/** Returns the schema of the value itself, which is neither absent nor null. */
 function withoutWrappers(schema: ZodType): ZodType {
   const isWrapper =
     schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;

@@ -4,18 +4,18 @@ import { camelCase, snakeCase } from "../lib/casing.ts";
 import { didYouMean } from "../lib/suggest.ts";
 
 /**
- * Readers of option values. Each throws commander's `InvalidArgumentError`, which ends as a usage error.
+ * Readers of option values. Each throws commander's `InvalidArgumentError`, which the program reports as a usage error.
  */
 export function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
 }
 
-/** Collects texts; `*` stands for all. */
+/** Collects texts. `*` stands for all. */
 export function collectOrAll(value: string, earlier: string[] | "*" = []): string[] | "*" {
   return value === "*" || earlier === "*" ? "*" : [...earlier, value];
 }
 
-/** One of some words. */
+/** Returns a reader that accepts one of these words. */
 export function readWord(...words: readonly string[]): (value: string) => string {
   return (value) => {
     if (words.includes(value)) return value;
@@ -23,42 +23,42 @@ export function readWord(...words: readonly string[]): (value: string) => string
   };
 }
 
-/** A name of 1 to 100 characters. */
+/** Reads a name of 1 to 100 characters. */
 export function readName(value: string): string {
   const name = value.trim();
   if (name !== "" && name.length <= 100) return name;
   throw new InvalidArgumentError("It must have 1 to 100 characters.");
 }
 
-/** `on` and `off`. */
+/** Reads `on` or `off`. */
 export function readSwitch(value: string): boolean {
   return readWord("on", "off")(value) === "on";
 }
 
-/** Value that removes a setting. The command-line library turns a null into an empty text. */
+/** Value that removes a setting. Null cannot be used, because the command-line library turns it into an empty text. */
 export const UNSET = Symbol("unset");
 
-/** An ISO date or time as Unix milliseconds; without a zone it is UTC, wherever the command runs. */
+/** Reads an ISO date or time as Unix milliseconds. Without a zone it is UTC, on every machine. */
 export function readTime(value: string): number {
   const [, date = "", clock = "00:00", seconds = ":00.000", zone = "Z"] = TIME.exec(value) ?? [];
   if (date === "")
     throw new InvalidArgumentError("It must be a date or time such as 2026-12-31 or 2026-12-31T18:00:00Z.");
   const local = Date.parse(`${date}T${clock}${seconds}Z`);
   const time = Date.parse(`${date}T${clock}${seconds}${zone}`);
-  // A day that its month does not have would roll over into the next.
+  // A day that does not exist in its month would become a day of the next month.
   const isReal = Number.isFinite(time) && new Date(local).toISOString().startsWith(`${date}T${clock}`);
   if (!isReal) throw new InvalidArgumentError("It must be a date or time that exists.");
   return time;
 }
 
-/** A time, or `never`. */
+/** Reads a time, or `never`. */
 export function readTimeOrNever(value: string): number | typeof UNSET {
   return value === "never" ? UNSET : readTime(value);
 }
 
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** A whole number from 1. */
+/** Reads a whole number, at least 1. */
 export function readCount(value: string): number {
   if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
   throw new InvalidArgumentError("It must be a whole number from 1.");
@@ -66,7 +66,7 @@ export function readCount(value: string): number {
 
 type Limits = Record<string, number | null | "default">;
 
-/** Collects `requests_per_minute=600`; `none` lifts a limit, `default` gives it back. */
+/** Collects limits such as `requests_per_minute=600`. `none` means no limit, `default` means the default limit. */
 export function readLimit(value: string, earlier: Limits = {}): Limits {
   const [name, amount] = splitPair(value, "requests_per_minute=600");
   requireName(name, Object.keys(NO_LIMITS).map(snakeCase), "a limit");
@@ -76,7 +76,7 @@ export function readLimit(value: string, earlier: Limits = {}): Limits {
   throw new InvalidArgumentError('A limit is a whole number, "none" or "default".');
 }
 
-/** Own limits in the words of `readLimit`. */
+/** Returns an object's own limits in the form that `readLimit` reads. */
 export function limitText(limits: Readonly<Record<string, number | null>>): string {
   return Object.entries(limits)
     .map(([name, value]) => `${snakeCase(name)}=${value ?? "none"}`)
@@ -95,7 +95,7 @@ export function splitPair(value: string, example: string): [string, string] {
   return [value.slice(0, at), value.slice(at + 1)];
 }
 
-/** The text of a file that an argument names; `-` is the standard input. */
+/** Returns the text of a file that an argument names. `-` stands for the standard input. */
 export async function readInputFile(name: string): Promise<string> {
   try {
     return await (name === "-" ? Bun.stdin : Bun.file(name)).text();

@@ -5,7 +5,7 @@ import { collect, limitText } from "./options.ts";
 
 const ID = "<id>  organization";
 
-/** `orgs list|show|enable-model|disable-model|create|set` */
+/** Adds the commands `orgs list|show|enable-model|disable-model|create|set`. */
 export function addOrganizationCommands(program: Command, cli: CommandContext): void {
   const organizations = program
     .command("orgs")
@@ -110,7 +110,7 @@ function toRow(organization: OrganizationView) {
   };
 }
 
-/** Every property, by the name and in the unit of the option that sets it. */
+/** Returns every property, with the name and unit of the option that sets it. */
 function toFacts(organization: OrganizationView) {
   const { settings, limits, models, routes } = organization;
   const facts = {

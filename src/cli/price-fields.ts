@@ -1,7 +1,7 @@
 import type { CommandInput } from "./context.ts";
 import type { FieldOptions } from "./operation-command.ts";
 
-/** The amounts of a price and its currency, which a new row and a correction name alike. */
+/** Returns the fields of a price's amounts and currency, which are the same for a new row and a correction. */
 export function amountFields(texts: { image: string; tokens: string }) {
   return {
     perImage: `--image <tier:quality=amount>  ${texts.image}`,
@@ -15,7 +15,8 @@ export function amountFields(texts: { image: string; tokens: string }) {
 }
 
 /**
- * With the prices of long requests that lack their amounts as empty ones, which the operation refuses by its own words.
+ * Returns the input with empty amounts for long requests if they are missing, so that the operation refuses them with
+ * its own message.
  */
 export function withLongAmounts<Given extends Pick<CommandInput<"prices.create">, "longContext">>(
   given: Given,

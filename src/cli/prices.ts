@@ -6,7 +6,7 @@ import { addCorrectCommand } from "./price-correction.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
 import { formatTable } from "./table.ts";
 
-/** `prices set|remove|list|correct` */
+/** Adds the commands `prices set|remove|list|correct`. */
 export function addPriceCommands(program: Command, cli: CommandContext): void {
   const prices = program.command("prices").description("price rows by model");
   addChangeCommands(prices, cli);
@@ -51,7 +51,7 @@ function addChangeCommands(prices: Command, cli: CommandContext): void {
 type PriceChange = CommandOutput<"prices.create">;
 type PriceView = PriceChange["price"];
 
-/** A change is shown as its row, and as the prices of everything without it and with it. */
+/** Prints a change as its row, and as all prices before and after it. */
 const changePrinted = {
   rows: ({ price }: PriceChange) => [toRow(price)],
   json({ price, cells }: PriceChange) {
@@ -82,7 +82,7 @@ function toRow(price: PriceView) {
   };
 }
 
-/** A price row in a line: `input 0.10, input above 200000 0.20 a million`, `1K:high 0.04 each`. */
+/** Returns a price row in one line: `input 0.10, input above 200000 0.20 a million`, `1K:high 0.04 each`. */
 function priceText({ unit, perImage = {}, perMillion = {}, longContext, perUse = {} }: PriceView): string {
   if (unit === "image") {
     const cells = Object.entries(perImage).flatMap(([tier, row]) =>

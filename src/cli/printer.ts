@@ -2,17 +2,17 @@ import { formatTable, printable, type TableRow } from "./table.ts";
 
 /** Prints the results of commands. */
 export interface CommandPrinter {
-  /** Writes text as it is and waits until the reader has taken it, so that long output needs little memory. */
+  /** Writes text unchanged and waits until the reader has taken it, so that long output needs little memory. */
   write(text: string): Promise<void>;
-  /** A line for people. */
+  /** Prints a line for people. */
   printLine(line: string): void;
-  /** Writes warnings to the error output, one a line. */
+  /** Writes warnings to the error output, one on each line. */
   warn(warnings: readonly { path: string; message: string }[]): void;
-  /** The rows for people, or the value as JSON. */
+  /** Prints the rows for people, or the value as JSON. */
   print(isJson: boolean | undefined, value: unknown, rows: readonly TableRow[]): void;
 }
 
-/** Output of the process, and the environment that says how to write to it. */
+/** The outputs of the process, and the environment that decides how to write to them. */
 interface Terminal {
   stdout: TextOutput;
   stderr: TextOutput;
@@ -20,7 +20,7 @@ interface Terminal {
 }
 
 export interface TextOutput {
-  /** True where a person reads it on a terminal. */
+  /** True when the output is a terminal that a person reads. */
   isTTY?: boolean;
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
 }
@@ -44,7 +44,7 @@ export function openPrinter(terminal: Terminal): CommandPrinter {
   };
 }
 
-/** Tables have colors on a terminal that shows them, unless its user wants none (no-color.org). */
+/** Tables are colored on a terminal that supports colors, unless its user has turned them off (no-color.org). */
 function styleOf({ stdout, env }: Terminal): { isColored: boolean } {
   return { isColored: stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb" };
 }

@@ -3,7 +3,7 @@ import { formatPath } from "../lib/schema-problems.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 
-/** `routes explain`: a dry run of access, price and routing. */
+/** Adds `routes explain`, a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, cli: CommandContext): void {
   const command = routes
     .command("explain")
@@ -31,7 +31,7 @@ const HEALTH_UNKNOWN =
 
 type Explanation = CommandOutput<"routes.explain">;
 
-/** The file that configures a model, or where models are configured that no file does. */
+/** Returns the file that configures a model, or the catalogue when no file does. */
 async function configuredIn(cli: CommandContext, model: string): Promise<string> {
   if (cli.isRemote()) return "configuration";
   const { rows } = await cli.loadSettings();

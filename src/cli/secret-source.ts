@@ -4,13 +4,16 @@ import { readInputFile } from "./options.ts";
 /** The forms of a secret's source, for descriptions and messages. */
 export const SOURCES = "env:NAME, file:path, - for the standard input";
 
-/** Refuses a secret itself: everyone on the machine can see arguments in the list of processes. */
+/**
+ * Returns the source of a secret. Refuses the secret itself, because everyone on the machine can see arguments in the
+ * list of processes.
+ */
 export function readSource(source: string): string {
   if (source === "-" || /^(env|file):.+$/.test(source)) return source;
   throw new InvalidArgumentError(`It must be ${SOURCES}: others can read arguments.`);
 }
 
-/** The secret that a source names. Throws where there is none. */
+/** Returns the secret that a source names. Throws when there is none. */
 export async function readSecret(
   source: string,
   env: Readonly<Record<string, string | undefined>>,

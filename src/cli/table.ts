@@ -1,9 +1,9 @@
-/** One line of a table: cells by column heading. */
+/** One row of a table: its cells by column heading. */
 export type TableRow = Readonly<Record<string, string>>;
 
 /**
- * Rows as aligned columns under their headings, for people. Numbers and amounts are aligned to the right. With
- * `isColored`, which only a terminal should get, states have the color of their meaning.
+ * Returns rows as aligned columns below their headings, for people. Numbers and amounts are aligned to the right. With
+ * `isColored`, which is only for terminals, states have the color of their meaning.
  */
 export function formatTable(rows: readonly TableRow[], { isColored = false } = {}): string {
   const [first] = rows;
@@ -38,7 +38,9 @@ function formatLine(cells: readonly string[], columns: readonly Column[]): strin
   return shown.join("  ");
 }
 
-/** `12`, `-0.04`, `3 %`, `0.000236 USD`; columns of these may have gaps, and words in place of a number. */
+/**
+ * Matches `12`, `-0.04`, `3 %`, `0.000236 USD`. A column of these may also have empty cells and the words in `GAPS`.
+ */
 const NUMBER = /^-?\d+(\.\d+)?( %| [A-Z]{3})?$/;
 const GAPS: ReadonlySet<string> = new Set(["", "none", "unknown", "default"]);
 
@@ -50,7 +52,7 @@ function areNumbers(cells: readonly string[]): boolean {
 
 const STATE_HEADINGS: ReadonlySet<string> = new Set(["state", "status"]);
 
-/** ANSI colors of states, by their first words. */
+/** ANSI colors. `STATE_COLORS` has the color of each state, by its first word. */
 const [RED, GREEN, YELLOW] = [31, 32, 33];
 const STATE_COLORS: Readonly<Record<string, number>> = {
   active: GREEN,
@@ -73,7 +75,10 @@ function colored(state: string): string {
   return color === undefined ? state : `\u001B[${color}m${state}\u001B[0m`;
 }
 
-/** A stored name may hold control characters, which would steer the reader's terminal. */
+/**
+ * Returns a text without control characters. A stored name may contain some, and they would control the reader's
+ * terminal.
+ */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, "?");
 }

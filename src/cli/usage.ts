@@ -3,7 +3,7 @@ import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 import type { TableRow } from "./table.ts";
 
-/** `usage` */
+/** Adds the command `usage`. */
 export function addUsageCommand(program: Command, cli: CommandContext): void {
   addOperation(program, cli, ["usage", "usage.list"], {
     description: "who spent what in a range, beside the range of the same length before",

@@ -1,16 +1,16 @@
 import { systemClock } from "../../lib/clock.ts";
 import { defined, freeId, idOf, type ImportDraft } from "./draft.ts";
 
-/** A team, a user or a workspace of another gateway: an organization here. */
+/** A team, user or workspace of another gateway, which becomes an organization here. */
 export interface SourceOrganization {
   name: string;
   budget?: SourceBudget | undefined;
 }
 
-/** A key of another gateway. Its secret stays there: the import makes a new one. */
+/** A key of another gateway. Its secret cannot be imported, so the import makes a new one. */
 export interface SourceKey {
   name: string;
-  /** Id of its organization; the default one where absent. */
+  /** Id of the key's organization; the default organization when absent. */
   organizationId?: string | undefined;
   models?: readonly string[] | undefined;
   requestsPerMinute?: number | undefined;
@@ -20,7 +20,7 @@ export interface SourceKey {
   budget?: SourceBudget | undefined;
 }
 
-/** An amount in US dollars for each day, each month, or in total. */
+/** An amount in US dollars per day, per month or in total. */
 export interface SourceBudget {
   amount: string;
   period: "day" | "month" | "total";
@@ -28,7 +28,7 @@ export interface SourceBudget {
 
 const DEFAULT_ORGANIZATION = "default";
 
-/** Adds an organization. Returns its id. */
+/** Adds an organization with its budget. Returns the organization's id. */
 export function addOrganization({ sections }: ImportDraft, { name, budget }: SourceOrganization): string {
   const id = freeId(idOf(name), new Map(Object.entries(sections.organizations)));
   sections.organizations[id] = { name, currency: "USD" };
@@ -36,7 +36,7 @@ export function addOrganization({ sections }: ImportDraft, { name, budget }: Sou
   return id;
 }
 
-/** Adds a key that gets a new secret. */
+/** Adds a key, which gets a new secret. */
 export function addKey(draft: ImportDraft, key: SourceKey): void {
   const { sections } = draft;
   if (key.expiresAt !== undefined && key.expiresAt.getTime() <= systemClock.now()) {

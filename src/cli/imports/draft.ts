@@ -2,20 +2,20 @@ import { MASK } from "../../admin/channels/schema.ts";
 import type { ShippedModel } from "../../config/index.ts";
 import { formatNanos } from "../../lib/money.ts";
 
-/** Fields of an object, as they stand in the document of `config import`. */
+/** Fields of an object, as in the document of `config import`. */
 type Item = Record<string, unknown>;
 
-/** The sections of the document that importers fill, objects by id. */
+/** The sections of the document that importers fill. Each has its objects by id. */
 export type Sections = Record<
   "channels" | "models" | "organizations" | "keys" | "budgets",
   Record<string, Item>
 >;
 
-/** A channel as another gateway has it. */
+/** A channel as another gateway describes it. */
 export interface SourceChannel {
   provider: string;
   baseUrl?: string | undefined;
-  /** Absent where the source does not show it. */
+  /** Absent when the source does not show the credential. */
   credential?: string | undefined;
   region?: string | undefined;
   settings?: Item | undefined;
@@ -25,33 +25,33 @@ export interface SourceChannel {
 export interface SourceTarget {
   channel: string;
   upstreamModel: string;
-  /** In any unit, as the source has it; also a fraction. */
+  /** Weight in the source's own unit, possibly a fraction. */
   weight: number;
 }
 
-/** A model as another gateway has it. */
+/** A model as another gateway describes it. */
 export interface SourceModel {
   kind: "chat" | "embedding" | "image";
   strategy: "ordered" | "weighted";
   targets: SourceTarget[];
-  /** Largest output in tokens. */
+  /** Maximum output in tokens. */
   maxOutputTokens?: number | undefined;
-  /** Length of a vector. */
+  /** Number of dimensions of a vector. */
   dimensions?: number | undefined;
-  /** US dollars for a million tokens by category, as decimals. */
+  /** Prices in US dollars for a million tokens, as decimals by category. */
   perMillion?: Record<string, string> | undefined;
 }
 
-/** Nano-units of one unit of money. */
+/** Number of nano-units in one unit of money. */
 const NANOS = 1_000_000_000;
 
-/** Output and vector of a model that neither the source nor the catalogue describes. */
+/** Assumed values of a model that neither the source nor the catalogue describes. */
 const ASSUMED = { max_output_tokens: 16_384, dimensions: 1536 } as const;
 
-/** Largest weight of a target. */
+/** Maximum weight of a target. */
 const MAX_WEIGHT = 1_000_000;
 
-/** The document that an importer makes, with notes about everything that it could not carry over. */
+/** The document that an importer makes, with notes about everything that could not be imported. */
 export class ImportDraft {
   readonly sections: Sections = { channels: {}, models: {}, organizations: {}, keys: {}, budgets: {} };
   readonly notes: { path: string; message: string }[] = [];
@@ -62,12 +62,12 @@ export class ImportDraft {
     this.#shipped = shipped;
   }
 
-  /** Notes a difference of an object, such as `key ci`, from the source. */
+  /** Notes a difference between an object, such as `key ci`, and its source. */
   note(path: string, message: string): void {
     this.notes.push({ path, message });
   }
 
-  /** Adds a channel, unless there is one that calls the same address with the same credential. Returns its id. */
+  /** Adds a channel, unless there is one with the same address and credential. Returns the channel's id. */
   channel(name: string, source: SourceChannel): string {
     for (const [id, known] of this.#sources) if (Bun.deepEquals(known, source)) return id;
     const id = freeId(idOf(name), this.#sources);
@@ -86,7 +86,9 @@ export class ImportDraft {
     return id;
   }
 
-  /** Adds a model. Fields that its source lacks come from the catalogue, else they are assumed and noted. */
+  /**
+   * Adds a model. Fields that the source lacks come from the catalogue; otherwise they are assumed, and a note says so.
+   */
   model(id: string, source: SourceModel): void {
     const weights = wholeWeights(source.targets.map(({ weight }) => weight));
     const route = {
@@ -106,7 +108,9 @@ export class ImportDraft {
     }
   }
 
-  /** The entry of a model that is not in the catalogue under its name; null where too little is known. */
+  /**
+   * Returns the entry of a model that is not in the catalogue under its name; null when too little is known about it.
+   */
   #describe(id: string, { kind, targets, maxOutputTokens, dimensions }: SourceModel): Item | null {
     const shipped = targets.flatMap((target) => this.#shippedAs(target) ?? [])[0];
     if (shipped) {
@@ -132,7 +136,7 @@ export class ImportDraft {
     return this.#shipped.values().find(({ targets }) => targets.some(isSame));
   }
 
-  /** Says for each model without a price that calls of it will be refused. */
+  /** Notes each model without a price, because calls of it will be refused. */
   noteUnpriced(): void {
     for (const [id, { price, prices }] of Object.entries(this.sections.models))
       if (price === undefined && prices === undefined && this.#shipped.get(id)?.entry.price === undefined)
@@ -140,37 +144,40 @@ export class ImportDraft {
   }
 }
 
-/** Weights of a route in the same proportion as these, none below 1. */
+/** Returns whole weights in the same proportion as these, none below 1. */
 function wholeWeights(weights: readonly number[]): number[] {
   const scale = weights.every(Number.isInteger) ? 1 : 1000;
   const factor = Math.min(scale, MAX_WEIGHT / Math.max(...weights));
   return weights.map((weight) => Math.max(1, Math.round(weight * factor)));
 }
 
-/** A name as an id: lower-case letters, digits and dashes, at most 60, so that a number fits behind. */
+/**
+ * Returns a name as an id: lower-case letters, digits and dashes, at most 60 characters, so that a number can be
+ * appended.
+ */
 export function idOf(name: string): string {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
   const id = words.filter((word) => word !== "").join("-");
   return id === "" ? "imported" : id.slice(0, 60);
 }
 
-/** The id itself, or with the first number that makes it one of its own. */
+/** Returns the id, or the id with the first number that makes it unique. */
 export function freeId(id: string, taken: { has(id: string): boolean }): string {
   if (!taken.has(id)) return id;
   for (let number = 2; ; number += 1) if (!taken.has(`${id}-${number}`)) return `${id}-${number}`;
 }
 
-/** Without the fields that are undefined. */
+/** Returns an item without its undefined fields. */
 export function defined(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
 }
 
-/** A price of one token in US dollars as the decimal of a million tokens. */
+/** Returns a price of one token in US dollars as the price of a million tokens, in decimal. */
 export function perMillionOf(perToken: number): string {
   return decimalOf(perToken * 1_000_000);
 }
 
-/** An amount as a decimal of at most nine places. */
+/** Returns an amount as a decimal with at most nine places. */
 export function decimalOf(amount: number): string {
   return formatNanos(BigInt(Math.round(amount * NANOS)));
 }

@@ -32,7 +32,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   fal_ai: "fal",
 };
 
-/** Names without a slash, by how they begin. */
+/** Providers of model names without a slash, by the beginning of the name. */
 const BARE: readonly (readonly [start: RegExp, provider: string])[] = [
   [/^(gpt|o\d|chatgpt|text-embedding|dall-e)/, "openai"],
   [/^claude/, "anthropic"],
@@ -87,10 +87,10 @@ const configurationSchema = z.looseObject({
 
 type Deployment = z.output<typeof deploymentSchema>;
 
-/** Settings that the gateway decides by itself or that have no meaning here. */
+/** Settings that need no note, because the gateway handles them itself or they have no meaning here. */
 const SILENT = new Set(["fallbacks", "context_window_fallbacks", "routing_strategy", "model_group_alias"]);
 
-/** Imports LiteLLM's configuration, and the lists of its keys and teams where they are given. */
+/** Imports LiteLLM's configuration, and the lists of its keys and teams if they are given. */
 export function importLiteLlm(draft: ImportDraft, files: SourceFiles, env: NodeJS.Dict<string>): void {
   for (const configuration of files.read(configurationSchema)) importModels(draft, configuration, env);
   importLiteLlmAccess(draft, files);
@@ -189,7 +189,7 @@ function targetOf(
   };
 }
 
-/** The secret that `os.environ/NAME` refers to, where the variable is set here. */
+/** Returns the secret that `os.environ/NAME` refers to, if the variable is set in this environment. */
 function credentialOf(
   draft: ImportDraft,
   key: string | undefined,
@@ -202,7 +202,10 @@ function credentialOf(
   return value || undefined;
 }
 
-/** Appends the targets of fallbacks. In a weighted route they get at most a thousandth of the requests: no weight is 0. */
+/**
+ * Appends the targets of fallbacks. In a weighted route each gets at most a thousandth of the requests, because a
+ * weight cannot be 0.
+ */
 function addFallbacks(
   draft: ImportDraft,
   models: Map<string, SourceModel>,

@@ -32,7 +32,7 @@ const PROVIDERS: Readonly<Record<number, string>> = {
   56: "replicate",
 };
 
-/** Providers whose address ends in `/v1` here, and without it there. */
+/** Providers whose address ends in `/v1` in this gateway but not in the source. */
 const WITH_VERSION: ReadonlySet<string> = new Set([
   "openai",
   "ollama",
@@ -46,7 +46,10 @@ const listOf = <Item extends z.ZodType>(item: Item) =>
   z.union([z.array(item), z.looseObject({ items: z.array(item) }).transform(({ items }) => items)]);
 const response = <Data extends z.ZodType>(data: Data) => z.looseObject({ data });
 
-/** A response of `GET /api/channel/`; `key` is in it only for the channel's own page or an export of the table. */
+/**
+ * A response of `GET /api/channel/`. It contains `key` only when it comes from the channel's own page or an export of
+ * the table.
+ */
 const channelsSchema = response(
   listOf(
     z.looseObject({
@@ -84,7 +87,10 @@ type Channel = z.output<typeof channelsSchema>["data"][number];
 
 const ENABLED = 1;
 const NEVER = -1;
-/** US dollars for a million tokens at ratio 1, and quota of one dollar where no option says another. */
+/**
+ * US dollars for a million tokens at ratio 1. `QUOTA_PER_DOLLAR` is the quota of one dollar, unless an option sets
+ * another.
+ */
 const DOLLARS_OF_RATIO = 2;
 const QUOTA_PER_DOLLAR = 500_000;
 
@@ -107,7 +113,10 @@ export function importNewApi(draft: ImportDraft, files: SourceFiles): void {
     });
 }
 
-/** Channels of the highest priority share a model's requests by weight; the others follow in order. */
+/**
+ * Imports channels. The channels with the highest priority share a model's requests by weight; the others follow in
+ * order.
+ */
 function importChannels(
   draft: ImportDraft,
   channels: readonly Channel[],
@@ -198,7 +207,7 @@ function wordsOf(list: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** A JSON object in a text field; empty where it is none. */
+/** Returns the JSON object in a text field; an empty object for any other text. */
 function recordOf(json: string | null | undefined): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(json || "{}");

@@ -3,7 +3,7 @@ import { addKey, type SourceBudget } from "./access.ts";
 import { decimalOf, type ImportDraft, type SourceTarget } from "./draft.ts";
 import { number, type SourceFiles, text } from "./source-files.ts";
 
-/** Providers by Portkey's names of vendors. */
+/** Providers by Portkey's names of the vendors. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   openai: "openai",
   "azure-openai": "azure",
@@ -36,7 +36,7 @@ interface Config {
   targets?: Config[] | null | undefined;
 }
 
-/** A config, as the gateway takes it in `x-portkey-config`; targets may have targets. */
+/** A config in the form of the header `x-portkey-config`. Targets may contain further targets. */
 const configSchema: z.ZodType<Config> = z.lazy(() =>
   z.looseObject({
     name: text,
@@ -60,7 +60,7 @@ const apiKeysSchema = z.looseObject({
   data: z.array(
     z.looseObject({
       name: z.string(),
-      // A virtual key has one.
+      // A virtual key has a slug, which distinguishes it from an API key.
       slug: z.undefined().optional(),
       expires_at: text,
       rate_limits: z
@@ -72,8 +72,8 @@ const apiKeysSchema = z.looseObject({
 });
 
 /**
- * Imports Portkey's configs, each under the name of the model that calls it here, and its lists of virtual keys and API
- * keys where they are given.
+ * Imports Portkey's configs, each under the name of the model that calls it here. Also imports its lists of virtual
+ * keys and API keys if they are given.
  */
 export function importPortkey(draft: ImportDraft, files: SourceFiles): void {
   const vendors = new Map<string, string>();
@@ -103,7 +103,7 @@ function importConfig(
     if (field in config) draft.note(`config ${name}`, `has ${field}, which is not carried`);
 }
 
-/** The targets at the ends of the tree, from the first to the last; each has what stands above it. */
+/** Returns the leaves of the tree of targets in order. Each leaf inherits the settings of the targets above it. */
 function leavesOf({ targets, ...own }: Config): Config[] {
   if (!targets || targets.length === 0) return [own];
   return targets.flatMap((target) => leavesOf({ ...own, ...target }));

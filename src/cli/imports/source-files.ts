@@ -1,23 +1,23 @@
 import { z } from "zod";
 
-/** A number that may be absent, null or a string. */
+/** Schema of a number that may be absent, null or a string. */
 export const number = z.coerce
   .number()
   .nullish()
   .transform((value) => value ?? undefined);
 
-/** A text that may be absent or null. */
+/** Schema of a text that may be absent or null. */
 export const text = z
   .string()
   .nullish()
   .transform((value) => value ?? undefined);
 
-/** The files of another gateway, in any order: a file is what its content says. */
+/** The files of another gateway, in any order. The content of a file decides what it is. */
 export class SourceFiles {
   readonly #files: ReadonlyMap<string, unknown>;
   readonly #unread: Set<string>;
 
-  /** `files` are contents by path. */
+  /** `files` are the contents by path. */
   constructor(files: ReadonlyMap<string, unknown>) {
     this.#files = files;
     this.#unread = new Set(files.keys());
