@@ -29,9 +29,9 @@ interface RecordingParts extends Recorders {
   onProblem: SystemLog;
 }
 
-/** Writes recorded requests in the background. */
+/** Background work that writes recorded requests. */
 export interface Recording extends BackgroundWork {
-  /** Writes the counts of requests now. */
+  /** Writes the counts of requests at once. */
   writeCounts(): Promise<void>;
 }
 
@@ -39,9 +39,12 @@ const TRAFFIC_MS = 10_000;
 const RECORDS_MS = 1_000;
 const SWEEP_MS = 60_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** Counts and records of one transaction. Few, because SQLite works on the thread that serves requests. */
+/**
+ * Number of counts and records in one transaction. It is small, because SQLite works on the thread that serves
+ * requests.
+ */
 const BATCH = 100;
-/** Fewer, because prompts are longer. */
+/** Number of prompts in one transaction. It is smaller, because prompts are longer. */
 const PROMPT_BATCH = 20;
 
 /** Writes the counts and records of requests to the database in the background. */
@@ -84,7 +87,7 @@ async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
   }
 }
 
-/** Writes records. They are dropped while the database is unavailable: the log contains the same facts. */
+/** Writes records. Drops them while the database is unavailable, because the log contains the same facts. */
 async function writeRecords({ store, recorder, prompts }: RecordingParts): Promise<void> {
   const { records, pictures } = recorder.take();
   for (let start = 0; start < records.length; start += BATCH) {
@@ -112,7 +115,7 @@ async function sweep({ store, live }: RecordingParts): Promise<void> {
   await store.usage.sweepTraffic();
 }
 
-/** Reports once a minute how many requests were left out of the log. */
+/** Reports once a minute how many requests could not be recorded. */
 function dropReport({ recorder, onProblem }: RecordingParts): () => void {
   let reported = 0;
   return () => {
@@ -125,7 +128,7 @@ function dropReport({ recorder, onProblem }: RecordingParts): () => void {
 
 function ignore(): void {}
 
-/** Starts the export of posted entries to files for a warehouse; null where none is configured. */
+/** Starts the export of posted entries to files for a data warehouse; null when none is configured. */
 export function openLedgerExport({ live, processId, onProblem }: ProcessBasis): LedgerExport | null {
   const { ledgerExport } = live.current;
   if (!ledgerExport) return null;
@@ -133,7 +136,7 @@ export function openLedgerExport({ live, processId, onProblem }: ProcessBasis): 
   return startLedgerExport({ ...ledgerExport, location, processId, onProblem });
 }
 
-/** Watches for states that need attention, and sends mails about them. */
+/** Background work that watches for states that need attention and sends mails about them. */
 export interface OpenedAlerts extends BackgroundWork {
   testMail: RunningGateway["testMail"];
 }
@@ -160,7 +163,7 @@ export function openAlerts(
   return { stop: () => work.stop(), testMail: (recipient) => testMail(sendMail, recipient) };
 }
 
-/** The host of the public address names the installation, else this machine. */
+/** Returns the name of the installation: the host of its public address, or else the name of this machine. */
 function installationOf(publicUrl: string | null): InstallationName {
   return { name: publicUrl === null ? hostname() : new URL(publicUrl).host, url: publicUrl };
 }

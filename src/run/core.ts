@@ -28,7 +28,7 @@ import type { JobMetrics } from "../telemetry/job-metrics.ts";
 import type { SystemLog } from "../telemetry/log.ts";
 import { random } from "../lib/random.ts";
 
-/** The delay with which a passed deadline or a client's disconnection may be noticed. */
+/** Maximum delay until a passed deadline or a client's disconnection is noticed. */
 export const DEADLINE_TICK_MS = 25;
 
 /** The inputs of every part of a process. */
@@ -54,7 +54,10 @@ interface OpenedCore {
   counters: LimitCounters;
 }
 
-/** Opens the core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */
+/**
+ * Opens the core with its adapters. Workers share limits through their supervisor; with Redis, all processes share
+ * them.
+ */
 export async function openCore(
   { live, storage, safeFetch, processId, onProblem, calls }: ProcessBasis,
   { supervisor, codecSlots }: CoreParts,
@@ -123,20 +126,20 @@ interface JobParts {
   listeners: readonly RequestListener[];
 }
 
-/** The functions of jobs that requests and administration use. */
+/** The functions on jobs that requests and administration use. */
 type JobPort = Omit<JobCore, keyof ImageCore>;
 
 /** The jobs of this process, with the worker that runs them. */
 export interface OpenedJobs {
   port: JobPort;
-  /** Claims no more jobs. Jobs that still run after `graceMs` are handed over. */
+  /** Claims no more jobs, and hands over those that still run after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
 const SWEEP_MS = 15_000;
 const QUEUES_MS = 5_000;
 
-/** Starts the worker of this process, unless it runs no jobs, and the sweep of old jobs. */
+/** Starts the worker of this process, if it runs jobs, and the removal of old jobs. */
 export function openJobs(basis: ProcessBasis, parts: JobParts): OpenedJobs {
   const { live, storage, onProblem } = basis;
   const { core, metrics } = parts;
@@ -200,7 +203,8 @@ function openWorker(
       for (const listener of listeners) listener(eventOfRun(run));
     },
   };
-  // The server aborts calls of requests that outlast its drain time; jobs are handed over instead.
+  // The server aborts the calls in `calls` after its drain time. Jobs must not be among them, because they are handed
+  // over instead.
   const failover = { ...core.failover, calls: new Set<never>() };
   return new JobWorker({
     core: { ...core, failover, jobs: storage.jobs },

@@ -15,13 +15,13 @@ import { createRandom } from "../sandbox/random.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const DAYS = 14;
-/** Requests of an ordinary weekday, of all keys together. */
+/** Number of requests on an ordinary weekday, of all keys together. */
 const REQUESTS_A_DAY = 2_000;
 const CHANNEL = "sandbox";
-/** When the vendor is down in the demo, so that failures, retries and their pages are there to be seen. */
+/** Time of an outage of the vendor, so that the demo shows failures, retries and their pages. */
 const OUTAGE = { beforeMidnightMs: 10 * 60 * MINUTE_MS, lastsMs: 50 * MINUTE_MS };
 
-/** All requests, oldest first: fewer at night and at weekends, a few that fail, and an outage. */
+/** Yields all requests, oldest first. There are fewer at night and at weekends, a few fail, and there is an outage. */
 export function trafficOf(
   callers: readonly DemoCaller[],
   { models }: Settings,
@@ -51,7 +51,7 @@ export function trafficOf(
   return requests.toSorted((one, other) => one.event.at - other.event.at);
 }
 
-/** Prices what a caller used of a model at a time. */
+/** Returns the charge for the usage of a model by a caller at a time. */
 export type PriceOf = (caller: Caller, model: string, usage: Usage, at: number) => ChargedAmount;
 
 /** A key of the demo. */
@@ -71,7 +71,7 @@ interface DemoRequest {
   record: RequestRecord | null;
 }
 
-/** A day's and a week's rhythm around 1, by UTC. */
+/** Returns the activity at a time, relative to the average of 1, by hour of day and day of week in UTC. */
 function activityAt(at: number): number {
   const date = new Date(at);
   const isWeekend = date.getUTCDay() % 6 === 0;
@@ -134,7 +134,7 @@ function requestAt(chance: Chance): DemoRequest {
   return { event, charge: charged, record };
 }
 
-/** The programs that call each kind of model, by their `user-agent`. */
+/** The `user-agent` of the programs that call each type of model. */
 const AGENTS: Record<Model["type"], string> = {
   chat: "OpenAI/JS 7.55.0",
   messages: "claude-cli/2.1.0",
@@ -142,7 +142,7 @@ const AGENTS: Record<Model["type"], string> = {
   image: "python-requests/2.32.5",
 };
 
-/** The endpoint of each type of model, as the routes of the gateway name it. */
+/** The endpoint of each type of model, with the name of its route. */
 const ENDPOINTS: Record<Model["type"], { route: string; path: string }> = {
   chat: { route: "chat", path: "/v1/chat/completions" },
   messages: { route: "messages", path: "/v1/messages" },
@@ -175,9 +175,9 @@ function eventOf(
 }
 
 interface Failure {
-  /** The error that the caller was sent. */
+  /** The error that the caller received. */
   error: GatewayError;
-  /** The outcome of the call to the vendor, and its HTTP status; null where none was made. */
+  /** The outcome and the HTTP status of the call to the vendor; null when no vendor was called. */
   call: Pick<Attempt, "outcome" | "status"> | null;
 }
 
@@ -276,7 +276,7 @@ function chargeOf(
   };
 }
 
-/** Chooses one of the items by their weights. Throws where there are none. */
+/** Chooses one of the items at random by their weights. Throws when there are none. */
 function chosen<Item>(items: readonly Item[], weightOf: (item: Item) => number, random: () => number): Item {
   let left = random() * items.reduce((sum, item) => sum + weightOf(item), 0);
   for (const item of items) {

@@ -19,7 +19,7 @@ import { entriesOf } from "../lib/json.ts";
 
 const BATCH = 500;
 
-/** A caller in the demo: its share of all requests, and its models by weight. */
+/** The callers of the demo. Each has a share of all requests, and its models with their weights. */
 const CALLERS = [
   {
     organization: "storefront",
@@ -59,8 +59,9 @@ const ORGANIZATIONS = { storefront: "Storefront", research: "Research", marketin
 const BUDGETS = { storefront: "120", research: "40", marketing: "25" };
 
 /**
- * Fills an empty installation with two weeks of traffic of the built-in vendor, through the stores that real traffic is
- * written by. The same moment gives the same traffic. Throws where there are charges, organizations or keys already.
+ * Fills an empty installation with two weeks of traffic of the built-in vendor, using the stores that real traffic is
+ * written with. The same start time gives the same traffic. Throws when there are charges, organizations or keys
+ * already.
  */
 export async function fillDemo(
   settings: Settings,
@@ -94,7 +95,7 @@ export async function fillDemo(
   }
 }
 
-/** True with charges, or with more than the organization and the one key that a first start makes. */
+/** True when there are charges, or more than the one organization and the one key of a first start. */
 async function isInUse({ ledger, organizations, keys }: OperationContext["store"]): Promise<boolean> {
   const [charges, all, firstKeys] = await Promise.all([
     ledger.list({ limit: 1 }),

@@ -18,23 +18,25 @@ import type { LoadConfiguration } from "./reload.ts";
 
 /** A running gateway. */
 export interface Gateway {
-  /** The address it listens on, without a trailing slash. */
+  /** The address on which it listens, without a slash at its end. */
   url: string;
-  /** The key and password that the first start created; shown once. */
+  /** The key and the password that the first start has created, which are shown only once. */
   bootstrap: BootstrapResult;
-  /** Refuses new requests, lets running ones finish within the drain time, and releases everything. */
+  /** Refuses new requests, lets running ones finish within the drain time, and releases all resources. */
   stop(): Promise<void>;
-  /** Returns channels and models of the database; the last known ones while it is unavailable. */
+  /**
+   * Returns the channels and models of the database. While the database is unavailable, returns the last known ones.
+   */
   storedEntries(): Promise<readonly StoredEntry[]>;
-  /** Awaits `listener` after every change of them. */
+  /** Awaits `listener` after every change of the stored channels and models. */
   onConfigurationChanged(listener: () => Promise<void>): void;
-  /** Applies the reloadable parts of new settings: models, channels, routes, prices, limits and timeouts. */
+  /** Applies the parts of new settings that can be reloaded: models, channels, routes, prices, limits and timeouts. */
   reconfigure(settings: Settings): void;
-  /** Records for the metrics whether the newest configuration runs. */
+  /** Notes for the metrics whether the newest configuration is in force. */
   recordReload(isOk: boolean): void;
   /** Writes a line of the gateway's log. */
   log: SystemLog;
-  /** Exits at once. The next start settles what is unsettled. */
+  /** Exits at once. The next start posts the charges that are not posted. */
   abandon(): Promise<void>;
 }
 
@@ -44,7 +46,7 @@ const SWEEP_MS = 10 * 60_000;
 const OUTCOMES_MS = 60_000;
 const FLUSH_MS = 5_000;
 
-/** Joins settings and adapters into a gateway that serves requests; with `worker` it only runs jobs. */
+/** Makes a gateway that serves requests from settings and adapters. With `worker` it only runs jobs. */
 export async function startGateway(
   settings: Settings,
   supervisor: SupervisorLink | null,
@@ -81,7 +83,7 @@ export async function startGateway(
       const jobsStopped = parts.jobs.stop((leaveSeconds + drainSeconds) * 1000);
       await drain(settings, server, core);
       await jobsStopped;
-      // A running task may wait for a database that does not answer, so the end does not wait for it.
+      // The stop does not wait for these tasks, because one may wait for a database that does not answer.
       for (const work of [...background, alerts, degradations, liveMetrics]) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
       await otlp?.stop();
@@ -106,7 +108,7 @@ export async function startGateway(
   };
 }
 
-/** Returns the value that was read last while the database is unavailable. */
+/** Returns a function that reads a value, and returns the last value while the database is unavailable. */
 function lastKnown<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let known: { value: Value } | null = null;
   return async () => {
@@ -124,12 +126,12 @@ function changedChannels({ channels }: Settings, next: Settings): string[] {
 }
 
 /**
- * Time for counting the delivered tokens of cut streams while the server waits for their ends; afterwards they are
- * estimated.
+ * Time for counting the delivered tokens of cut streams, while the server waits for the end of these streams. Later
+ * they are estimated.
  */
 const COUNT_MS = 1_500;
 
-/** Lets running requests and detached calls finish within the drain time, then ends them. */
+/** Lets running requests and detached calls finish within the drain time, and then ends them. */
 async function drain({ server: times }: Settings, server: RunningServer, core: Core): Promise<void> {
   const endsAt = performance.now() + (times.leaveSeconds + times.drainSeconds) * 1000;
   const onCut = (error: GatewayError | null): void => {
@@ -178,7 +180,7 @@ function startBackgroundWork(parts: BackgroundParts): BackgroundWork[] {
 }
 
 /**
- * Ends the calls that still run once every client is disconnected: they notice within a tick, and journal what was
+ * Ends the calls that still run when every client is disconnected. They notice it within a tick, and journal what was
  * delivered.
  */
 async function endCalls({ detachedCalls }: Core): Promise<void> {

@@ -18,7 +18,7 @@ export interface LiveSources {
 }
 
 const BUDGETS_MS = 10_000;
-/** Most budgets, organizations and targets with series of their own. */
+/** Maximum number of budgets, organizations and targets that have series of their own. */
 const MAX_SERIES = 1_000;
 const NANOS = 1e9;
 const LIMITS: Readonly<Record<string, keyof Limits>> = {
@@ -28,8 +28,8 @@ const LIMITS: Readonly<Record<string, keyof Limits>> = {
 };
 
 /**
- * Metrics of the configured targets, channels, limits and budgets. A scrape reads memory only; budgets are read from
- * the database in the background.
+ * Metrics of the configured targets, channels, limits and budgets. A scrape reads only memory, because budgets are read
+ * from the database in the background.
  */
 export class LiveMetrics {
   readonly #sources: LiveSources;
@@ -39,7 +39,10 @@ export class LiveMetrics {
     this.#sources = sources;
   }
 
-  /** Reads the budgets, first at once. Metrics keep the last ones while the database is away. */
+  /**
+   * Starts to read the budgets, for the first time at once. Metrics keep the last values while the database is
+   * unavailable.
+   */
   start(): BackgroundWork {
     const read = async (): Promise<void> => void (this.#budgets = await this.#readBudgets());
     void read().catch(() => {});
@@ -82,7 +85,7 @@ export class LiveMetrics {
         .filter(({ organization }) => organization === null)
         .map(({ target }) => target),
     );
-    // Targets of patterns are known by their ejections only.
+    // Targets of patterns are known only when they are ejected.
     const shown = [...down, ...names.difference(down)].slice(0, MAX_SERIES);
     return shown.map((name) => {
       const slash = name.indexOf("/");

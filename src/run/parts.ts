@@ -50,7 +50,7 @@ interface ProcessParts {
   load: LoadConfiguration;
 }
 
-/** Opens all parts of a process but its server: storage, core, jobs and observers. */
+/** Opens all parts of a process except its server: storage, core, jobs and observers. */
 export async function openParts(settings: Settings, { supervisor, load }: ProcessParts) {
   const logOutput = openLogOutput();
   const log = requestLog(logOutput.write, settings.logLevel);
@@ -113,7 +113,7 @@ interface RequestObserver {
 
 type ObservedSources = StatusSources & Pick<LiveSources, "concurrency">;
 
-/** Returns the observers of requests: logs, metrics, and records for administration. */
+/** Returns the observers of requests: log, metrics, and records for administration. */
 function observe(basis: ProcessBasis, log: RequestObserver, observed: ObservedSources) {
   const jobMetrics = new JobMetrics();
   const traffic = new TrafficCounters();
@@ -158,7 +158,7 @@ function connectionLimitOf({ server }: Settings, onProblem: SystemLog): Connecti
   });
 }
 
-/** Empties the folder of spooled bodies: earlier processes may have left files. */
+/** Empties the folder of spooled bodies, because earlier processes may have left files in it. */
 async function openSpoolDirectory({ dataDirectory }: Settings): Promise<string> {
   const directory = join(dataDirectory, "spool");
   await sweepSpool(directory);

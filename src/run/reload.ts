@@ -30,17 +30,17 @@ import { describeProviders, probeChannel } from "../providers/registry.ts";
 interface ReloadOptions {
   /** The settings at the start of the process. */
   loaded: LoadedSettings;
-  /** Loads the configuration again; throws a `ConfigurationError`. */
+  /** Loads the configuration again. Throws a `ConfigurationError`. */
   load(): Promise<LoadedSettings>;
-  /** Applies new settings to the running process. When it throws, the running ones remain. */
+  /** Applies new settings to the running process. When it throws, the earlier settings stay in force. */
   apply(settings: Settings): void;
   log(message: string, cause: unknown, level?: "info" | "warn"): void;
-  /** Takes the outcome of each reload. */
+  /** Called with the outcome of each reload. */
   onOutcome(isOk: boolean): void;
 }
 
 interface Reloading extends BackgroundWork {
-  /** Reloads the configuration now; never rejects. */
+  /** Reloads the configuration at once. Never rejects. */
   reload(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ function report(
   for (const { path, message } of loaded.warnings) log(`${path} ${message}`, null);
 }
 
-/** The places that a reload reads. */
+/** Returns the places that a reload reads, as text. */
 function sourcesOf({ file }: LoadedSettings): string {
   const path = file.version === ABSENT ? `the environment (there is no ${file.path})` : file.path;
   return `${path}, the secret files that it names and the database`;
@@ -107,8 +107,8 @@ function listed(paths: readonly string[]): string {
 export type LoadConfiguration = (stored: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
 /**
- * Gives administration access to the configuration. `apply` makes changes effective in this process; a command has none,
- * because running gateways notice its changes by themselves.
+ * Opens the configuration for administration. `apply` makes changes effective in this process. A command has no
+ * `apply`, because running gateways notice its changes by themselves.
  */
 export function openConfiguration(
   load: LoadConfiguration,
@@ -140,9 +140,9 @@ export function openConfiguration(
 }
 
 /**
- * Loads again only when the entries or the file differ from the last time: repeated loads for pages that only read
- * would delay requests by some milliseconds. `null` stands for the entries of the last time. Throws an `AdminError`
- * while the file is invalid.
+ * Returns a function that loads the configuration only when the entries or the file have changed: repeated loads for
+ * pages that only read would delay requests by milliseconds. `null` stands for the last entries. The function throws an
+ * `AdminError` while the file is invalid.
  */
 function lastRead(load: LoadConfiguration) {
   let last: { entries: string; loaded: LoadedSettings } | null = null;
@@ -169,10 +169,10 @@ function toState({ settings, configured, rows }: LoadedSettings): ConfigurationS
   };
 }
 
-/** The running settings, which a reload replaces. `limits` and `timeouts` always return the current values. */
+/** The running settings. A reload replaces them, so `limits` and `timeouts` always return the current values. */
 export class LiveSettings {
   current: Settings;
-  /** False while the newest configuration was refused and an earlier one runs. */
+  /** False when the newest configuration was refused and an earlier one is in force. */
   isNewest = true;
   readonly limits: Settings["limits"];
   readonly timeouts: Settings["timeouts"];
@@ -200,9 +200,10 @@ export class LiveSettings {
 }
 
 /**
- * Returns the master key that seals a new secret, and generates it where nothing is sealed yet. Throws an `AdminError`
- * where the stored secrets show that the key is missing here. The key of a running gateway is right even where it opens
- * none of them, because the gateway opens what it seals; a command must not seal what the gateway cannot open.
+ * Returns the master key that seals a new secret. Generates the key when nothing is sealed yet. Throws an `AdminError`
+ * when the stored secrets show that their key is missing here. A running gateway uses its key even if the key opens
+ * none of the stored secrets, because the gateway can open what it seals itself. A command must not seal anything that
+ * the gateway cannot open.
  */
 async function sealingKey(
   keys: MasterKeys,

@@ -13,7 +13,7 @@ import { welcome } from "./welcome.ts";
 import { sleep } from "../lib/waiting.ts";
 
 /**
- * Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. `load` loads the
+ * Serves until a signal stops it. Resolves after a graceful stop, and the process then exits with 0. `load` loads the
  * configuration again, for reloads.
  */
 export async function serve(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
@@ -44,7 +44,7 @@ export async function serve(configured: LoadedSettings, load: LoadConfiguration)
   await reloading.stop();
 }
 
-/** Runs jobs and serves no requests, until a signal stops it. */
+/** Runs jobs until a signal stops it, and serves no requests. */
 export async function runWorker(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
   const { settings } = configured;
   if (settings.jobs.concurrency === 0)
@@ -65,9 +65,9 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
 }
 
 /**
- * Until the start has ended, a signal to stop exits at once: without a handler it would have no effect on the first
- * process of a container. SIGHUP is ignored, as it would end the process; a changed file is noticed once the process
- * serves. Returns a function that removes the handlers.
+ * Makes a stop signal during the start exit at once: without a handler, the signal would have no effect on the first
+ * process of a container. Ignores SIGHUP, which would end the process; a changed file is noticed once the process
+ * serves. Returns a function that removes the handlers of stop signals.
  */
 function handleSignalsWhileStarting(): () => void {
   process.on("SIGHUP", () => {});
@@ -81,7 +81,7 @@ function chooseOutbound({ outbound }: Settings): void {
   else callThroughProxies();
 }
 
-/** The settings and entries that a process starts with. */
+/** The settings and stored entries that a process starts with. */
 interface Started {
   loaded: LoadedSettings;
   stored: readonly StoredEntry[];
@@ -98,7 +98,7 @@ async function withStoredEntries(configured: LoadedSettings, load: LoadConfigura
   }
 }
 
-/** Reloads the configuration whenever its file or its entries in the database change. */
+/** Reloads the configuration when its file or the entries in the database have changed. */
 async function startReloading(
   gateway: Gateway,
   { loaded, stored }: Started,
@@ -114,12 +114,12 @@ async function startReloading(
     onOutcome: (isOk) => gateway.recordReload(isOk),
   });
   gateway.onConfigurationChanged(reloading.reload);
-  // The entries may have changed between reading them at the start and adding the listener.
+  // The entries may have changed after they were read at the start and before the listener was added.
   if (!Bun.deepEquals(await gateway.storedEntries(), stored)) await reloading.reload();
   return reloading;
 }
 
-/** Does the work of the first start, once for all workers. */
+/** Does the work of the first start. One process does it for all workers. */
 async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
   const { store, close } = await openAdminStore(settings);
   try {
@@ -137,8 +137,8 @@ function addressOf({ server: { host, port } }: Settings): string {
 }
 
 /**
- * Resolves when a signal has stopped the gateway: the first one gracefully, a second one at once. No charge is lost
- * either way.
+ * Resolves when signals have stopped the gateway: the first one gracefully, the second one at once. No charge is lost
+ * in either case.
  */
 async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -151,10 +151,10 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
     const stop = (): void => {
       if (stage !== "serving") return;
       stage = "draining";
-      // `abandon` closes resources that a graceful stop still uses, so that stop's failure is expected.
+      // `abandon` closes resources that the graceful stop still uses, so a failure of that stop is then expected.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
-    // A signal to the process group also reaches a worker, which obeys only its supervisor.
+    // A signal to the process group also reaches a worker. The worker ignores it, because it obeys only its supervisor.
     onStopSignals({ stop, leave, areIgnored: () => supervisor?.isConnected() === true });
     void supervisor?.stopOrdered.then(stop);
     void supervisor?.leaveOrdered.then(leave);
@@ -162,13 +162,13 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
   if (process.connected) process.disconnect?.();
 }
 
-/** The workers of a killed supervisor may still be stopping when the next one starts. */
+/** Time for which a start waits for the port, because the workers of a killed supervisor may still be stopping. */
 const LEAVING_MS = 2_000;
 const PAUSE_MS = 50;
 
 /**
  * Throws when a port is not free, before anything is created that is shown only once. Workers share their port
- * (SO_REUSEPORT), so the system would let them share it with another gateway: this probes without sharing.
+ * (SO_REUSEPORT), and the system would let them share it with another gateway, so this check listens without sharing.
  */
 async function requireFreePort({ server, workers }: Settings): Promise<void> {
   const end = performance.now() + (workers > 1 ? LEAVING_MS : 0);
@@ -182,7 +182,7 @@ async function requireFreePort({ server, workers }: Settings): Promise<void> {
   }
 }
 
-/** Returns why the process cannot listen on the port, or null. */
+/** Returns the reason why the process cannot listen on the port; null when it can. */
 function probe(host: string, port: number, variable: string): string | null {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);

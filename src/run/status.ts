@@ -10,7 +10,7 @@ import type { LedgerExport } from "../storage/ledger-export/ledger-export.ts";
 import type { LogOutput } from "../telemetry/log-output.ts";
 import type { Gauge } from "../telemetry/metrics.ts";
 
-/** The parts whose state metrics and the console show. */
+/** The parts whose state the metrics and the console show. */
 export interface StatusSources {
   live: LiveSettings;
   storage: Storage;
@@ -21,7 +21,7 @@ export interface StatusSources {
   connections: ConnectionLimit;
   undeclaredProxy: UndeclaredProxy;
   logOutput: LogOutput;
-  /** Null where none is configured. */
+  /** Null when no export is configured. */
   ledgerExport: LedgerExport | null;
 }
 
@@ -159,12 +159,12 @@ type Sources = Pick<
   "live" | "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy"
 >;
 
-/** The parts of this process that do not work properly, with the time since when. */
+/** The parts of this process that do not work properly, each with the beginning of that state. */
 export interface Degradations extends BackgroundWork {
   now(): Degradation[];
 }
 
-/** Checks every part, first at once, so that the start of each state is known. */
+/** Checks every part repeatedly, for the first time at once, so that the beginning of each state is known. */
 export function watchDegradations(sources: Sources, clock: () => number): Degradations {
   const since = new Map<string, number>();
   const check = (): Degradation[] => {
@@ -178,7 +178,10 @@ export function watchDegradations(sources: Sources, clock: () => number): Degrad
   return { now: check, ...every(CHECK_MS, check, () => {}) };
 }
 
-/** Charges that wait for the ledger although the database is there: more are posted in a second. */
+/**
+ * Number of charges that may wait for the ledger while the database is available. More than this are posted in a
+ * second.
+ */
 const MAX_BACKLOG = 5_000;
 
 function degraded({

@@ -20,8 +20,8 @@ export async function openAdminStore(
 }
 
 /**
- * Returns the channels and models that the database declares; none where there is no database yet. Does not create or
- * migrate it. Rejects where it cannot be read.
+ * Returns the channels and models that the database declares; none when there is no database yet. Does not create or
+ * migrate the database. Rejects when it cannot be read.
  */
 export async function readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]> {
   const { database: location, ...options } = databaseOf(settings);
@@ -46,10 +46,10 @@ export async function runMigrations(settings: Settings): Promise<{ applied: stri
   }
 }
 
-/** Throws with the setting to change where the folder cannot be created. */
+/** Creates the data folder. When that fails, throws an error that names the setting to change. */
 export async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
   try {
-    // Charges, keys and pictures are accessible to this user only.
+    // Only this user may read charges, keys and pictures.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -61,8 +61,8 @@ export async function makeDataFolder({ dataDirectory }: Settings): Promise<void>
 }
 
 /**
- * Returns the location of the state: the database, as a PostgreSQL address or a SQLite file, and the folder of all
- * journals.
+ * Returns the location of the state: the database, as a PostgreSQL address or the path of a SQLite file, and the folder
+ * of all journals.
  */
 export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   return {
@@ -72,15 +72,15 @@ export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   };
 }
 
-/** Loaded by its two commands only, so that others start quickly. */
+/** Only the two commands of backups load this module, so that other commands start quickly. */
 const backups = () => import("../storage/backup/index.ts");
 
-/** Backs up the database and files of these settings. */
+/** Backs up the database and the files of these settings. */
 export async function backUp(loaded: LoadedSettings, path: string, onProgress: Progress) {
   return await (await backups()).makeBackup(installationOf(loaded), path, onProgress);
 }
 
-/** Restores to the locations of these settings. */
+/** Restores a backup to the locations of these settings. */
 export async function restore(
   loaded: LoadedSettings,
   path: string,

@@ -15,16 +15,19 @@ import { openLogOutput } from "../telemetry/log-output.ts";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
-/** Consecutive failed starts while no worker serves, after which the supervisor gives up. */
+/** Number of consecutive failed starts, while no worker serves, after which the supervisor gives up. */
 const MAX_FAILED_STARTS = 5;
 const PING_MS = 1_000;
-/** Consecutive pings without any message from a worker after which it is killed: five seconds of silence. */
+/**
+ * Number of consecutive pings without any message from a worker, after which the worker is killed: five seconds of
+ * silence.
+ */
 const MAX_MISSED_PINGS = 5;
 
 /**
- * Runs the workers of one port, starts a new one for each that ends, and kills those that no longer respond. The first
- * signal stops all of them gracefully, and their ends are awaited; at the second they exit at once. Resolves when all
- * have ended. Throws when a worker cannot start the first time, or when none can start any more.
+ * Runs the workers of one port: starts a new worker for each that ends, and kills workers that no longer respond. The
+ * first stop signal stops all workers gracefully and waits for their ends; the second makes them exit at once. Resolves
+ * when all have ended. Throws when a worker cannot start the first time, or when no worker can start any more.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
   await new Supervisor(workers).run();
@@ -51,7 +54,8 @@ class Supervisor {
 
   async run(): Promise<void> {
     onStopSignals({ stop: () => this.#stop(), leave: () => this.#endWorkers("leave") });
-    // By message: a signal would end a worker that is still starting, which loads the newest configuration anyway.
+    // Workers are told by message: a signal would end a worker that is still starting, which loads the newest
+    // configuration anyway.
     process.on("SIGHUP", () => {
       for (const worker of this.#workers.values()) worker.send({ kind: "reload" });
     });
@@ -81,7 +85,10 @@ class Supervisor {
     }
   }
 
-  /** An invalid configuration or a newer database would otherwise leave a supervisor without workers. */
+  /**
+   * Gives up after a fatal error or too many failed starts. An invalid configuration or a newer database would
+   * otherwise leave a supervisor without workers.
+   */
   #startFailed(isFatal: boolean): void {
     this.#failedStarts++;
     const serves = [...this.#workers.values()].some(({ isReady }) => isReady);
@@ -91,7 +98,7 @@ class Supervisor {
   }
 
   #receive(worker: Worker, message: WorkerMessage | RelayedMessage): void {
-    // A message of a worker may arrive after its end, when its slots have been released.
+    // A message may arrive after the worker has ended, when its slots are released already.
     if (this.#workers.get(worker.number) !== worker) return;
     if (!("kind" in message)) {
       for (const [to, other] of this.#workers)
@@ -120,7 +127,7 @@ class Supervisor {
   }
 }
 
-/** A message that one worker sends to another, or without `to` to all others. */
+/** A message from one worker to another or, without `to`, to all others. */
 interface RelayedMessage {
   from: number;
   to?: number;
@@ -129,9 +136,9 @@ interface RelayedMessage {
 /** One worker process. */
 class Worker {
   readonly number: number;
-  /** Resolves with the way it ended. */
+  /** Resolves with a description of how the worker ended. */
   readonly ended: Promise<string>;
-  /** True once it has served. */
+  /** True once the worker has served. */
   isReady = false;
   readonly #process: Subprocess;
   #missedPings = 0;
@@ -164,12 +171,12 @@ class Worker {
     );
   }
 
-  /** True when it has ended by itself and not by a signal. */
+  /** True when the worker has exited by itself, and not by a signal. */
   get hasExited(): boolean {
     return this.#process.exitCode !== null && this.#process.signalCode === null;
   }
 
-  /** Pings the worker. Returns false instead when it has been silent for too long since it serves. */
+  /** Pings the worker. Returns false instead when a serving worker has been silent for too long. */
   ping(): boolean {
     if (this.isReady && this.#missedPings >= MAX_MISSED_PINGS) return false;
     this.#missedPings++;
@@ -181,10 +188,11 @@ class Worker {
     if (this.#isConnected) this.#process.send(message);
   }
 
-  /** Makes it stop gracefully, or exit at once. A worker that is still starting exits at once. */
+  /** Makes the worker stop gracefully, or exit at once. A worker that is still starting always exits at once. */
   end(how: "stop" | "leave"): void {
     this.send({ kind: how });
-    // It may not read messages yet; once it does, it ignores signals.
+    // A worker that is still starting may not read messages yet, so it gets a signal; once it reads messages, it
+    // ignores signals.
     if (!this.isReady) this.#process.kill("SIGTERM");
   }
 
@@ -193,7 +201,7 @@ class Worker {
   }
 }
 
-/** A message from a worker to its supervisor; all other messages are forwarded to workers. */
+/** A message from a worker to its supervisor. All other messages are forwarded to workers. */
 type WorkerMessage = { kind: "ready" } | { kind: "pong" } | { kind: "limits"; limits: WorkerLimits };
 
 /** A message from the supervisor to a worker. */
@@ -206,20 +214,20 @@ type SupervisorMessage =
 
 /** A worker's connection to its supervisor. */
 export interface WorkerLink extends SupervisorLink {
-  /** Notifies the supervisor that this worker serves. */
+  /** Tells the supervisor that this worker serves. */
   sendReady(): void;
-  /** Calls the handler when the supervisor was requested to reload the configuration. */
+  /** Calls the handler when the supervisor receives the request to reload the configuration. */
   onReload(handler: () => void): void;
   /**
-   * Resolves when the worker has to stop: on its supervisor's request or after the supervisor's end. Without a
-   * supervisor it would keep the port beside the workers of the next start.
+   * Resolves when the worker has to stop, by its supervisor's order or because the supervisor has ended. Without a
+   * supervisor, the worker would keep the port together with the workers of the next start.
    */
   readonly stopOrdered: Promise<void>;
   /** Resolves when the worker has to exit at once. */
   readonly leaveOrdered: Promise<void>;
 }
 
-/** Opens a worker's connection to its supervisor and responds to pings from here on. */
+/** Opens a worker's connection to its supervisor, and from then on responds to pings. */
 export function openSupervisorLink(): WorkerLink {
   let receive = (_limits: SupervisorLimits): void => {};
   let reload = (): void => {};
@@ -253,19 +261,19 @@ export function openSupervisorLink(): WorkerLink {
 }
 
 /**
- * Signals within this time count as one: npm forwards a signal that the process group, and so this process, has
- * received too.
+ * Signals within this time count as one, because npm forwards a signal that the process group, and so this process, has
+ * already received.
  */
 const SAME_SIGNAL_MS = 1_000;
 
 interface StopHandlers {
   stop(): void;
   leave(): void;
-  /** True while signals have no effect. */
+  /** True while signals must be ignored. */
   areIgnored?(): boolean;
 }
 
-/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each that comes a second or more after it. */
+/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each further one that comes at least a second later. */
 export function onStopSignals({ stop, leave, areIgnored }: StopHandlers): void {
   let firstAt: number | null = null;
   const receive = (): void => {
