@@ -11,14 +11,14 @@ export class CallMetrics {
   readonly #webhooks = attempts();
   readonly #mails = attempts();
 
-  /** Records a call to the database, failed ones included. */
+  /** Records a call to the database, even a failed one. */
   readonly databaseCall = (operation: string, seconds: number): void =>
     this.#database.observe([operation], seconds);
 
-  /** Records a call to Redis, failed ones included. */
+  /** Records a call to Redis, even a failed one. */
   readonly redisCall = (seconds: number): void => this.#redis.observe(TOTAL, seconds);
 
-  /** Counts the outcomes of attempts at webhooks: returns the queue with its methods counted. */
+  /** Returns the queue of webhooks with methods that count the outcomes of attempts. */
   webhooks(queue: WebhookQueue): WebhookQueue {
     return {
       ...queue,
@@ -33,7 +33,7 @@ export class CallMetrics {
     };
   }
 
-  /** The same of mails. */
+  /** Returns the store of alerts with methods that count the outcomes of mails. */
   mails(store: AlertStore): AlertStore {
     return {
       ...store,
@@ -58,7 +58,7 @@ export class CallMetrics {
   }
 }
 
-/** Counts of attempts at messages, zero from the start on, so that the first increase shows. */
+/** Returns counters of attempts at messages. They are zero from the start on, so that the first increase is visible. */
 function attempts(): Counters {
   const outcomes = new Counters(METRICS.gateway_webhooks_total.labels);
   for (const outcome of ["delivered", "retried", "given_up"]) outcomes.add([outcome], 0);

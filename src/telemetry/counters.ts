@@ -3,16 +3,16 @@ import { NestedMap } from "../lib/nested-map.ts";
 /** Suffix of the family's name, labels without braces, and value. */
 export type Sample = readonly [suffix: string, labels: string, value: number];
 
-/** Most label sets of one metric before any of its labels is folded. */
+/** Maximum number of series of one metric. Further series fold their labels. */
 const MAX_SERIES = 2_000;
 
-/** The same for histograms, which have one sample for each bucket. */
+/** Maximum number of series of a histogram, which has one sample for each bucket. */
 const MAX_HISTOGRAMS = 300;
 
-/** A series without changes for this long is dropped when another one needs its place. */
+/** Time without changes after which a series is dropped when another one needs its place. */
 const IDLE_MS = 24 * 3_600_000;
 
-/** Shortest time between two searches for idle series. */
+/** Minimum time between two searches for idle series. */
 const SWEEP_MS = 60_000;
 
 /** The value of a folded label. */
@@ -20,16 +20,16 @@ const OTHER = "other";
 
 interface Series<Value> {
   readonly value: Value;
-  /** Number of labels that are folded in it. */
+  /** Number of the series' labels that are folded into `other`. */
   readonly folds: number;
   /** Time of the last change, Unix milliseconds. */
   usedAt: number;
 }
 
 /**
- * The values of one metric by its labels, bounded in number. When there are too many, new series get `other` as the
- * value of the first foldable label; when there are too many of these, of the second too, and so on. The values of
- * labels that are not foldable must be a closed set.
+ * The values of one metric by its labels, limited in number. When there are too many series, a new one gets `other` as
+ * the value of its first foldable label; when there are too many of those as well, also as the value of the second, and
+ * so on. Labels that are not foldable must have a closed set of values.
  */
 class BoundedSeries<Value> {
   #series = new NestedMap<Series<Value>>();
@@ -49,24 +49,24 @@ class BoundedSeries<Value> {
     this.#make = make;
   }
 
-  /** Number of changes of series with folded labels. */
+  /** Number of changes to series with folded labels. */
   get folded(): number {
     return this.#folded;
   }
 
-  /** Returns the value of the series with these values, a new one when there was none. */
+  /** Returns the value of the series with these label values. Creates the series when there is none. */
   open(values: readonly string[], at: number): Value {
     const series = this.#series.get(values) ?? this.#openNew(values, at);
     series.usedAt = at;
     return series.value;
   }
 
-  /** Yields each series' labels without braces, and its value. */
+  /** Yields the labels of each series without braces, and its value. */
   *entries(): Generator<[labels: string, value: Value]> {
     for (const [values, value] of this.byValues()) yield [labelsOf(this.#names, values), value];
   }
 
-  /** Yields each series' values of the labels, and its value. */
+  /** Yields the label values of each series, and its value. */
   *byValues(): Generator<[values: readonly string[], value: Value]> {
     for (const [values, { value }] of this.#series.entries()) yield [values, value];
   }
@@ -111,7 +111,7 @@ class BoundedSeries<Value> {
   }
 }
 
-/** A counter by the values of its labels. */
+/** A counter with a value for each combination of label values. */
 export class Counters {
   readonly #series: BoundedSeries<{ total: number }>;
 
@@ -125,8 +125,8 @@ export class Counters {
   }
 
   /**
-   * Adds to the series with these values. The time, in Unix milliseconds, identifies idle series when labels are
-   * foldable.
+   * Adds to the series with these label values. `at` is the time in Unix milliseconds, which finds idle series when
+   * labels are foldable.
    */
   add(values: readonly string[], by = 1, at = 0): void {
     this.#series.open(values, at).total += by;
@@ -149,7 +149,7 @@ function escaped(value: string): string {
 /** Upper bounds of the buckets of requests, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** The same of calls to a store. */
+/** Upper bounds of the buckets of calls to a store, in seconds. */
 export const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 interface Histogram {
@@ -158,7 +158,7 @@ interface Histogram {
   count: number;
 }
 
-/** A histogram with the values of its labels. Of the buckets, the last one is for what is above all bounds. */
+/** A histogram with its label values. The last bucket counts what is above all bounds. */
 export interface HistogramSeries {
   values: readonly string[];
   buckets: number[];
@@ -166,10 +166,10 @@ export interface HistogramSeries {
   count: number;
 }
 
-/** The label values of a metric without labels, which still needs one series. */
+/** The label values of a metric without labels, which has exactly one series. */
 export const TOTAL: readonly string[] = [""];
 
-/** Durations by the values of its labels. */
+/** Histograms of durations, one for each combination of label values. */
 export class Histograms {
   readonly names: readonly string[];
   /** Upper bounds of the buckets. */
@@ -188,7 +188,7 @@ export class Histograms {
     return this.#series.folded;
   }
 
-  /** Adds an observation to the series with these values: see `Counters.add`. */
+  /** Adds an observation to the series with these label values. See `Counters.add` for `at`. */
   observe(values: readonly string[], seconds: number, at = 0): void {
     const found = this.#series.open(values, at);
     let bucket = 0;

@@ -29,5 +29,5 @@ export const LOG_FIELDS = {
   cause: "Why it failed, for operators; keys, tokens and passwords of addresses are replaced",
 } as const;
 
-/** The fields of a line by their names; absent where they do not apply. */
+/** The fields of a log line by name. A field that does not apply is absent. */
 export type LogFields = Record<keyof typeof LOG_FIELDS, unknown>;

@@ -1,8 +1,8 @@
-/** A metric as it is declared; its samples come from the part that measures it. */
+/** The declaration of a metric. The part that measures it provides its samples. */
 export interface MetricDeclaration {
   type: "counter" | "gauge" | "histogram";
   labels: readonly string[];
-  /** Its meaning, in the exposition and in the documents. */
+  /** Its description, in the exposition and in the documents. */
   help: string;
 }
 

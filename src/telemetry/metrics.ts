@@ -9,7 +9,7 @@ export interface Gauge {
   value(): number;
 }
 
-/** The samples of one metric name. */
+/** All samples of one metric name. */
 export interface MetricFamily {
   name: string;
   type: "counter" | "gauge" | "histogram";
@@ -18,9 +18,9 @@ export interface MetricFamily {
 }
 
 /**
- * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes, and ids of models that are
- * declared, of organizations and channels that exist; a model that a pattern covers counts under the pattern's id, so
- * that no caller can make series. The number of series of a metric is bounded.
+ * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes, ids of declared models, and
+ * ids of existing organizations and channels. A model that a pattern covers counts under the pattern's id, so callers
+ * cannot create series. The number of series of a metric is limited.
  */
 export class Metrics {
   readonly #requests = new Counters(METRICS.gateway_requests_total.labels);
@@ -115,14 +115,14 @@ export class Metrics {
   }
 }
 
-/** Labels that may get too many values, the first one to give up first. */
+/** Labels that may get too many values, in the order in which they are folded. */
 const FOLDABLE = ["organization", "model"];
 
 const NANOS = 1e9;
 
 /**
- * Writes the exposition text. Families of several processes are merged under one name and distinguished by the label
- * `process`; a single process has no such label.
+ * Writes the exposition text. The families of several processes are merged under one name, and the label `process`
+ * distinguishes them. A single process has no such label.
  */
 export function formatMetrics(processes: ReadonlyMap<number | null, readonly MetricFamily[]>): string {
   const all = [...processes].flatMap(([process, families]) =>
@@ -145,17 +145,17 @@ export function formatMetrics(processes: ReadonlyMap<number | null, readonly Met
   return [...texts].join("");
 }
 
-/** The family of a histogram. */
+/** Returns the family of a histogram. */
 export function histogram(name: MetricsOfType<"histogram">, histograms: Histograms): MetricFamily {
   return familyOf(name, histograms.samples());
 }
 
-/** The family of a counter; a number is its only sample. */
+/** Returns the family of a counter. A number is its only sample. */
 export function counter(name: MetricsOfType<"counter">, samples: readonly Sample[] | number): MetricFamily {
   return familyOf(name, samplesOf(samples));
 }
 
-/** The family of a gauge; a number is its only sample. */
+/** Returns the family of a gauge. A number is its only sample. */
 export function gauge(name: MetricsOfType<"gauge">, samples: readonly Sample[] | number): MetricFamily {
   return familyOf(name, samplesOf(samples));
 }

@@ -8,7 +8,8 @@ export function redact(text: string): string {
 
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g;
 /**
- * Matches thirteen to nineteen digits, possibly grouped. Those with a valid check digit are numbers of payment cards.
+ * Matches thirteen to nineteen digits, possibly in groups. Those with a valid check digit are taken for numbers of
+ * payment cards.
  */
 const DIGITS = /\b\d(?:[ -]?\d){12,18}\b/g;
 const PHONE = /(?<![\w.])\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}\b/g;

@@ -14,22 +14,22 @@ export interface RecorderSettings {
   slowMs: number;
 }
 
-/** Most requests that a process records at once and per second. */
+/** Maximum number of requests that a process records in a burst, and then per second. */
 const PER_PROCESS = { atOnce: 1_000, perSecond: 50 };
-/** The same limits for one key; requests without a key share one such limit. */
+/** Maximum numbers for one key. All requests without a key share one such maximum. */
 const PER_KEY = { atOnce: 500, perSecond: 0.5 };
-/** Most records that wait for the database. */
+/** Maximum number of records that wait for the database. */
 const MAX_WAITING = 5_000;
 const MAX_TEXT = 500;
-/** Characters of names that callers choose. */
+/** Maximum length of names that callers choose, in characters. */
 const MAX_NAME = 128;
 
-/** Routes of people and probes, which call no model. */
+/** Routes that only people and probes use, and that call no model. */
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
 
 /**
- * Collects requests that need attention, and delivered pictures, until they are taken for the database. Limits by time
- * and by key keep refused requests from filling the disk; left out requests are counted.
+ * Collects requests that need attention, and delivered pictures, until they are taken for the database. Limits per
+ * second and per key keep refused requests from filling the disk. Requests that are left out are counted.
  */
 export class RequestRecorder {
   readonly #settings: () => RecorderSettings;
@@ -39,7 +39,7 @@ export class RequestRecorder {
   #pictures: PictureRecord[] = [];
   #dropped = 0;
 
-  /** `now` is monotonic, in milliseconds. */
+  /** `now` returns monotonic milliseconds. */
   constructor(settings: () => RecorderSettings, now: () => number) {
     this.#settings = settings;
     this.#inProcess = new Allowance(PER_PROCESS, now);
@@ -61,12 +61,12 @@ export class RequestRecorder {
     return taken;
   }
 
-  /** Requests that were left out to stay within bounds. */
+  /** Number of requests that were left out because of the limits. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Counts records that the database did not take as left out. */
+  /** Counts records that the database did not accept as left out. */
   lose(count: number): void {
     this.#dropped += count;
   }
@@ -126,7 +126,7 @@ function recordOf(event: RequestEvent): RequestRecord {
     status: event.status,
     code: event.code,
     message: message === null ? null : redact(message).slice(0, MAX_TEXT),
-    // Members of all organizations alone read it, who may need a vendor's words.
+    // Only members of all organizations can read the cause, and they may need the vendor's own message.
     cause: cause === undefined ? null : causeText(cause, "debug").replace(/^UpstreamError: /, ""),
     durationMs: event.durationMs,
     firstByteMs: event.firstByteMs,
@@ -142,7 +142,10 @@ interface Bounds {
   perSecond: number;
 }
 
-/** Most names that are remembered. When the least recently used one is forgotten, it may send another burst. */
+/**
+ * Maximum number of names that are remembered. When the least recently used one is forgotten, it may send another
+ * burst.
+ */
 const MAX_NAMES = 10_000;
 
 /** Limits each name to a burst and then to a rate per second (token buckets). */
@@ -156,7 +159,7 @@ class Allowance {
     this.#now = now;
   }
 
-  /** Takes one token; returns false when none is left now. */
+  /** Takes one token. Returns false when none is left now. */
   take(name: string): boolean {
     const { atOnce, perSecond } = this.#bounds;
     const at = this.#now();
@@ -174,7 +177,7 @@ class Allowance {
   }
 }
 
-/** Most prompts that wait for the database; further ones are dropped. */
+/** Maximum number of prompts that wait for the database. Further ones are dropped. */
 const MAX_WAITING_PROMPTS = 500;
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -26,10 +26,10 @@ export class RuntimeMetrics {
   }
 }
 
-/** Returns null where the system has no `/proc`. */
+/** Returns the number of open files; null when the system has no `/proc`. */
 function openFiles(): number | null {
   try {
-    // One of them is the folder itself.
+    // One of the entries is the opened folder itself.
     return readdirSync("/proc/self/fd").length - 1;
   } catch {
     return null;

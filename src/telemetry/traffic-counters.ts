@@ -10,16 +10,16 @@ import {
 import { NestedMap } from "../lib/nested-map.ts";
 
 const MINUTE_MS = 60_000;
-/** Most counts that wait for the database; further ones are counted without names. */
+/** Maximum number of counts that wait for the database. Beyond it, requests are counted without names. */
 const MAX_COUNTS = 20_000;
-/** Attempts that a vendor answered. */
+/** Outcome of an attempt that a vendor has answered. */
 const ANSWERED = "answered";
 
 type Count = Pick<TrafficCount, "requests" | "charged" | "durations">;
 
 /**
- * Counts requests and calls to vendors by minute, until they are taken for the database. Takes about a microsecond for
- * each request, because it runs between two of them.
+ * Counts requests and calls to vendors by minute, until the counts are taken for the database. Counting takes about a
+ * microsecond for each request, because it runs between two requests.
  */
 export class TrafficCounters {
   readonly #minutes = new Map<number, NestedMap<Count>>();
@@ -102,7 +102,7 @@ export class TrafficCounters {
     return count;
   }
 
-  /** Counts without names. Route, status and code remain: they are closed sets. */
+  /** Opens a count without names. Route, status and code remain, because they have closed sets of values. */
   #openUnnamed(counted: NestedMap<Count>, names: readonly string[]): Count {
     const unnamed = ["", "", "", "", ...names.slice(4)];
     return counted.get(unnamed) ?? this.#openNew(counted, unnamed);

@@ -14,8 +14,8 @@ import type { SpanRecord } from "./record.ts";
 import { contentAttributes, contextOf, spansOf, timeOf } from "./spans.ts";
 
 /*
- * The thread that makes spans, metrics and events of records and sends them to the collector, through the official
- * libraries. It tells when it has sent a batch of requests, and only then gets the next one.
+ * This thread makes spans, metrics and events from records and sends them to the collector with the official libraries.
+ * After it has sent a batch of requests it reports that, and only then gets the next batch.
  */
 const TIMEOUT_MS = 5_000;
 
@@ -30,7 +30,7 @@ const at = (signal: string) => ({ url: `${endpoint}/v1/${signal}`, headers, time
 const scope = { resource, name: "model-inference-gateway", version };
 const traces = new OTLPTraceExporter(at("traces"));
 const metrics = new OTLPMetricExporter(at("metrics"));
-// An exporter of single records drops those beyond thirty that are on their way.
+// The records are exported in batches. An exporter of single records would drop all beyond thirty that are being sent.
 const logs = new LoggerProvider({
   resource,
   processors: [
@@ -54,7 +54,7 @@ async function send(requests: readonly SpanRecord[]): Promise<void> {
   const spans = requests.flatMap((request) => spansOf(request, scope));
   const [problem] = await Promise.all([
     spans.length === 0 ? null : exported(spans),
-    // Sent now, so that the logs of one batch are gone before the next batch arrives.
+    // Logs are sent at once, so that the logs of one batch are gone before the next batch arrives.
     logs.forceFlush().catch(() => {}),
   ]);
   report({ failed: problem === null ? 0 : spans.length, problem });
@@ -68,7 +68,9 @@ function exported(spans: ReturnType<typeof spansOf>): Promise<string | null> {
   });
 }
 
-/** The values are those since the start, so one that the collector does not get is contained in the next. */
+/**
+ * Sends metrics. Each value counts since the start of the process, so a lost message is made up for by the next one.
+ */
 function sendMetrics(exportedMetrics: readonly ExportedMetric[]): void {
   const endTime = timeOf(systemClock.now());
   const data = exportedMetrics

@@ -28,12 +28,12 @@ export interface ExportWord {
 
 interface ExporterOptions extends ExportSetup {
   isContentExported: boolean;
-  /** Returns the adapter of a channel. */
+  /** Returns the name of the adapter of a channel. */
   providerOf(channel: string): string | undefined;
   onProblem: SystemLog;
 }
 
-/** A message to the thread: a batch of sampled requests, the sums of all, or that it has to end. */
+/** A message to the thread: a batch of sampled requests, the sums of all requests, or the order to end. */
 export type ExportOrder =
   | { kind: "requests"; requests: SpanRecord[] }
   | { kind: "metrics"; metrics: ExportedMetric[] }
@@ -41,16 +41,16 @@ export type ExportOrder =
 
 const SEND_MS = 1_000;
 const METRICS_MS = 10_000;
-/** Records that wait for the thread; further ones are dropped. */
+/** Maximum number of records that wait for the thread. Further ones are dropped. */
 const MAX_WAITING = 4_000;
 const BATCH = 1_000;
-/** Characters of prompts and replies among the records that wait. */
+/** Maximum number of characters of prompts and replies in the waiting records. */
 const MAX_CONTENT = 16_000_000;
 const END_MS = 2_000;
 
 /**
- * Gives records of requests to a thread that exports them. The thread has one batch at a time, so a collector that is
- * away or slow costs no more than the records that wait; what is beyond is dropped and counted.
+ * Gives records of requests to a thread that exports them. The thread has only one batch at a time, so an unavailable
+ * or slow collector costs no more than the memory of the waiting records. Further records are dropped and counted.
  */
 export class OtlpExporter {
   readonly #options: ExporterOptions;
@@ -94,7 +94,7 @@ export class OtlpExporter {
     return [counter("gateway_telemetry_dropped_total", this.#dropped)];
   }
 
-  /** Sends the waiting records within two seconds, and ends the thread. */
+  /** Sends the waiting records, for at most two seconds, and ends the thread. */
   async stop(): Promise<void> {
     await Promise.all(this.#work.map((work) => work.stop()));
     const ended = once(this.#thread, "exit");
@@ -134,7 +134,7 @@ export class OtlpExporter {
       onProblem("the collector of telemetry is away: spans are dropped", problem);
     if (problem === null && this.#isAway) onProblem("the collector of telemetry is back", null, "info");
     this.#isAway = problem !== null;
-    // Many requests fill more than a batch a second.
+    // Under load a batch fills within less than a second, so the next one is sent at once.
     if (this.#waiting.length >= BATCH) this.#send();
   }
 }

@@ -1,18 +1,18 @@
 import { type HistogramSeries, Histograms } from "../counters.ts";
 import type { Measurement } from "./record.ts";
 
-/** One metric for the collector, with all values since the start. It can be cloned for another thread. */
+/** One metric for the collector, with all values since the start. The object can be cloned for another thread. */
 export interface ExportedMetric {
   name: string;
   unit: string;
-  /** Names of the attributes; an empty value is left out. */
+  /** Names of the attributes. An attribute with an empty value is left out. */
   attributes: readonly string[];
   /** Upper bounds of the buckets. */
   bounds: readonly number[];
   series: readonly HistogramSeries[];
 }
 
-/** Bounds of buckets as the conventions for generative AI have them. */
+/** Bounds of buckets in the conventions for generative AI. */
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
@@ -24,12 +24,12 @@ const CALL = [
 ];
 const WITH_ERROR = [...CALL, "error.type"];
 const WITH_TYPE = [...CALL, "gen_ai.token.type"];
-/** Names of models may be many. */
+/** Attributes that may have many values, because callers choose names of models. */
 const FOLDABLE = ["gen_ai.response.model", "gen_ai.request.model"];
 
 /**
- * Metrics by the conventions for generative AI, summed up here: a request costs a few additions, and the exporting thread
- * gets the sums only.
+ * Metrics in the conventions for generative AI. They are summed up on this thread, which costs a few additions for each
+ * request; the exporting thread receives only the sums.
  */
 export class GenAiMetrics {
   readonly #durations = new Histograms(WITH_ERROR, FOLDABLE, SECONDS);

@@ -2,11 +2,11 @@ import type { Attempt } from "../../domain/ledger.ts";
 import type { RequestEvent } from "../../domain/request-event.ts";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory, type Usage } from "../../domain/usage.ts";
 
-/** The fields of a request that metrics need. */
+/** The fields of a request that the metrics need. */
 export interface Measurement {
-  /** `gen_ai.operation.name`. */
+  /** Value of `gen_ai.operation.name`. */
   operation: string;
-  /** `gen_ai.provider.name`; `gateway` when no vendor was called. */
+  /** Value of `gen_ai.provider.name`; `gateway` when no vendor was called. */
   provider: string;
   model: string;
   upstreamModel: string | null;
@@ -18,7 +18,10 @@ export interface Measurement {
   outputTokens: number | null;
 }
 
-/** The fields that spans and events need. The record can be cloned for another thread. Times are Unix milliseconds. */
+/**
+ * The fields of a request that spans and events need. The object can be cloned for another thread. Times are in Unix
+ * milliseconds.
+ */
 export interface SpanRecord {
   measured: Measurement;
   traceId: string;
@@ -40,19 +43,19 @@ export interface SpanRecord {
   cacheWriteTokens: number;
   images: number | null;
   attempts: (Attempt & { spanId: string; at: number; provider: string })[];
-  /** Not redacted yet. */
+  /** Prompt and reply, before redaction. */
   content: { prompt: string; reply: string } | null;
 }
 
 interface RecordOptions {
-  /** Returns the adapter of a channel. */
+  /** Returns the name of the adapter of a channel. */
   providerOf(channel: string): string | undefined;
   isContentExported: boolean;
 }
 
 const NANOS = 1e9;
 
-/** The names of vendors in the conventions, by our adapters; an adapter without one has its own name. */
+/** The vendors' names in the conventions, by adapter. An adapter that is not listed keeps its own name. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   azure: "azure.ai.openai",
   bedrock: "aws.bedrock",
@@ -61,7 +64,7 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** Returns the record of a request that called a model, or was to call one. */
+/** Returns the measurement of a request that called a model or should have called one. */
 export function measurementOf(event: RequestEvent, options: RecordOptions): Measurement {
   const { attempts, usage } = event;
   const last = attempts.at(-1);
@@ -79,7 +82,7 @@ export function measurementOf(event: RequestEvent, options: RecordOptions): Meas
   };
 }
 
-/** Returns what the spans of a request are made of; null when its trace is not sampled. */
+/** Returns the record from which the spans of a request are made; null when its trace is not sampled. */
 export function spanRecordOf(
   event: RequestEvent,
   measured: Measurement,

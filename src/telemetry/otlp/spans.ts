@@ -17,7 +17,7 @@ export interface SpanScope {
 
 /**
  * Returns the spans of a request: one of the request, and below it one of each call to a vendor, with the attributes of
- * the conventions for generative AI. Usage and price stand in the call that was answered, so that no sum counts them twice.
+ * the conventions for generative AI. Only the answered call has usage and price, so that no sum counts them twice.
  */
 export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
   const { measured } = record;
@@ -42,7 +42,8 @@ export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
       context: contextOf(record.traceId, attempt.spanId),
       parent: contextOf(record.traceId, record.spanId),
       at: attempt.at,
-      // Of a stream, the time of an attempt ends with its first content.
+      // The recorded duration of an attempt ends with the first content of a stream, so an answered attempt ends with
+      // the request.
       endsAt: isAnswered ? endsAt : attempt.at + attempt.durationMs,
       error: isAnswered ? null : attempt.outcome,
       attributes: {
@@ -61,7 +62,7 @@ export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
   return [root, ...calls];
 }
 
-/** The content of a request as the conventions have it, redacted; empty where it is not exported. */
+/** Returns the content of a request in the form of the conventions, redacted; empty when content is not exported. */
 export function contentAttributes({ content }: SpanRecord): Attributes {
   if (!content) return {};
   return {
@@ -75,7 +76,7 @@ interface Message {
   parts: { type: "text"; content: string }[];
 }
 
-/** Reads the messages of a request's body. One that has none, or was cut, is a single message. */
+/** Reads the messages in a request's body. A body without messages, or one that was cut, becomes a single message. */
 function messagesOf(body: string): Message[] {
   const messages = bodyMessages(body);
   return messages ? messages.map(({ role, content }) => message(role, content)) : [message("user", body)];
@@ -133,7 +134,7 @@ function replyAttributes(measured: Measurement, record: SpanRecord): Attributes 
     }),
     ...(outputTokens !== null && { "gen_ai.usage.output_tokens": outputTokens }),
     ...(firstByteMs !== null && { "gen_ai.response.time_to_first_chunk": firstByteMs / MS }),
-    // Langfuse reads it as dollars.
+    // Langfuse reads this attribute as US dollars.
     ...(record.currency === "USD" && { "gen_ai.usage.cost": record.amount }),
     ...contentAttributes(record),
   };
