@@ -30,7 +30,8 @@ describe.each([
 ] as const)("the block of %s", (name, vendor) => {
   test("does a task of two turns", async () => {
     const program = PROGRAMS.find((each) => each.name === name)!;
-    const { text, requests, output } = await runCell(program, task, { vendor, installed });
-    expect({ text, requests, output }).toMatchObject({ text: "done", requests: 3 });
+    const { signal } = new AbortController();
+    const result = await runCell(program, task, { vendor, installed, signal });
+    expect(result).toMatchObject({ outcome: "done", reason: "", requests: 3 });
   });
 });

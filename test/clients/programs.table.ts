@@ -9,14 +9,44 @@ export interface Program {
   loop?: string;
   /** Shows pictures to the model. */
   seesPictures?: true;
-  /** How many requests it sends in a scenario that ends with a final error, where it repeats it whatever the response says. */
-  repeats?: Readonly<Record<string, number>>;
+  /** Takes one call of a reply. */
+  takesOneCall?: true;
+  /** Scenarios that it ends otherwise than `Scenario` says, whatever the response tells it. */
+  ends?: Readonly<Record<string, Ending>>;
 }
 
-const AI_SDK = ["ai@7.0.173", "@ai-sdk/openai@4.0.118", "zod@4.6.7"];
+/** How a program ends a scenario: with a message after so many requests of its loop at most. */
+export interface Ending {
+  requests: number;
+  /** Shown instead of the scenario's. */
+  message?: RegExp;
+  /** Why, with the place in its source. */
+  why: string;
+}
 
-/** It repeats every 429 and 5xx twice and reads no header. */
-const TWICE_MORE = { "dead account": 3, "spent budget": 3 };
+/** The second request fails, and there is no third. */
+const neverRepeats = (why: string): Program["ends"] => {
+  const once = { requests: 2, why };
+  return { "429": once, "529": once, cut: once };
+};
+/** It repeats requests that fail, but no stream that has begun. */
+const endsWithStream: Program["ends"] = {
+  cut: { requests: 2, why: "an error in a stream is thrown to the program (its client's reader of streams)" },
+};
+/** Of a final error it sends so many requests. */
+const repeats = (requests: number, why: string): Program["ends"] => {
+  const end = { requests, why };
+  return { "dead account": end, "spent budget": end };
+};
+
+const AI_SDK_ENDS: Program["ends"] = {
+  ...repeats(
+    3,
+    "repeats every 429 and 5xx twice (`retryWithExponentialBackoffRespectingRetryHeaders`, `maxRetries`)",
+  ),
+  ...endsWithStream,
+};
+const AI_SDK = ["ai@7.0.173", "@ai-sdk/openai@4.0.118", "zod@4.6.7"];
 
 export const PROGRAMS: readonly Program[] = [
   {
@@ -29,59 +59,97 @@ export const PROGRAMS: readonly Program[] = [
     name: "Codex",
     npm: ["@openai/codex@0.169.0"],
     command: 'codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox "$PROMPT"',
-    // Of a 4xx it reads the code; every 5xx is worth a repetition to it.
-    repeats: { "dead account": 30 },
+    ends: {
+      "dead account": {
+        requests: 30,
+        why: "repeats every 5xx: five requests in each of six streams (codex-rs, `request_max_retries`, `stream_max_retries`)",
+      },
+    },
   },
   {
     name: "Gemini CLI",
     npm: ["@google/gemini-cli@0.61.0"],
     command: 'gemini --approval-mode yolo --skip-trust -p "$PROMPT"',
     seesPictures: true,
+    ends: {
+      "dead account": {
+        requests: 10,
+        why: "repeats every 5xx (core/src/utils/retry.ts, `DEFAULT_MAX_ATTEMPTS`)",
+      },
+    },
   },
-  { name: "opencode", npm: ["opencode-ai@1.18.33"], command: 'opencode run "$PROMPT"' },
+  {
+    name: "opencode",
+    npm: ["opencode-ai@1.18.33"],
+    command: 'opencode run "$PROMPT"',
+    ends: repeats(6, "repeats every 429 and 5xx five times (session/retry.ts, `RETRY_MAX_RETRIES`)"),
+  },
   {
     name: "Qwen Code",
     npm: ["@qwen-code/qwen-code@0.15.10"],
     command: 'qwen --approval-mode yolo -p "$PROMPT"',
+    ends: repeats(7, "repeats every 429 and 5xx six times (core/src/utils/retry.ts, `maxAttempts`)"),
   },
   {
     name: "AI SDK",
     npm: AI_SDK,
     loop: "ai-sdk.js",
-    repeats: TWICE_MORE,
+    ends: AI_SDK_ENDS,
   },
   {
     name: "AI SDK with responses",
     npm: AI_SDK,
     loop: "ai-sdk.js",
-    repeats: TWICE_MORE,
+    ends: AI_SDK_ENDS,
   },
   {
     name: "Mastra",
     npm: ["@mastra/core@1.71.0", "@ai-sdk/openai@3.0.141", "zod@4.6.7"],
     loop: "mastra.js",
+    ends: neverRepeats("an agent has `maxRetries` 0 (agent.ts)"),
   },
   {
     name: "LangChain for JavaScript",
     npm: ["langchain@1.5.14", "@langchain/core@1.4.0", "@langchain/openai@1.5.8", "zod@4.6.7"],
     loop: "langchain.js",
+    ends: {
+      "dead account": {
+        requests: 7,
+        why: "repeats every 5xx six times (@langchain/core, `AsyncCaller`), beside the client's own retries, which end",
+      },
+    },
   },
   {
     name: "LlamaIndex for JavaScript",
     npm: ["llamaindex@0.12.1", "@llamaindex/openai@0.4.22", "@llamaindex/workflow@1.1.24", "zod@4.6.7"],
     loop: "llamaindex.js",
+    ends: endsWithStream,
   },
-  { name: "Mistral for JavaScript", npm: ["@mistralai/mistralai@2.7.0"], loop: "mistral.js" },
-  { name: "Google Gen AI for JavaScript", npm: ["@google/genai@2.32.0"], loop: "google-genai.js" },
+  {
+    name: "Mistral for JavaScript",
+    npm: ["@mistralai/mistralai@2.7.0"],
+    loop: "mistral.js",
+    ends: neverRepeats("`retryConfig` is 'none' unless it is set (funcs/chatStream.ts)"),
+  },
+  {
+    name: "Google Gen AI for JavaScript",
+    npm: ["@google/genai@2.32.0"],
+    loop: "google-genai.js",
+    ends: neverRepeats("only with `httpOptions.retryOptions` (_api_client.ts, `apiCall`)"),
+  },
   { name: "OpenAI for Python", pip: ["openai==3.54.0"], loop: "chat.py" },
   {
     name: "Anthropic for Python",
     pip: ["anthropic==2.12.0"],
     loop: "anthropic.py",
-    // The client itself repeats nothing; its runner of tools tries each turn once more.
-    repeats: { "dead account": 2, "spent budget": 2 },
+    ends: repeats(2, "its runner of tools tries each failed turn once more; the client itself ends"),
   },
-  { name: "Google Gen AI for Python", pip: ["google-genai==3.4.0"], loop: "google_genai.py" },
+  {
+    name: "Google Gen AI for Python",
+    pip: ["google-genai==3.4.0"],
+    loop: "google_genai.py",
+    ends: neverRepeats("only with `http_options.retry_options` (_api_client.py, `retry_args`)"),
+  },
   { name: "LiteLLM", pip: ["litellm==1.100.0"], loop: "chat.py" },
   {
     name: "LangChain for Python",
@@ -89,5 +157,5 @@ export const PROGRAMS: readonly Program[] = [
     loop: "langchain.py",
   },
   { name: "Pydantic AI", pip: ["pydantic-ai-slim[openai]==2.68.0"], loop: "pydantic_ai.py" },
-  { name: "Instructor", pip: ["instructor==1.17.0"], loop: "instructor.py" },
+  { name: "Instructor", pip: ["instructor==1.17.0"], loop: "instructor.py", takesOneCall: true },
 ];

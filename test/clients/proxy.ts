@@ -9,11 +9,14 @@ export interface RecordingProxy extends AsyncDisposable {
   env: Record<string, string>;
   /** Requests that offered the tools of the task. */
   mainRequests(): number;
+  /** Every request with its status, and the response of those that failed. */
+  log(): readonly string[];
 }
 
 /** Stands between a program and the gateway, passes every byte on and counts. */
 export async function startRecordingProxy(gateway: string): Promise<RecordingProxy> {
   let count = 0;
+  const log: string[] = [];
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece);
@@ -23,7 +26,11 @@ export async function startRecordingProxy(gateway: string): Promise<RecordingPro
     if (isMain(body)) count += 1;
     const { method, headers } = request;
     const forwarded = send(target, { method, headers: { ...headers, host: target.host } }, (reply) => {
-      response.writeHead(reply.statusCode ?? 502, reply.headers);
+      const { statusCode = 502 } = reply;
+      const index = log.push(`${method} ${request.url} ${statusCode}`) - 1;
+      if (statusCode >= 400)
+        reply.on("data", (piece) => (log[index] = `${log[index]} ${piece}`.slice(0, 600)));
+      response.writeHead(statusCode, reply.headers);
       reply.on("error", () => response.destroy()).pipe(response);
     });
     forwarded.on("error", () => response.destroy());
@@ -52,6 +59,7 @@ export async function startRecordingProxy(gateway: string): Promise<RecordingPro
       no_proxy: own,
     },
     mainRequests: () => count,
+    log: () => log,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

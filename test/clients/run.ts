@@ -8,10 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readOptions } from "../support/program-options.ts";
 import type { VendorName } from "../support/text-matrix.ts";
-import { runCell, type CellResult } from "./cell.ts";
-import { install } from "./install.ts";
+import { runCell, type Cell, type CellResult } from "./cell.ts";
+import { install, type Installed } from "./install.ts";
 import { PROGRAMS, type Program } from "./programs.table.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.table.ts";
+import { writeTable } from "./write-table.ts";
 
 const text = { type: "string", value: "TEXT", default: "" } as const;
 const values = readOptions({
@@ -26,40 +27,44 @@ const values = readOptions({
   },
 });
 const VENDORS = ["over-chat", "over-messages", "over-responses", "over-native"] as const;
+const MAX_CELLS = 2;
 
+const stopping = new AbortController();
+for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stopping.abort());
 const root = values.folder ?? (await mkdtemp(join(tmpdir(), "gateway-clients-")));
-const rows: string[] = [];
+const cells: Cell[] = [];
 const missing: string[] = [];
-let failures = 0;
 try {
-  for (const program of PROGRAMS.filter(({ name }) => name.includes(values.only))) await runProgram(program);
+  const waiting = await plan();
+  await Promise.all(Array.from({ length: MAX_CELLS }, () => work(waiting)));
 } finally {
   if (!values.folder) await rm(root, { recursive: true, force: true });
 }
-console.log(`\n${line("program", "vendor", "scenario", "requests", "result")}`);
-for (const row of rows) console.log(row);
+const failures = cells.filter(({ result }) => result.outcome === "failed").length;
+console.log(`\n${writeTable(cells)}\n`);
 for (const text of missing) console.log(`NOT INSTALLED ${text}`);
-console.log(`${rows.length} cells, ${failures} failed, ${missing.length} programs could not be installed`);
-process.exit(failures === 0 ? 0 : 1);
+if (stopping.signal.aborted) console.log("STOPPED before all had run");
+console.log(`${cells.length} cells, ${failures} failed, ${missing.length} programs could not be installed`);
+process.exit(failures > 0 || stopping.signal.aborted ? 1 : 0);
 
-async function runProgram(program: Program): Promise<void> {
-  const installed = await install(program, root);
-  if (typeof installed === "string") {
-    missing.push(`${program.name}: ${installed}`);
-    return;
+type Waiting = Omit<Cell, "result"> & { installed: Installed };
+
+async function plan(): Promise<Waiting[]> {
+  const waiting: Waiting[] = [];
+  for (const program of PROGRAMS.filter(({ name }) => name.includes(values.only))) {
+    if (stopping.signal.aborted) break;
+    const installed = await install(program, root);
+    if (typeof installed === "string") missing.push(`${program.name}: ${installed}`);
+    else
+      for (const scenario of scenariosOf(program))
+        waiting.push(...vendorsOf(scenario).map((vendor) => ({ program, scenario, vendor, installed })));
   }
-  for (const scenario of SCENARIOS.filter(({ name }) => name.includes(values.scenario))) {
-    if (scenario.name === "picture" && !program.seesPictures) continue;
-    for (const vendor of vendorsOf(scenario)) {
-      const result = await runCell(program, scenario, { vendor, installed }).catch(notRun);
-      report(program, scenario, vendor, result);
-    }
-  }
+  return waiting;
 }
 
-/** A cell that did not come about must not end the others. */
-function notRun(error: unknown): CellResult {
-  return { isGood: false, text: "could not be run", requests: 0, output: String(error) };
+function scenariosOf({ seesPictures, takesOneCall }: Program): Scenario[] {
+  const left = new Set([seesPictures ? "" : "picture", takesOneCall ? "parallel" : ""]);
+  return SCENARIOS.filter(({ name }) => name.includes(values.scenario) && !left.has(name));
 }
 
 /** Translations matter to content; what fails, fails alike for each of them. */
@@ -68,15 +73,30 @@ function vendorsOf({ isOnce }: Scenario): VendorName[] {
   return isOnce ? wanted.slice(0, 1) : wanted;
 }
 
-function report(program: Program, scenario: Scenario, vendor: VendorName, result: CellResult): void {
-  const { isGood, text, requests, output } = result;
-  if (!isGood) failures += 1;
-  const row = line(program.name, vendor, scenario.name, String(requests), isGood ? text : `FAILED: ${text}`);
-  rows.push(row);
-  console.log(row);
-  if (values.verbose || !isGood) console.log(output.trim().split("\n").slice(-8).join("\n").slice(-1_500));
+async function work(waiting: Waiting[]): Promise<void> {
+  for (let next = waiting.shift(); next && !stopping.signal.aborted; next = waiting.shift()) {
+    const { program, scenario, vendor, installed } = next;
+    const result = await runCell(program, scenario, { vendor, installed, signal: stopping.signal }).catch(
+      notRun,
+    );
+    // Of a cell that was interrupted nothing is known.
+    if (!stopping.signal.aborted) report({ program, scenario, vendor, result });
+  }
 }
 
-function line(program: string, vendor: string, scenario: string, requests: string, result: string): string {
-  return `${program.padEnd(30)}${vendor.padEnd(16)}${scenario.padEnd(14)}${requests.padStart(8)}  ${result}`;
+/** A cell that could not be run must not end the others. */
+function notRun(error: unknown): CellResult {
+  return { outcome: "failed", reason: "could not be run", requests: 0, log: String(error) };
+}
+
+function report(cell: Cell): void {
+  cells.push(cell);
+  const { program, scenario, vendor, result } = cell;
+  const { outcome, reason, requests, log } = result;
+  const end = outcome === "failed" ? `FAILED: ${reason}` : outcome;
+  console.log(
+    `${program.name.padEnd(30)}${vendor.padEnd(16)}${scenario.name.padEnd(14)}${String(requests).padStart(4)}  ${end}`,
+  );
+  if (values.verbose || outcome === "failed")
+    console.log(log.split("\n").slice(-120).join("\n").slice(-4_000));
 }

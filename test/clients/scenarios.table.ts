@@ -11,8 +11,10 @@ export interface Scenario {
   always?: Behaviour;
   /** The key's budget is spent. */
   isPoor?: true;
-  /** What the program must show, after one request unless its `repeats` has more; without it, the task must be done. */
+  /** The gateway's words for the fault, which a program must show where it does not do the task. */
   message?: RegExp;
+  /** Nothing can change: a program must ask once and show the message. Else it must do the task. */
+  isFinal?: true;
   /** Runs with one vendor instead of each: the vendor's protocol makes no difference to it. */
   isOnce: boolean;
 }
@@ -30,21 +32,30 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "429",
     turns: TASK,
     faults: [{}, { fault: "rate-limited", retryAfter: "1" }],
+    message: /too many requests/,
     isOnce: true,
   },
   {
     name: "529",
     turns: TASK,
     faults: [{}, { fault: "error-status", status: 529, retryAfter: "1" }],
+    message: /overloaded at the moment/,
     isOnce: true,
   },
-  { name: "cut", turns: TASK, faults: [{}, { fault: "reset-midway", after: 3 }], isOnce: true },
+  {
+    name: "cut",
+    turns: TASK,
+    faults: [{}, { fault: "reset-midway", after: 3 }],
+    message: /no usable answer/,
+    isOnce: true,
+  },
   { name: "silence", turns: TASK, faults: [{ delayMs: 12_000 }], isOnce: true },
   {
     name: "dead account",
     turns: TASK,
     always: { fault: "unauthorized" },
     message: /may not use this model/,
+    isFinal: true,
     isOnce: true,
   },
   {
@@ -53,6 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
     isPoor: true,
     // The second are Codex's own words.
     message: /budget is exhausted|Quota exceeded/,
+    isFinal: true,
     isOnce: true,
   },
 ];

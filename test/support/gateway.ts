@@ -102,7 +102,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const PROGRAM = process.env["GATEWAY_PROGRAM"]
   ? [process.env["GATEWAY_PROGRAM"]]
   : [process.execPath, join(ROOT, "src/start.ts")];
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** A signal is a second one when it comes this long after the first. */
 export const SECOND_SIGNAL_MS = 1_050;
@@ -267,16 +267,16 @@ async function launch(
   const child = Bun.spawn({ cmd, cwd, env, detached, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const { text: output, end: endLogReader } = collect(child.stdout);
   const { text: errors } = collect(child.stderr);
-  const url = await until(
-    "the gateway to listen",
-    () => {
-      const found = /listening on (\S+)/.exec(errors())?.[1];
-      if (found === undefined && child.exitCode !== null)
-        throw new Error(`the gateway ended: ${errors()}${output()}`);
-      return found;
-    },
-    START_TIMEOUT_MS,
-  );
+  const readUrl = () => {
+    const found = /listening on (\S+)/.exec(errors())?.[1];
+    if (found === undefined && child.exitCode !== null)
+      throw new Error(`the gateway ended: ${errors()}${output()}`);
+    return found;
+  };
+  const url = await until("the gateway to listen", readUrl, START_TIMEOUT_MS).catch((error) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
   const logs = () =>
     output()
       .split("\n")

@@ -43,12 +43,12 @@ export interface MatrixFixture extends AsyncDisposable {
 
 /** A gateway in front of one vendor of each protocol. */
 export async function openMatrix(): Promise<MatrixFixture> {
-  const [openai, compatible, anthropic, gemini] = await Promise.all([
-    startOpenAi(),
-    startCompatible(),
-    startAnthropic(),
-    startGemini(),
-  ]);
+  // Ends what has started where a later part does not start.
+  await using started = new AsyncDisposableStack();
+  const openai = started.use(await startOpenAi());
+  const compatible = started.use(await startCompatible());
+  const anthropic = started.use(await startAnthropic());
+  const gemini = started.use(await startGemini());
   const channel = (provider: string, base_url: string, env: string, settings?: object) => ({
     provider,
     base_url,
@@ -68,34 +68,36 @@ export async function openMatrix(): Promise<MatrixFixture> {
     { channel: "responses", upstream_model: "gpt-5.4" },
     { channel: "native", upstream_model: "gemini-3.8-flash" },
   ];
-  const gateway = await startTestGateway({
-    yaml: Bun.YAML.stringify({
-      routing: { max_attempts: 1, retry_floor: 1000 },
-      channels: {
-        chat: channel("openai", `${openai.url}/v1`, "OPENAI_KEY", { responses: false }),
-        thinking: channel("deepseek", `${compatible.url}/deepseek`, "COMPATIBLE_KEY"),
-        responses: channel("openai", `${openai.url}/v1`, "OPENAI_KEY", { responses: "only" }),
-        messages: channel("anthropic", anthropic.url, "MESSAGES_KEY"),
-        native: channel("gemini", gemini.url, "NATIVE_KEY"),
-      },
-      models: {
-        "over-chat": model("chat", "gpt-5.4", "effort"),
-        "over-thinking": model("thinking", "vendor-model", "effort"),
-        "over-responses": model("responses", "gpt-5.4", "effort"),
-        "over-messages": model("messages", "claude-opus-5", "adaptive"),
-        "over-native": model("native", "gemini-3.8-flash", "level"),
-        "all-ordered": { ...model("chat", "gpt-5.4", "effort"), route: { targets } },
-        "all-weighted": {
-          ...model("chat", "gpt-5.4", "effort"),
-          route: { strategy: "weighted", targets },
+  const gateway = started.use(
+    await startTestGateway({
+      yaml: Bun.YAML.stringify({
+        routing: { max_attempts: 1, retry_floor: 1000 },
+        channels: {
+          chat: channel("openai", `${openai.url}/v1`, "OPENAI_KEY", { responses: false }),
+          thinking: channel("deepseek", `${compatible.url}/deepseek`, "COMPATIBLE_KEY"),
+          responses: channel("openai", `${openai.url}/v1`, "OPENAI_KEY", { responses: "only" }),
+          messages: channel("anthropic", anthropic.url, "MESSAGES_KEY"),
+          native: channel("gemini", gemini.url, "NATIVE_KEY"),
         },
-        "claude-over-native": model("native", "gemini-3.8-flash", "adaptive"),
-        "untold-over-chat": model("chat", "gpt-5.4", "adaptive", "none"),
-        "without-price": { ...model("chat", "gpt-5.4", "effort"), price: undefined },
-      },
+        models: {
+          "over-chat": model("chat", "gpt-5.4", "effort"),
+          "over-thinking": model("thinking", "vendor-model", "effort"),
+          "over-responses": model("responses", "gpt-5.4", "effort"),
+          "over-messages": model("messages", "claude-opus-5", "adaptive"),
+          "over-native": model("native", "gemini-3.8-flash", "level"),
+          "all-ordered": { ...model("chat", "gpt-5.4", "effort"), route: { targets } },
+          "all-weighted": {
+            ...model("chat", "gpt-5.4", "effort"),
+            route: { strategy: "weighted", targets },
+          },
+          "claude-over-native": model("native", "gemini-3.8-flash", "adaptive"),
+          "untold-over-chat": model("chat", "gpt-5.4", "adaptive", "none"),
+          "without-price": { ...model("chat", "gpt-5.4", "effort"), price: undefined },
+        },
+      }),
+      env: { OPENAI_KEY, COMPATIBLE_KEY, MESSAGES_KEY, NATIVE_KEY },
     }),
-    env: { OPENAI_KEY, COMPATIBLE_KEY, MESSAGES_KEY, NATIVE_KEY },
-  });
+  );
   const vendors: Record<VendorName, Simulator> = {
     "over-chat": openai,
     "over-thinking": compatible,
@@ -103,6 +105,7 @@ export async function openMatrix(): Promise<MatrixFixture> {
     "over-messages": anthropic,
     "over-native": gemini,
   };
+  const all = started.move();
   return {
     gateway,
     vendors,
@@ -112,10 +115,7 @@ export async function openMatrix(): Promise<MatrixFixture> {
       const url = `${vendors[vendor].url}${path}?${query}`;
       return Buffer.from(await (await fetch(url, { method: "POST", headers, body })).arrayBuffer());
     },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await Promise.all([openai, compatible, anthropic, gemini].map((each) => each.close()));
-    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 

@@ -90,6 +90,14 @@ test.each<[string, object]>([
     { contents: [user, called({ thoughtSignature: "skip_thought_signature_validator" }), answered], tools },
   ],
   ["an unsigned call of an earlier turn", { contents: [user, called(), answered, user], tools }],
+  [
+    "names in snake case",
+    {
+      contents: [user],
+      tools: [{ function_declarations: [{ name: "look", parameters_json_schema: { type: "object" } }] }],
+      generation_config: { max_output_tokens: 10 },
+    },
+  ],
 ])("is taken: %s", async (_, body) => {
   expect(await ask(body)).toEqual({ status: 200, message: "" });
 });

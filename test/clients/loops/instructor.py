@@ -1,5 +1,3 @@
-from typing import Iterable
-
 from pydantic import BaseModel
 
 
@@ -11,6 +9,12 @@ class File(BaseModel):
 
 
 messages = [{"role": "user", "content": os.environ["PROMPT"]}]
-for file in client.create(model=model, messages=messages, response_model=Iterable[File]):
+for _ in range(os.environ["PROMPT"].count("save ")):
+    file, completion = client.create_with_completion(
+        model=model, messages=messages, response_model=File
+    )
     open(file.path, "w").write(file.content)
     print(file.path, "saved")
+    message = completion.choices[0].message
+    messages.append({"content": "", **message.model_dump(exclude_none=True)})
+    messages.append({"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "saved"})

@@ -128,9 +128,15 @@ function checkSignatures(contents: readonly Content[], { isOwnSignature }: Conte
   }
 }
 
+/** An object without unknown fields. Names may be in snake case, which is equivalent (protocol buffers, JSON mapping). */
 export function objectAt(value: unknown, path: string, known: readonly string[]): Record<string, unknown> {
   if (!isObject(value)) throw new Refused(invalid(`Invalid value at '${path}'.`, path));
-  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  const entries = Object.entries(value).map(([name, each]) => [camelCase(name), each] as const);
+  const unknown = entries.find(([name]) => !known.includes(name))?.[0];
   if (unknown !== undefined) throw new Refused(unknownName(unknown, path));
-  return value;
+  return Object.fromEntries(entries);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

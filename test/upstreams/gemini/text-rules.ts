@@ -34,11 +34,11 @@ const INT32 = 2 ** 31;
 
 /** Reads a request for text as strictly as the vendor. Throws `Refused`. */
 export function readTextRequest(
-  body: Record<string, unknown>,
+  request: Record<string, unknown>,
   model: SimulatedTextModel,
   { isVertex, isOwnSignature }: TextSurface,
 ): ParsedTextRequest {
-  objectAt(body, "", isVertex ? [...TOP, "labels"] : TOP);
+  const body = objectAt(request, "", isVertex ? [...TOP, "labels"] : TOP);
   const contents = readContents(body["contents"], {
     demandsRoles: isVertex,
     checksSignatures: model.thinking === "level",
@@ -92,8 +92,7 @@ const SCHEMA = (
 
 /** The vendor's own form of schemas knows fewer words than JSON Schema. */
 function checkSchema(schema: Record<string, unknown>): void {
-  objectAt(schema, "tools[0].function_declarations[0].parameters", SCHEMA);
-  const { properties, items } = schema;
+  const { properties, items } = objectAt(schema, "tools[0].function_declarations[0].parameters", SCHEMA);
   for (const each of Object.values(Object(properties ?? {}))) if (isObject(each)) checkSchema(each);
   if (isObject(items)) checkSchema(items);
 }

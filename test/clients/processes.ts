@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { endGroup } from "../support/tree-copy.ts";
+
+/**
+ * Runs a shell command until it has ended, is out of time or is stopped, and ends everything that it started: its group,
+ * and processes that have left it but still carry `mark`, a value in the command's environment that no other has.
+ */
+export async function runProgram(
+  command: string,
+  { cwd, env, mark, maxMs, signal }: ProgramOptions,
+): Promise<{ output: string; isLate: boolean }> {
+  const child = Bun.spawn({
+    cmd: ["sh", "-c", command],
+    cwd,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    detached: true,
+  });
+  const printed = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<true>();
+  const limit = setTimeout(stop, maxMs, true);
+  signal.addEventListener("abort", () => stop(true), { once: true });
+  const isLate = await Promise.race([child.exited.then(() => false), stopped]);
+  clearTimeout(limit);
+  endGroup(child.pid);
+  for (const pid of processesWith(mark)) end(pid);
+  return { output: (await printed).join("\n"), isLate };
+}
+
+interface ProgramOptions {
+  cwd: string;
+  env: Record<string, string>;
+  mark: string;
+  maxMs: number;
+  signal: AbortSignal;
+}
+
+function processesWith(mark: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark);
+      } catch {
+        // It has ended, or is someone else's.
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
