@@ -28,7 +28,7 @@ export interface CellResult {
   reason: string;
   /** Requests of the program's main loop that reached the gateway. */
   requests: number;
-  /** What reached the gateway, and what the program printed. */
+  /** The requests that reached the gateway, and the output of the program. */
   log: string;
 }
 
@@ -163,7 +163,7 @@ async function problemOf(outcome: Outcome): Promise<string | null> {
   return isPicture && sight.pictures === 0 ? "the model saw no picture" : null;
 }
 
-/** How a program must end a scenario: with a message after so many requests at most, or with the task done. */
+/** The end that a program must come to: a message after so many requests at most, or the task done. */
 function endOf(
   { ends }: Program,
   { name, message, isFinal }: Scenario,

@@ -15,7 +15,7 @@ export interface Program {
   ends?: Readonly<Record<string, Ending>>;
 }
 
-/** How a program ends a scenario: with a message after so many requests of its loop at most. */
+/** The end of a program in a scenario: a message after so many requests of its loop at most. */
 export interface Ending {
   requests: number;
   /** Shown instead of the scenario's. */
@@ -33,7 +33,7 @@ const neverRepeats = (why: string): Program["ends"] => {
 const endsWithStream: Program["ends"] = {
   cut: { requests: 2, why: "an error in a stream is thrown to the program (its client's reader of streams)" },
 };
-/** Of a final error it sends so many requests. */
+/** It sends so many requests against a final error. */
 const repeats = (requests: number, why: string): Program["ends"] => {
   const end = { requests, why };
   return { "dead account": end, "spent budget": end };

@@ -79,7 +79,7 @@ async function work(waiting: Waiting[]): Promise<void> {
     const result = await runCell(program, scenario, { vendor, installed, signal: stopping.signal }).catch(
       notRun,
     );
-    // Of a cell that was interrupted nothing is known.
+    // A cell that was interrupted says nothing.
     if (!stopping.signal.aborted) report({ program, scenario, vendor, result });
   }
 }

@@ -247,6 +247,60 @@ describe.each(CELLS.filter(({ model }) => model !== "sandbox-chat"))(
   },
 );
 
+describe("log probabilities", () => {
+  const client = () =>
+    new OpenAI({ apiKey: fixture.gateway.key, baseURL: `${fixture.gateway.url}/v1`, maxRetries: 0 });
+  type Tokens = { token: string; top_logprobs: { token: string }[] }[];
+  const expectAll = (tokens: Tokens, text: string) => {
+    expect(tokens.map(({ token }) => token).join("")).toBe(text);
+    for (const { top_logprobs: others } of tokens)
+      expect(others.map(({ token }) => token)).toEqual(["other0", "other1"]);
+  };
+
+  test.each(["over-chat", "over-responses"])(
+    "come from %s by responses, whole and streamed",
+    async (model) => {
+      const include: ["message.output_text.logprobs"] = ["message.output_text.logprobs"];
+      const asked = { model, input: "Say hello.", include, top_logprobs: 2 };
+      const whole = await client().responses.create(asked);
+      const message = whole.output.find(({ type }) => type === "message");
+      const [part] = message?.type === "message" ? message.content : [];
+      if (part?.type !== "output_text") throw new Error("no text");
+      expectAll(part.logprobs ?? [], whole.output_text);
+      const pieces: Tokens = [];
+      let text = "";
+      for await (const event of await client().responses.create({ ...asked, stream: true })) {
+        if (event.type === "response.output_text.delta") pieces.push(...(event.logprobs as Tokens));
+        if (event.type === "response.output_text.done")
+          expectAll(event.logprobs as Tokens, (text = event.text));
+      }
+      expectAll(pieces, text);
+    },
+  );
+
+  test.each(["over-chat", "over-responses"])("come from %s by chat, whole and streamed", async (model) => {
+    const messages = [{ role: "user" as const, content: "Say hello." }];
+    const asked = { model, messages, logprobs: true, top_logprobs: 2 };
+    const [choice] = (await client().chat.completions.create(asked)).choices;
+    expectAll(choice?.logprobs?.content ?? [], choice?.message.content ?? "");
+    const stream = client().chat.completions.stream(asked);
+    const [streamed] = (await stream.finalChatCompletion()).choices;
+    expectAll(streamed?.logprobs?.content ?? [], streamed?.message.content ?? "");
+  });
+
+  test.each<[CallerName, object, string]>([
+    ["chat", { logprobs: true }, "logprobs"],
+    ["responses", { include: ["message.output_text.logprobs"] }, "include"],
+    ["responses", { top_logprobs: 1 }, "top_logprobs"],
+  ])("are refused by name where a vendor has none: %s %j", async (caller, fields, param) => {
+    for (const model of ["over-messages", "over-native"]) {
+      const body = { ...CALLERS[caller].body(model, "text", false), ...fields };
+      const response = await fixture.gateway.call(CALLERS[caller].path(model, false), { body });
+      expect([response.status, await response.json()]).toMatchObject([400, { error: { param } }]);
+    }
+  });
+});
+
 describe("hints that a vendor cannot be told", () => {
   const GEMINI_CLI = { temperature: 1, topP: 0.95, topK: 64 };
   const native = { ...CALLERS.native.body("", "text", true), generationConfig: GEMINI_CLI };

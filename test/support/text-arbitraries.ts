@@ -251,6 +251,7 @@ export const conversations: Arbitrary<Conversation> = fc
       frequencyPenalty: fc.option(tenth(2)),
       format: outputFormat,
       reasoning,
+      logprobs: fc.constant(null),
       verbosity: fc.option(fc.constantFrom("low", "medium", "high")),
       user: fc.option(word(20)),
       cacheKey: fc.option(word(20)),

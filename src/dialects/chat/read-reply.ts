@@ -6,6 +6,7 @@ import {
   collectReply,
   type Reply,
 } from "../conversation/reply.ts";
+import { readLogprobs } from "../conversation/logprobs.ts";
 import type { ReasoningPart, ToolCall } from "../conversation/request.ts";
 import type { VendorReply } from "../dialect.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
@@ -53,7 +54,10 @@ export class ChatReplyReader implements ReplyReader {
     if (report) yield { type: "usage", report };
   }
 
-  *#readChoice({ delta, message, finish_reason: reason }: Record<string, unknown>): Generator<ReplyEvent> {
+  *#readChoice(choice: Record<string, unknown>): Generator<ReplyEvent> {
+    const { delta, message, logprobs, finish_reason: reason } = choice;
+    const tokens = readLogprobs(isObject(logprobs) ? logprobs["content"] : null);
+    if (tokens.length > 0) yield { type: "logprobs", tokens };
     const news = delta ?? message;
     const isWhole = delta === undefined;
     if (isObject(news)) yield* this.#readDelta(news, { isWhole, isCut: reason === "length" });

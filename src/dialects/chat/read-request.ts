@@ -17,6 +17,7 @@ export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
   if (choices > 1) throw untranslatable(body["n"] === choices ? "n" : "best_of");
   const { ownHints, ownFields } = readOwnNames(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
+  if (body["logprobs"] !== true && (body["top_logprobs"] ?? 0) !== 0) ownFields.push("top_logprobs");
   const { system, turns, hasNames } = readMessages(body["messages"]);
   if (hasNames) ownHints.push("messages.name");
   return {
@@ -36,6 +37,7 @@ export function readConversation({ raw, parsed }: ChatPayload): Conversation {
     frequencyPenalty: typed(body, "frequency_penalty", "number"),
     format: readFormat(body["response_format"]),
     reasoning: readReasoning(body),
+    logprobs: body["logprobs"] === true ? (typed(body, "top_logprobs", "number") ?? 0) : null,
     verbosity: typed(body, "verbosity", "string"),
     user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
     cacheKey: typed(body, "prompt_cache_key", "string"),
@@ -67,6 +69,7 @@ const PARAMS: Conversation["params"] = {
   format: "response_format",
   reasoning: "reasoning_effort",
   reasoningVisibility: "reasoning.exclude",
+  logprobs: "logprobs",
   verbosity: "verbosity",
   user: "user",
   cacheKey: "prompt_cache_key",
@@ -86,6 +89,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "max_tokens",
   "max_completion_tokens",
   "reasoning",
+  "top_logprobs",
   "store",
   "safety_identifier",
 ]);
@@ -106,8 +110,6 @@ const HINTS: ReadonlySet<string> = new Set([
 
 /** Values by which a field asks for nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
-  logprobs: (value) => value === false,
-  top_logprobs: (value) => value === 0,
   logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
   modalities: (value) => Array.isArray(value) && value.every((each) => each === "text"),
   service_tier: isStandardTier,

@@ -1,6 +1,7 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { Finish, Reply, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
+import type { TokenLogprob } from "../conversation/logprobs.ts";
 import type { AssistantPart, ReasoningPart, ToolCall } from "../conversation/request.ts";
 import { writeError } from "./error.ts";
 import { writeFinish } from "./event.ts";
@@ -16,7 +17,7 @@ export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUs
   const choice = {
     index: 0,
     message: writeMessage(reply.parts),
-    logprobs: null,
+    logprobs: writeLogprobs(reply.logprobs ?? []),
     finish_reason: writeFinish(reply.finish),
   };
   return JSON.stringify({
@@ -71,6 +72,8 @@ export class ChatReplyWriter implements ReplyWriter {
   /** Number of pieces of reasoning that were sent. */
   #pieces = 0;
   readonly #kinds = new Map<number, ToolCall["kind"]>();
+  /** Those of the text that comes next. */
+  #logprobs: readonly TokenLogprob[] = [];
   readonly #isForMistral: boolean;
   /** Calls that a client of Mistral gets whole, by their number. */
   readonly #calls = new Map<number, ToolCall>();
@@ -85,7 +88,10 @@ export class ChatReplyWriter implements ReplyWriter {
       case "start":
         return this.#begin(event.id);
       case "text":
-        return this.#endReasoning() + this.#delta({ content: event.text });
+        return this.#endReasoning() + this.#text(event.text);
+      case "logprobs":
+        this.#logprobs = [...this.#logprobs, ...event.tokens];
+        return "";
       case "refusal":
         return this.#endReasoning() + this.#delta({ refusal: event.text });
       case "reasoning":
@@ -165,6 +171,12 @@ export class ChatReplyWriter implements ReplyWriter {
     return this.#delta({ tool_calls: calls });
   }
 
+  #text(content: string): string {
+    const logprobs = writeLogprobs(this.#logprobs);
+    this.#logprobs = [];
+    return this.#begin(null) + this.#chunk({ choices: [{ ...choiceOf({ content }, null), logprobs }] });
+  }
+
   #delta(delta: object): string {
     return this.#begin(null) + this.#chunk({ choices: [choiceOf(delta, null)] });
   }
@@ -183,6 +195,10 @@ export class ChatReplyWriter implements ReplyWriter {
 
 function choiceOf(delta: object, reason: string | null): object {
   return { index: 0, delta, logprobs: null, finish_reason: reason };
+}
+
+function writeLogprobs(content: readonly TokenLogprob[]): object | null {
+  return content.length === 0 ? null : { content, refusal: null };
 }
 
 function frame(value: object): string {

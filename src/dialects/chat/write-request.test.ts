@@ -10,7 +10,6 @@ const ASK = { model: "m", messages: [{ role: "user", content: "hi" }] };
 
 test.each([
   ["n", { n: 2 }],
-  ["logprobs", { logprobs: true }],
   ["logit_bias", { logit_bias: { 1: 2 } }],
   ["functions", { functions: [{ name: "f" }] }],
   ["modalities", { modalities: ["text", "audio"] }],

@@ -21,7 +21,7 @@ export function writeConversation(
   const telling = { conversation: requested, terms, isReasoned: reasoning !== null, isShown: false };
   const conversation = tellHints(telling, "chat", leaveOut);
   const { isStream, temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = conversation;
-  const { verbosity, user } = conversation;
+  const { verbosity, user, logprobs } = conversation;
   const isRefused = (field: RefusableField) => traits.refuses?.includes(field) ?? false;
   return JSON.stringify({
     model: upstreamModel,
@@ -40,6 +40,7 @@ export function writeConversation(
     ...writeFormat(conversation, traits),
     ...(traits.splitsReasoning && { reasoning_split: true }),
     ...reasoning,
+    ...(logprobs !== null && { logprobs: true, ...(logprobs > 0 && { top_logprobs: logprobs }) }),
     ...(user !== null && { user }),
   });
 }

@@ -26,6 +26,7 @@ const CONVERSATION: Conversation = {
   parallelCalls: null,
   maxTokens: null,
   temperature: null,
+  logprobs: null,
   topP: null,
   topK: null,
   stop: [],

@@ -42,6 +42,7 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
     case "usage":
       return hasWritten(event.report.tokens);
     case "start":
+    case "logprobs":
       return false;
   }
 }

@@ -2,6 +2,7 @@ import type { Feature } from "../../domain/feature.ts";
 import type { TokenUsage, UsageReport } from "../../domain/usage.ts";
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { AssistantPart, ReasoningPart, ToolCall } from "./request.ts";
+import type { TokenLogprob } from "./logprobs.ts";
 import type { Signature } from "./signature.ts";
 
 /** The reason for the end of a reply. `refused`: by the model's or the vendor's safety policy. */
@@ -22,6 +23,8 @@ export interface Reply {
   report: UsageReport | null;
   /** Features whose results it has, one for each use; none where absent. */
   uses?: readonly Feature[];
+  /** Those of its text, where the caller asked for them; none where absent. */
+  logprobs?: readonly TokenLogprob[];
 }
 
 /**
@@ -32,6 +35,8 @@ export type ReplyEvent =
   | { type: "start"; id: string | null }
   /** `isRepeat`: the vendor wrote it once, and it has gone out as another kind already. */
   | { type: "text" | "refusal" | "reasoning"; text: string; isRepeat?: true }
+  /** Of the text that follows. */
+  | { type: "logprobs"; tokens: readonly TokenLogprob[] }
   | { type: "signature"; signature: Signature; isRedacted?: true }
   | { type: "call"; call: number; id: string; name: string; kind: ToolCall["kind"]; signature?: Signature }
   | { type: "arguments"; call: number; text: string }
@@ -73,6 +78,7 @@ class CollectedReply implements Reply {
   finish: Finish = { reason: "stop", stopSequence: null };
   report: UsageReport | null = null;
   readonly uses: Feature[] = [];
+  readonly logprobs: TokenLogprob[] = [];
   readonly #calls = new Map<number, ToolCall>();
 
   add(event: ReplyEvent): void {
@@ -84,6 +90,9 @@ class CollectedReply implements Reply {
       case "refusal":
       case "reasoning":
         return this.#append(event.type, event.text);
+      case "logprobs":
+        for (const token of event.tokens) this.logprobs.push(token);
+        return;
       case "signature":
         return this.#sign(event.signature, event.isRedacted);
       case "call": {
@@ -127,8 +136,16 @@ class CollectedReply implements Reply {
 }
 
 /** The events of a whole reply, as a stream would have sent them. */
-export function* eventsOf({ id, parts, finish, report, uses = [] }: Reply): Generator<ReplyEvent, void> {
+export function* eventsOf({
+  id,
+  parts,
+  finish,
+  report,
+  uses = [],
+  logprobs = [],
+}: Reply): Generator<ReplyEvent, void> {
   yield { type: "start", id };
+  if (logprobs.length > 0) yield { type: "logprobs", tokens: logprobs };
   let calls = 0;
   for (const part of parts) {
     if (part.type === "tool_call") {

@@ -25,6 +25,8 @@ export interface Conversation {
   frequencyPenalty: number | null;
   format: OutputFormat | null;
   reasoning: Reasoning | null;
+  /** The number of alternatives beside each token's log probability; null for no log probabilities. */
+  logprobs: number | null;
   verbosity: string | null;
   /** The caller's id of its own end user. */
   user: string | null;

@@ -92,6 +92,8 @@ export class TranslatedStream implements TextStream {
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
 /** Characters of a reply, which some protocols repeat whole at its end. Twice as many as a million tokens have. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
+/** Tokens with their alternatives. 24,000 tokens with twenty alternatives have as many. */
+const MAX_LOGPROBS = 500_000;
 /** Calls, signatures, and pieces of text or reasoning that follow something else: each is an item of some protocols. */
 const MAX_ITEMS = 10_000;
 
@@ -105,6 +107,7 @@ export class Delivered {
   #argumentCharacters = 0;
   #characters = 0;
   #items = 0;
+  #logprobs = 0;
   /** The kind of the item that a further piece belongs to. */
   #item: ReplyEvent["type"] | null = null;
   constructor(policy: UsagePolicy) {
@@ -149,6 +152,11 @@ export class Delivered {
       case "signature":
         this.#addItem(event.type);
         return this.#keep(event.signature.value);
+      case "logprobs":
+        for (const { top_logprobs: alternatives } of event.tokens) this.#logprobs += 1 + alternatives.length;
+        if (this.#logprobs > MAX_LOGPROBS)
+          throw new UpstreamError("broken", "a reply with too many log probabilities");
+        return;
       case "start":
         return;
     }

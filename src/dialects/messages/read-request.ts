@@ -90,6 +90,7 @@ export function readConversation({ raw, parsed }: MessagesPayload): Conversation
     frequencyPenalty: null,
     format: readFormat(body),
     reasoning: readThinking(body),
+    logprobs: null,
     verbosity: null,
     user: isObject(metadata) && typeof metadata["user_id"] === "string" ? metadata["user_id"] : null,
     cacheKey: null,

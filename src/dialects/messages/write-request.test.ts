@@ -24,6 +24,7 @@ const BASE: Conversation = {
   seed: null,
   presencePenalty: null,
   frequencyPenalty: null,
+  logprobs: null,
   format: null,
   reasoning: null,
   verbosity: null,

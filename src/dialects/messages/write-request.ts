@@ -20,7 +20,8 @@ export function writeConversation(
   terms: VendorTerms,
   leaveOut: LeaveOut = () => {},
 ): string {
-  const { params, isStream, format } = requested;
+  const { params, isStream, format, logprobs } = requested;
+  if (logprobs !== null) throw untranslatable(params.logprobs ?? "logprobs");
   const maxTokens = maxTokensOf(requested, terms);
   const messages = writeTurns(requested.turns, params.turns ?? "messages");
   const system = [...writeTexts(requested.system), ...(format?.type === "json" ? [JSON_INSTRUCTION] : [])];

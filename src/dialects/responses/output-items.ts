@@ -1,4 +1,5 @@
 import { GrowingObject, isJson } from "../../lib/growing-object.ts";
+import type { TokenLogprob } from "../conversation/logprobs.ts";
 import type { ReplyEvent } from "../conversation/reply.ts";
 import { FOREIGN_REASONING_PREFIX } from "./forward.ts";
 import type { ToolNames } from "./tools.ts";
@@ -20,17 +21,19 @@ export function newItemId(prefix: string): string {
   return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }
 
+type Logprobs = readonly object[];
+
 const PARTS = {
   text: {
     event: "response.output_text",
-    part: (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] }),
-    delta: { logprobs: [] },
-    done: (text: string) => ({ text, logprobs: [] }),
+    part: (text: string, logprobs: Logprobs) => ({ type: "output_text", text, annotations: [], logprobs }),
+    delta: (logprobs: Logprobs) => ({ logprobs }),
+    done: (text: string, logprobs: Logprobs) => ({ text, logprobs }),
   },
   refusal: {
     event: "response.refusal",
     part: (text: string) => ({ type: "refusal", refusal: text }),
-    delta: {},
+    delta: () => ({}),
     done: (text: string) => ({ refusal: text }),
   },
 } as const;
@@ -42,6 +45,7 @@ export class MessageItem implements OpenItem {
   readonly #content: object[] = [];
   #kind: keyof typeof PARTS | null = null;
   #text = "";
+  #logprobs: object[] = [];
   done: object | null = null;
 
   constructor(
@@ -58,19 +62,21 @@ export class MessageItem implements OpenItem {
     });
   }
 
-  add(kind: keyof typeof PARTS, text: string): string {
+  add(kind: keyof typeof PARTS, text: string, tokens: readonly TokenLogprob[] = []): string {
     let events = "";
     if (this.#kind !== kind) {
       events += this.#closePart();
       this.#kind = kind;
       events += this.#emit("response.content_part.added", {
         ...this.#position(),
-        part: PARTS[kind].part(""),
+        part: PARTS[kind].part("", []),
       });
     }
     this.#text += text;
+    const logprobs = tokens.map(writeLogprob);
+    for (const each of logprobs) this.#logprobs.push(each);
     const { event, delta } = PARTS[kind];
-    return events + this.#emit(`${event}.delta`, { ...this.#position(), delta: text, ...delta });
+    return events + this.#emit(`${event}.delta`, { ...this.#position(), delta: text, ...delta(logprobs) });
   }
 
   close(): string {
@@ -82,13 +88,14 @@ export class MessageItem implements OpenItem {
   #closePart(): string {
     if (!this.#kind) return "";
     const { event, part, done } = PARTS[this.#kind];
-    const ended = part(this.#text);
+    const ended = part(this.#text, this.#logprobs);
     const events =
-      this.#emit(`${event}.done`, { ...this.#position(), ...done(this.#text) }) +
+      this.#emit(`${event}.done`, { ...this.#position(), ...done(this.#text, this.#logprobs) }) +
       this.#emit("response.content_part.done", { ...this.#position(), part: ended });
     this.#content.push(ended);
     this.#kind = null;
     this.#text = "";
+    this.#logprobs = [];
     return events;
   }
 
@@ -99,6 +106,15 @@ export class MessageItem implements OpenItem {
   #item(status: string): object {
     return { id: this.#id, type: "message", status, role: "assistant", content: [...this.#content] };
   }
+}
+
+/** Tokens have bytes in every place (OpenAI responses reference). */
+function writeLogprob({ bytes, top_logprobs: alternatives, ...token }: TokenLogprob): object {
+  return {
+    ...token,
+    bytes: bytes ?? [],
+    top_logprobs: alternatives.map((each) => ({ ...each, bytes: each.bytes ?? [] })),
+  };
 }
 
 /** A piece of reasoning: its text as a summary, and its signature as encrypted content. */

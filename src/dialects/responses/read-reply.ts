@@ -7,6 +7,7 @@ import {
   type ReplyEvent,
   type ReplyReader,
 } from "../conversation/reply.ts";
+import { readLogprobs } from "../conversation/logprobs.ts";
 import { openSignature } from "../conversation/signature.ts";
 import type { VendorReply } from "../dialect.ts";
 import { newItemId } from "./output-items.ts";
@@ -99,6 +100,8 @@ export class ResponsesReader implements ReplyReader {
     // Without its item the name of the call is unknown; the item comes whole at its end.
     if (kind === "arguments" && !this.#items.has(event["output_index"])) return;
     const read = yield* this.#begin(event["output_index"], {});
+    const tokens = kind === "text" ? readLogprobs(event["logprobs"]) : [];
+    if (tokens.length > 0) yield { type: "logprobs", tokens };
     const part = event["summary_index"] ?? event["content_index"];
     yield* append(read, kind, typeof part === "number" ? part : 0, delta);
   }
@@ -111,7 +114,10 @@ export class ResponsesReader implements ReplyReader {
     const { type, content, summary, encrypted_content: encrypted } = item;
     switch (type) {
       case "message":
-        for (const [at, { type: partType, text, refusal }] of partsOf(content).entries()) {
+        for (const [at, { type: partType, text, refusal, logprobs }] of partsOf(content).entries()) {
+          // Pieces have come with theirs.
+          const tokens = read.lengths[`text/${at}`] === undefined ? readLogprobs(logprobs) : [];
+          if (tokens.length > 0) yield { type: "logprobs", tokens };
           if (partType === "output_text") yield* this.#rest(read, "text", at, text);
           else if (partType === "refusal") yield* this.#rest(read, "refusal", at, refusal);
         }

@@ -17,7 +17,6 @@ type Body = Readonly<Record<string, unknown>>;
 export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
   const { ownHints, ownFields } = readOwnNames(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
-  refuseLogprobs(body);
   const { instructions, text } = body;
   const { system, turns } = readItems(body["input"]);
   const first: TextPart[] =
@@ -39,12 +38,17 @@ export function readConversation({ raw, parsed }: ResponsesPayload): Conversatio
     frequencyPenalty: null,
     format: readFormat(isObject(text) ? text["format"] : null),
     reasoning: readReasoning(body["reasoning"]),
+    logprobs: readLogprobs(body),
     verbosity: isObject(text) ? typed(text, "verbosity", "string") : null,
     user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
     cacheKey: typed(body, "prompt_cache_key", "string"),
     ownHints,
     ownFields,
-    params: typeof body["safety_identifier"] === "string" ? IDENTIFIED : PARAMS,
+    params: {
+      ...PARAMS,
+      user: typeof body["safety_identifier"] === "string" ? "safety_identifier" : "user",
+      logprobs: isIncluded(body) ? "include" : "top_logprobs",
+    },
   };
 }
 
@@ -61,6 +65,7 @@ const PARAMS: Conversation["params"] = {
   format: "text.format",
   reasoning: "reasoning",
   reasoningVisibility: "reasoning.summary",
+  logprobs: "top_logprobs",
   verbosity: "text.verbosity",
   user: "user",
   cacheKey: "prompt_cache_key",
@@ -68,7 +73,9 @@ const PARAMS: Conversation["params"] = {
   detail: "detail",
   fileName: "filename",
 };
-const IDENTIFIED = { ...PARAMS, user: "safety_identifier" };
+
+/** The member of `include` that asks for log probabilities. */
+export const LOGPROBS = "message.output_text.logprobs";
 
 /** Fields that are read above, or concern the gateway alone. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -101,14 +108,17 @@ const HINTS: ReadonlySet<string> = new Set([
 
 /** Values by which a field asks for nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
-  top_logprobs: (value) => value === 0,
   service_tier: isStandardTier,
   truncation: (value) => value === "disabled",
 };
 
-function refuseLogprobs({ include }: Body): void {
-  if (Array.isArray(include) && include.includes("message.output_text.logprobs"))
-    throw untranslatable("include");
+function readLogprobs(body: Body): number | null {
+  const alternatives = typed(body, "top_logprobs", "number") ?? 0;
+  return isIncluded(body) || alternatives > 0 ? alternatives : null;
+}
+
+function isIncluded({ include }: Body): boolean {
+  return Array.isArray(include) && include.includes(LOGPROBS);
 }
 
 interface Types {

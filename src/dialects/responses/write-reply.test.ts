@@ -222,8 +222,6 @@ test("a result stands first after its call, wherever the caller put it", () => {
 
 describe("what has no translation is named", () => {
   test.each([
-    ["top_logprobs", { top_logprobs: 3 }],
-    ["include", { include: ["message.output_text.logprobs"] }],
     ["some_new_field", { some_new_field: 1 }],
     ["tools[0].type", { tools: [{ type: "web_search" }] }],
     ["input[0].type", { input: [{ type: "compaction", encrypted_content: "x" }] }],

@@ -9,6 +9,7 @@ import {
   type ReplyEvent,
   type ReplyWriter,
 } from "../conversation/reply.ts";
+import type { TokenLogprob } from "../conversation/logprobs.ts";
 import { sealSignature, type Signature } from "../conversation/signature.ts";
 import { failureFrames, frame } from "./error.ts";
 import { CallItem, MessageItem, newItemId, ReasoningItem } from "./output-items.ts";
@@ -42,6 +43,8 @@ export class ResponsesWriter implements ReplyWriter {
   readonly #grown = new Set<CallItem>();
   #open: MessageItem | ReasoningItem | null = null;
   #finish: Finish = { reason: "stop", stopSequence: null };
+  /** Those of the text that comes next. */
+  #logprobs: readonly TokenLogprob[] = [];
 
   constructor(payload: ResponsesPayload) {
     this.#object = new ResponseObject(payload);
@@ -55,6 +58,9 @@ export class ResponsesWriter implements ReplyWriter {
       case "text":
       case "refusal":
         return event.text === "" ? "" : this.#begin(null) + this.#addMessage(event.type, event.text);
+      case "logprobs":
+        this.#logprobs = [...this.#logprobs, ...event.tokens];
+        return "";
       case "reasoning":
         return event.text === "" ? "" : this.#begin(null) + this.#addReasoning(event.text);
       case "signature":
@@ -100,11 +106,13 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   #addMessage(kind: "text" | "refusal", text: string): string {
-    if (this.#open instanceof MessageItem) return this.#open.add(kind, text);
+    const logprobs = kind === "text" ? this.#logprobs : [];
+    if (kind === "text") this.#logprobs = [];
+    if (this.#open instanceof MessageItem) return this.#open.add(kind, text, logprobs);
     const events = this.#closeBefore();
     const item = this.#add(new MessageItem(this.#emit, this.#items.length));
     this.#open = item;
-    return events + item.open() + item.add(kind, text);
+    return events + item.open() + item.add(kind, text, logprobs);
   }
 
   #addReasoning(text: string): string {

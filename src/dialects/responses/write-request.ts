@@ -20,6 +20,7 @@ import type {
 } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms } from "../dialect.ts";
+import { LOGPROBS } from "./read-request.ts";
 
 /** The least maximum of output tokens (OpenAI responses reference). */
 const MIN_OUTPUT_TOKENS = 16;
@@ -45,11 +46,17 @@ export function writeConversation(
     isShown: reasoning?.summary !== undefined || requested.reasoning?.isVisible === false,
   };
   const conversation = tellHints(telling, "responses", leaveOut);
-  const { isStream, system, temperature, topP, tools, toolChoice, parallelCalls, user, cacheKey } =
+  const { isStream, system, temperature, topP, tools, toolChoice, parallelCalls, user, cacheKey, logprobs } =
     conversation;
   const [instructions, ...more] = system;
   const turns = more.length === 0 ? conversation.turns : [systemTurn(more), ...conversation.turns];
   const hasTools = tools.length > 0;
+  // Reasoning comes back for the next request unless there is none.
+  const includesReasoning = terms.model.reasoning && reasoning?.effort !== "none";
+  const include = [
+    ...(includesReasoning ? ["reasoning.encrypted_content"] : []),
+    ...(logprobs === null ? [] : [LOGPROBS]),
+  ];
   return JSON.stringify({
     model: terms.upstreamModel,
     ...(instructions && { instructions: instructions.text }),
@@ -64,9 +71,8 @@ export function writeConversation(
     ...(hasTools && parallelCalls !== null && { parallel_tool_calls: parallelCalls }),
     ...writeText(conversation),
     ...(reasoning && { reasoning }),
-    // Reasoning comes back for the next request unless there is none.
-    ...(terms.model.reasoning &&
-      reasoning?.effort !== "none" && { include: ["reasoning.encrypted_content"] }),
+    ...(include.length > 0 && { include }),
+    ...((logprobs ?? 0) > 0 && { top_logprobs: logprobs }),
     ...(user !== null && { safety_identifier: user }),
     ...(cacheKey !== null && { prompt_cache_key: cacheKey }),
   });

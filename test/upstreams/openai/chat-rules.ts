@@ -42,6 +42,9 @@ function findOptionFault(body: Record<string, unknown>): Refusal | undefined {
       "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
       "stream_options",
     );
+  const { logprobs, top_logprobs: alternatives } = body;
+  if (alternatives !== undefined && logprobs !== true)
+    return invalid("'top_logprobs' needs 'logprobs' to be set to true.", "top_logprobs");
   if (Array.isArray(tools) && tools.length === 0)
     return invalid("[] is too short - 'tools'", "tools", "empty_array");
   if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 2))

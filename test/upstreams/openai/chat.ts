@@ -4,6 +4,7 @@ import type { Behaviour } from "../behaviour.ts";
 import type { HttpExchange } from "../simulator.ts";
 import { findChatFault } from "./chat-rules.ts";
 import { NO_EXTENSIONS } from "./extensions.ts";
+import { logprobsOf } from "./logprobs.ts";
 import { refuse } from "./refusals.ts";
 import { reportUsage } from "./usage.ts";
 import { writeFrames } from "./frames.ts";
@@ -15,6 +16,8 @@ export interface ChatReply {
   text: string;
   /** Pieces of the text, one for each content frame. */
   pieces: string[];
+  /** The number of alternatives to each token; null without log probabilities. */
+  alternatives: number | null;
   calls: { id: string; name: string; arguments: string }[];
   finish: "stop" | "length" | "tool_calls";
   /** The usage report; undefined is none. */
@@ -74,10 +77,17 @@ function makeReply(body: Record<string, unknown>, behaviour: Behaviour, requestB
     model: String(body["model"]),
     text,
     pieces: cut(text, behaviour.frames ?? tokens),
+    alternatives: body["logprobs"] === true ? Number(body["top_logprobs"] ?? 0) : null,
     calls,
     finish: calls.length > 0 ? "tool_calls" : wanted > limit ? "length" : "stop",
     usage: reportUsage({ prompt, completion: tokens }, behaviour),
   };
+}
+
+/** The log probabilities of some of the reply's pieces, as a choice has them. */
+export function writeLogprobs({ alternatives }: ChatReply, pieces: readonly string[]): object | null {
+  if (alternatives === null || pieces.length === 0) return null;
+  return { content: logprobsOf(pieces, alternatives), refusal: null };
 }
 
 function makeWords(count: number): string {
@@ -116,7 +126,8 @@ function writeWhole(reply: ChatReply, behaviour: Behaviour): object {
     refusal: null,
     ...(calls.length > 0 && { tool_calls: calls }),
   };
-  const choices = [{ index: 0, message, logprobs: null, finish_reason: reply.finish }];
+  const logprobs = writeLogprobs(reply, reply.pieces);
+  const choices = [{ index: 0, message, logprobs, finish_reason: reply.finish }];
   return {
     id: reply.id,
     object: "chat.completion",

@@ -1,5 +1,5 @@
 import type { Behaviour } from "../behaviour.ts";
-import { faultyChoices, type ChatReply } from "./chat.ts";
+import { faultyChoices, writeLogprobs, type ChatReply } from "./chat.ts";
 
 const STREAM_ERROR = {
   error: { message: "The server had an error", type: "server_error", param: null, code: null },
@@ -19,9 +19,9 @@ export function* writeFrames(reply: ChatReply, behaviour: Behaviour, hasUsage: b
   if (behaviour.fault === "comments") yield ": waiting for the model\n\n";
   let sent = 0;
   for (const delta of deltas(reply)) {
-    yield write(
-      chunk(reply, behaviour, hasUsage, [{ index: 0, delta, logprobs: null, finish_reason: null }]),
-    );
+    const { content } = Object(delta);
+    const logprobs = writeLogprobs(reply, content ? [content] : []);
+    yield write(chunk(reply, behaviour, hasUsage, [{ index: 0, delta, logprobs, finish_reason: null }]));
     sent += 1;
     if (behaviour.fault === "comments") yield ": still here\n\n";
     if (behaviour.fault === "error-frame-later" && sent > (behaviour.after ?? 2)) {

@@ -79,10 +79,16 @@ function* itemFrames(send: Send, index: number, item: Parsed, pieces: number): G
   } else if (item["type"] === "message") {
     for (const [content_index, part] of item["content"].entries()) {
       const position = { item_id, output_index, content_index };
-      yield send("response.content_part.added", { ...position, part: { ...part, text: "" } });
-      for (const delta of cut(part.text, pieces))
-        yield send("response.output_text.delta", { ...position, delta, logprobs: [], obfuscation: "ab" });
-      yield send("response.output_text.done", { ...position, text: part.text, logprobs: [] });
+      yield send("response.content_part.added", { ...position, part: { ...part, text: "", logprobs: [] } });
+      const { logprobs } = part;
+      for (const [at, delta] of cut(part.text, pieces).entries())
+        yield send("response.output_text.delta", {
+          ...position,
+          delta,
+          logprobs: logprobs.slice(at, at + 1),
+          obfuscation: "ab",
+        });
+      yield send("response.output_text.done", { ...position, text: part.text, logprobs });
       yield send("response.content_part.done", { ...position, part });
     }
   } else if (item["type"] === "function_call" || item["type"] === "custom_tool_call") {
@@ -108,7 +114,8 @@ const EMPTY = {
   web_search_call: { status: "in_progress" },
 };
 
-function cut(text: string, pieces: number): string[] {
+/** The pieces in which a text is sent. */
+export function cut(text: string, pieces: number): string[] {
   const size = Math.max(1, Math.ceil(text.length / pieces));
   return Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
     text.slice(at * size, (at + 1) * size),

@@ -3,7 +3,8 @@ import type { ReceivedRequest, SimulatedResponse } from "../http-server.ts";
 import type { HttpExchange } from "../simulator.ts";
 import { sendFrames, sendJson } from "../transport.ts";
 import { refuse } from "./refusals.ts";
-import { writeResponseFrames, type SimulatedReply } from "./response-frames.ts";
+import { logprobsOf } from "./logprobs.ts";
+import { cut, writeResponseFrames, type SimulatedReply } from "./response-frames.ts";
 import { encryptedBy, findResponsesFault, type Parsed } from "./responses-rules.ts";
 
 /** Responses, whole and as a stream (OpenAI responses reference), of an account that stores nothing. */
@@ -38,6 +39,7 @@ export async function handleInputTokens(
 }
 
 let responses = 0;
+const PIECES = 4;
 
 function makeReply(
   body: Parsed,
@@ -68,7 +70,7 @@ function makeReply(
   const usage = usageOf(Math.ceil(requestBytes / 4), tokens, reasons ? 16 : 0, behaviour);
   return {
     items,
-    pieces: behaviour.frames ?? 4,
+    pieces: behaviour.frames ?? PIECES,
     usage,
     response: {
       id: `resp_simulated${number}`,
@@ -161,7 +163,10 @@ function messageItem(
   const words = Array.from({ length: tokens }, (_, index) => `word${index} `).join("");
   const schema = body["text"]?.format?.schema;
   const text = behaviour.text ?? (schema ? JSON.stringify(sample(schema)) : words);
-  const part = { type: "output_text", text, annotations: [], logprobs: [] };
+  const isLogged = (body["include"] ?? []).includes("message.output_text.logprobs");
+  const pieces = isLogged ? cut(text, behaviour.frames ?? PIECES) : [];
+  const logprobs = logprobsOf(pieces, body["top_logprobs"] ?? 0);
+  const part = { type: "output_text", text, annotations: [], logprobs };
   return { id: `msg_${number}`, type: "message", status: "completed", role: "assistant", content: [part] };
 }
 

@@ -38,6 +38,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
     ...readTools(body),
     parallelCalls: null,
     ...readConfig(body),
+    logprobs: null,
     verbosity: null,
     user: null,
     cacheKey: null,

@@ -67,6 +67,8 @@ export class NativeWriter implements ReplyWriter {
       case "finish":
         this.#finish = event.finish;
         return "";
+      // Callers of this protocol cannot ask for any.
+      case "logprobs":
       case "use":
       case "usage":
         return "";

@@ -23,6 +23,7 @@ export function writeConversation(
   terms: VendorTerms,
   leaveOut: LeaveOut = () => {},
 ): string {
+  if (requested.logprobs !== null) throw untranslatable(requested.params.logprobs ?? "logprobs");
   const thinkingConfig = writeThinking(requested.reasoning, terms);
   const telling = {
     conversation: requested,
