@@ -32,3 +32,12 @@ createApiReference("#api", {
     shell: ["httpie", "wget"],
   },
 });
+
+// A button's name has to contain what it shows, for those who speak to their browser; the library's says other words.
+new MutationObserver(() => {
+  for (const button of document.querySelectorAll("button.show-more")) {
+    const shown = button.textContent.trim();
+    const name = button.getAttribute("aria-label") ?? shown;
+    if (!name.includes(shown)) button.setAttribute("aria-label", `${shown}: ${name}`);
+  }
+}).observe(document.querySelector("#api"), { childList: true, subtree: true });
