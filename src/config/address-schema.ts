@@ -2,7 +2,10 @@ import { z } from "zod";
 import { addressesOfServers } from "../lib/postgres-address.ts";
 import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
-/** Returns the schema of an address like `example`: plain where it has no password, else by reference. */
+/**
+ * Returns the schema of an address like `example`. An address with a password is accepted only as a reference to a
+ * secret.
+ */
 export function addressOf(example: string) {
   const error = ({ input }: { input?: unknown }) =>
     typeof input === "string" && hasPassword(input)
@@ -11,7 +14,9 @@ export function addressOf(example: string) {
   const plain = z.string().refine((text) => hasScheme(text, example) && !hasPassword(text), { error });
   return z.union([plain, secretReferenceSchema], { error }).nullable().default(null);
 }
-/** True when an address has one of the schemes that its setting accepts, as shown by `example`. */
+/**
+ * True when the address has a scheme that is accepted in place of the one in `example`, such as `rediss:` for `redis:`.
+ */
 export function hasScheme(text: string, example: string): boolean {
   const scheme = example.slice(0, example.indexOf(":"));
   const accepted = {

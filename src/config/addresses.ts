@@ -7,7 +7,7 @@ import type { ReportProblem } from "./problems.ts";
 import type { Settings } from "./settings.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
-/** Resolves all references to secrets but the credentials of channels. */
+/** Resolves all references to secrets except the credentials of channels. */
 export async function resolveReferences(
   effective: FileSettings,
   secrets: SecretSource,
@@ -22,7 +22,7 @@ export async function resolveReferences(
   };
 }
 
-/** Resolves the addresses that may be references, because they may contain a password. */
+/** Resolves the addresses that the file may give as references, because an address may contain a password. */
 async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: ReportProblem) {
   const { database_url, redis_url, blob_url, ledger_export } = effective;
   const read = async (
@@ -101,7 +101,10 @@ async function resolveTelemetry(
   };
 }
 
-/** Reads the form of `OTEL_EXPORTER_OTLP_HEADERS` (W3C Baggage without properties); null for another one. */
+/**
+ * Reads headers in the form of `OTEL_EXPORTER_OTLP_HEADERS` (W3C Baggage without properties). Returns null for a text
+ * of another form.
+ */
 function headerPairs(text: string): Record<string, string> | null {
   const pairs = text.split(",").filter((pair) => pair.trim() !== "");
   try {
@@ -120,8 +123,8 @@ function headerPairs(text: string): Record<string, string> | null {
 }
 
 /**
- * Returns a check that parses an address early: the first start prints a new key and password only once, and a later
- * failure would lose them.
+ * Returns a check that parses an address before anything else happens. The first start prints a new key and password
+ * only once; they would be lost if parsing the address failed later.
  */
 function problemOfReading(read: (address: string) => unknown) {
   return (address: string): string | null => {

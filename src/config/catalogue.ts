@@ -4,30 +4,36 @@ import { SYNONYMS } from "./file-schema.ts";
 import { modelEntrySchema, modelIdSchema, type ModelEntry } from "./model-schema.ts";
 import type { ReportProblem } from "./problems.ts";
 
-/** One shipped data file: a vendor, the condition that enables its channel, and the models it serves. */
+/**
+ * One data file of the shipped catalogue: a vendor, the condition that enables its channel, and the models that the
+ * channel serves.
+ */
 export interface CatalogueFile {
-  /** Name in messages: `catalogue/openai.yaml`. */
+  /** Name of the file in messages: `catalogue/openai.yaml`. */
   name: string;
   provider: string;
   channel: {
     id: string;
     /** The channel exists when this variable is set; null when it always exists. */
     credentialVariable: string | null;
-    /** The same for a vendor whose address differs for each customer; the variable contains the address. */
+    /**
+     * Variable that contains the address of a vendor with a different address for each customer. The channel exists
+     * only when it is set. Null for other vendors.
+     */
     baseUrlVariable: string | null;
     baseUrl: string | undefined;
-    /** A variable that contains the region; the provider's default applies where it is not set. */
+    /** Variable that contains the region. The provider's default applies when it is not set. */
     regionVariable: string | null;
-    /** True for the operator's own server, which fetches no links of callers. */
+    /** True for a server that the operator runs. Such a server must not fetch links of callers. */
     isOwnServer: boolean;
     settings: Record<string, unknown>;
   };
   models: ReadonlyMap<string, ModelEntry>;
 }
 
-/** A model, merged from all files that name it. */
+/** A model, merged from all files that contain an entry for it. */
 export interface ShippedModel {
-  /** The file that contains its full description. */
+  /** Name of the file that contains the model's full description. */
   source: string;
   entry: ModelEntry;
   targets: { channel: string; provider: string; upstreamModel: string }[];
@@ -49,7 +55,7 @@ const catalogueSchema = z.strictObject({
   models: z.record(modelIdSchema, modelEntrySchema),
 });
 
-/** Reads every `*.yaml` of the folder, in order of name. */
+/** Reads every `*.yaml` file of the folder, ordered by name. */
 export async function readCatalogue(directory: string, report: ReportProblem): Promise<CatalogueFile[]> {
   const names = await Array.fromAsync(new Bun.Glob("*.yaml").scan({ cwd: directory }));
   const files: CatalogueFile[] = [];
@@ -64,7 +70,7 @@ export async function readCatalogue(directory: string, report: ReportProblem): P
   return files;
 }
 
-/** Reads the text of one catalogue file; reports problems under its name. */
+/** Reads the text of one catalogue file. Reports problems under the name of the file. */
 export function readCatalogueFile(name: string, text: string, report: ReportProblem): CatalogueFile | null {
   const result = readStrictly(catalogueSchema, parseYaml(text), { noun: "setting", synonyms: SYNONYMS });
   if ("problems" in result) {
@@ -88,13 +94,13 @@ export function readCatalogueFile(name: string, text: string, report: ReportProb
   };
 }
 
-/** Merges the files: each file that names a model adds a target to its route. */
+/** Merges the files: each file with an entry for a model adds a target to the model's route. */
 export function shippedModels(files: readonly CatalogueFile[]): Map<string, ShippedModel> {
   const models = new Map<string, ShippedModel>();
   const isFull = (file: CatalogueFile, id: string) => file.models.get(id)?.type !== undefined;
   for (const id of new Set(files.flatMap((file) => [...file.models.keys()]))) {
     const naming = files.filter((file) => file.models.has(id));
-    // The file with the full description is the vendor's own; its target comes before those of resellers.
+    // The file with the full description belongs to the model's own vendor: its target comes before those of resellers.
     const ordered = [
       ...naming.filter((file) => isFull(file, id)),
       ...naming.filter((file) => !isFull(file, id)),
@@ -111,15 +117,17 @@ export function shippedModels(files: readonly CatalogueFile[]): Map<string, Ship
   return models;
 }
 
-/** Returns the first entry, with missing fields taken from the second. A price is taken as a whole. */
+/**
+ * Returns the first entry, with missing fields taken from the second. A price is one field: its parts are never mixed.
+ */
 export function mergeEntries(first: ModelEntry, second: ModelEntry): ModelEntry {
   const image = first.image || second.image ? { ...second.image, ...first.image } : undefined;
   return { ...second, ...first, ...(image && { image }) };
 }
 
 /**
- * Returns the content of a catalogue file, or null when it is not YAML, which the schema then refuses. Bun's parser
- * takes 2 ms for the shipped files, the parser that reports columns 200 ms; a test compares their results.
+ * Returns the content of a catalogue file. Returns null when the text is not YAML; the schema then refuses it. Bun's
+ * parser takes 2 ms for all shipped files, the parser that reports columns takes 200 ms; a test compares their results.
  */
 function parseYaml(text: string): unknown {
   try {

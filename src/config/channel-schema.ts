@@ -3,17 +3,17 @@ import { secretReferenceSchema, wrongSecret, type OpenedSecret } from "./secret-
 import { httpUrl } from "./server-schema.ts";
 
 const integerMs = z.int().min(1).max(86_400_000);
-/** Timeouts, for all channels or for one. */
+/** Timeouts, used for the defaults of all channels and for those of one channel. */
 export const deadlineFields = {
   first_byte_ms: integerMs.describe("Until the first byte of a stream, or the response with images"),
   idle_ms: integerMs.describe("Longest silence in a response"),
   total_ms: integerMs.describe("The whole call"),
 };
 
-/** Replaces the credential of a channel whose server requires none. */
+/** Value of `credential` for a channel whose server requires no credential. */
 export const NO_CREDENTIAL = "none";
 
-/** One way to a vendor. */
+/** A channel in the configuration file: one connection to a vendor. */
 export const channelSchema = z.strictObject({
   provider: z.string().min(1).describe("Name of the provider adapter"),
   base_url: httpUrl.optional().describe("Address of the vendor; the provider's own where absent"),
@@ -44,7 +44,7 @@ export const channelIdSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
 
 type FileChannel = z.output<typeof channelSchema>;
 
-/** A channel of the file or of the database. */
+/** A channel that the file or the database declares. */
 export type DeclaredChannel = Omit<FileChannel, "credential" | "headers"> & {
   credential?: FileChannel["credential"] | OpenedSecret;
   headers?: Record<string, NonNullable<FileChannel["headers"]>[string] | OpenedSecret>;
@@ -53,7 +53,7 @@ export type DeclaredChannel = Omit<FileChannel, "credential" | "headers"> & {
 
 const sealedSchema = z.strictObject({ sealed: z.string() });
 
-/** The same in the database, where a secret is sealed and never a reference. */
+/** A channel in the database. Its secrets are sealed; they are never references. */
 export const storedChannelSchema = channelSchema.extend({
   credential: z.union([sealedSchema, z.literal(NO_CREDENTIAL)]).optional(),
   headers: z.record(z.string().min(1), z.union([sealedSchema, z.string()])).optional(),

@@ -13,7 +13,10 @@ import {
   type SecretSource,
 } from "./secret-reference.ts";
 
-/** Returns the provider's own settings, checked by its schema; null when a problem was reported. */
+/**
+ * Returns the settings for the channel's provider, checked by the provider's schema. Returns null after it has reported
+ * a problem.
+ */
 export async function assembleSettings(
   path: string,
   declared: DeclaredChannel,
@@ -63,7 +66,10 @@ export async function assembleSettings(
   return null;
 }
 
-/** Returns the headers with their secrets. A header with a name used for secrets must contain a reference. */
+/**
+ * Returns the headers with their secrets. A header whose name is commonly used for secrets must be given as a
+ * reference.
+ */
 async function resolveHeaders(
   path: string,
   headers: Readonly<Record<string, unknown>>,
@@ -80,13 +86,13 @@ async function resolveHeaders(
 }
 
 interface SettingLocation {
-  /** Path in the file, below the channel. */
+  /** Path of the setting in the file, below the channel. */
   path: string;
-  /** Name in the provider's settings. */
+  /** Name of the setting in the provider's settings. */
   name: string;
 }
 
-/** Keys of a channel outside `settings` that the provider reads as settings too. */
+/** Keys of a channel that stand outside `settings` although the provider reads them as settings. */
 const BESIDE: readonly SettingLocation[] = [
   { path: "base_url", name: "baseUrl" },
   { path: "credential", name: "apiKey" },

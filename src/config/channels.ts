@@ -8,7 +8,7 @@ import { assembleSettings } from "./channel-settings.ts";
 import type { ReportProblem } from "./problems.ts";
 import type { SecretSource } from "./secret-reference.ts";
 
-/** The existing provider adapters with the schemas of their settings. */
+/** The provider adapters that exist, each with the schema of its settings. */
 export type ProviderSchemas = ReadonlyMap<string, { settings: ZodType }>;
 
 export interface ChannelSources {
@@ -22,12 +22,12 @@ export interface ChannelSources {
   isSandboxOn: boolean;
 }
 
-/** The provider without a vendor: it generates all replies itself. */
+/** The built-in provider that calls no vendor: it generates all replies itself. */
 export const SANDBOX = "sandbox";
 
 /**
- * Returns every usable channel: those of the file, and those of the catalogue whose credential is set. A declared
- * channel replaces the catalogue's channel of the same id.
+ * Returns every usable channel: those that the file declares, and those of the catalogue whose credential is set. A
+ * declared channel replaces the catalogue's channel of the same id.
  */
 export async function buildChannels(
   sources: ChannelSources,
@@ -66,7 +66,7 @@ export function catalogueChannels(
   return channels;
 }
 
-/** Builds one channel; returns null when a problem was reported. */
+/** Builds one channel. Returns null after it has reported a problem. */
 export async function buildChannel(
   id: string,
   declared: DeclaredChannel,

@@ -8,7 +8,7 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 const issuerSchema = z.string().refine(isSafe, { error: "must be an https address" });
 
-/** The `console` part of the configuration file. */
+/** Schema of the `console` part of the configuration file. */
 export const consoleSchema = z
   .strictObject({
     oidc: z
@@ -67,7 +67,7 @@ export const consoleSchema = z
   })
   .prefault({});
 
-/** Returns the provider with its secret; null where none is configured. */
+/** Returns the identity provider with its secret; null when none is configured. */
 export async function resolveIdentity(
   { oidc }: z.output<typeof consoleSchema>,
   secrets: SecretSource,
@@ -93,7 +93,7 @@ export async function resolveIdentity(
   };
 }
 
-/** True for https, and for http to this machine: the data that signs members in must not be readable in transit. */
+/** True for an https address, and for an http address on this machine: nobody may read sign-in data on the network. */
 function isSafe(text: string): boolean {
   const url = URL.parse(text);
   return (

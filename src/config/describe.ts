@@ -7,29 +7,29 @@ import type { SettingOrigin, Settings } from "./settings.ts";
 import type { Configured } from "./tables.ts";
 import { isSecretReference, type SecretReference } from "./secret-reference.ts";
 
-/** One effective setting for display. Secrets are masked; references show their variable or file. */
+/** One effective setting for display. Secrets are masked; a reference is shown as the name of its variable or file. */
 export interface SettingRow {
-  /** As in the configuration file: `server.port`. */
+  /** Path of the setting in the configuration file: `server.port`. */
   path: string;
   value: string;
   origin: SettingOrigin;
-  /** The variable or file it came from; null for defaults. */
+  /** Variable or file that sets the value; null for a default. */
   from: string | null;
 }
 
 interface DescriptionSources {
   effective: FileSettings;
   configured: Configured;
-  /** The content of the file as written, without defaults. */
+  /** Content of the file as written, without defaults. */
   written: unknown;
-  /** The name of the file; null when there is none. */
+  /** Name of the file; null when there is none. */
   fileName: string | null;
   overrides: readonly Override[];
   env: Environment;
   settings: Settings;
 }
 
-/** Returns every effective setting with its origin; each channel and model is one row. */
+/** Returns every effective setting with its origin. Each channel and each model is one row. */
 export function describeSettings(sources: DescriptionSources): SettingRow[] {
   const { channels: _, models: __, $schema: ___, ...plain } = sources.effective;
   return [
@@ -95,13 +95,13 @@ function modelRows({ settings, fileName, configured }: DescriptionSources): Sett
   });
 }
 
-/** Describes the prices of a model without a price of its own: the number of rows in its table. */
+/** Returns the number of rows in the price table of a model that has no price of its own. */
 function showPrices(declared: ConfiguredModel["declared"] | undefined): string {
   const count = Object.keys(Object(declared?.["prices"])).length;
   return count === 0 ? ", no price" : `, prices of ${count} ${count === 1 ? "name" : "names"}`;
 }
 
-/** Describes a route: `a then b` in the order of the calls, or `a 90 %, b 10 %` by weight. */
+/** Returns a route as text: `a then b` in the order of the calls, or `a 90 %, b 10 %` by weight. */
 function showRoute(route: Route | undefined): string {
   const { strategy, targets } = route ?? { strategy: "ordered", targets: [] };
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);

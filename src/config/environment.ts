@@ -8,22 +8,28 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** Variables that the runtime reads when it starts, and that suit a gateway; the environment may set others. */
+/**
+ * Variables that the runtime reads when it starts, with values that suit a gateway. Values that the environment sets
+ * take precedence.
+ */
 export const RUNTIME_VARIABLES: Readonly<Record<string, string>> = {
-  /** Outgoing calls at once; the runtime's own limit is 256. */
+  /** Maximum number of simultaneous outgoing calls. The runtime's own limit is 256. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65000",
-  /** Milliseconds until free memory goes back to the system: the next request needs it again. */
+  /**
+   * Milliseconds until freed memory is returned to the system. A short delay would return memory that the next request
+   * needs again.
+   */
   MIMALLOC_PURGE_DELAY: "1000",
 };
 
-/** Returns the command and arguments of this process, also where it is the one-file executable. */
+/** Returns the command and arguments that start this process, including when it is the one-file executable. */
 export function ownCommand(): [string, ...string[]] {
   return Bun.isStandaloneExecutable
     ? [process.execPath, ...process.argv.slice(2)]
     : [process.execPath, ...process.argv.slice(1)];
 }
 
-/** With this variable the runtime would check no certificate: neither of vendors, databases nor storage. */
+/** Name of a variable by which the runtime would check no certificate of vendors, databases or storage. */
 export const UNCHECKED_CERTIFICATES = "NODE_TLS_REJECT_UNAUTHORIZED";
 
 /**
@@ -34,8 +40,8 @@ export function proxyVariables(env: Environment): string[] {
 }
 
 /**
- * Copies the environment and makes this process, and those it starts, check certificates regardless of the environment.
- * The copy keeps the variable, so that a warning can name it.
+ * Makes this process, and all processes that it starts, check certificates regardless of the environment. Returns a
+ * copy of the environment that still has the variable, so that a warning can name it.
  */
 export function secureEnvironment(): Environment {
   const copy = { ...process.env };
@@ -43,7 +49,7 @@ export function secureEnvironment(): Environment {
   return copy;
 }
 
-/** Makes this process, and those it starts, call all hosts without a proxy. */
+/** Makes this process, and all processes that it starts, call every host without a proxy. */
 export function ignoreProxies(): void {
   for (const name of proxyVariables(process.env)) delete process.env[name];
 }
@@ -55,7 +61,7 @@ export interface Override {
   value: unknown;
 }
 
-/** Returns the settings of the file that environment variables fix. An empty variable counts as unset. */
+/** Returns the settings of the file that environment variables override. An empty variable counts as unset. */
 export function readOverrides(env: Environment, report: ReportProblem): Override[] {
   const overrides: Override[] = [];
   for (const { variable, path, read, words } of VARIABLES) {
@@ -68,7 +74,7 @@ export function readOverrides(env: Environment, report: ReportProblem): Override
   return overrides;
 }
 
-/** Returns the secrets of the first start, which only the environment can set. */
+/** Returns the secrets of the first start. Only the environment can set them. */
 export function readBootstrap(
   env: Environment,
   report: ReportProblem,
@@ -82,13 +88,13 @@ export function readBootstrap(
   return { key, administratorPassword };
 }
 
-/** Returns every variable that the gateway defines; credentials of vendors are not included. */
+/** Returns the names of all variables that the gateway defines. Those for credentials of vendors are not included. */
 export function ownVariables(): string[] {
   const variables = [...VARIABLES.map(({ variable }) => variable), ...Object.keys(OTHER_VARIABLES)];
   return [...variables, WORKER_VARIABLE, RESTARTS_VARIABLE];
 }
 
-/** Variables that belong to no setting of the file, with their meanings. */
+/** Variables that set no setting of the file, with their meanings. */
 export const OTHER_VARIABLES: Readonly<Record<string, string>> = {
   GATEWAY_CONFIG: "The configuration file, where --config names none; else ./gateway.yaml if it exists",
   GATEWAY_URL: "The gateway that commands work on; without it they work on the local store",
@@ -98,22 +104,22 @@ export const OTHER_VARIABLES: Readonly<Record<string, string>> = {
   GATEWAY_ADMIN_PASSWORD: "Sets the password of the member admin, at each start",
 };
 
-/** Returns the variable that fixes each setting, by the setting's path: `server.port`. */
+/** Returns the variable that overrides each setting, by the setting's path: `server.port`. */
 export function variablesByPath(): ReadonlyMap<string, string> {
   return new Map(VARIABLES.map(({ variable, path }) => [path.join("."), variable]));
 }
 
-/** Set by the supervisor in the processes it starts: the worker's number, from 1. */
+/** Name of the variable that tells a process its number as a worker, from 1. The supervisor sets it. */
 export const WORKER_VARIABLE = "GATEWAY_WORKER";
-/** Number of times that the supervisor has restarted that worker. */
+/** Name of the variable that tells a worker how often the supervisor has restarted it. */
 export const RESTARTS_VARIABLE = "GATEWAY_WORKER_RESTARTS";
 
 interface Variable {
   variable: string;
   path: readonly string[];
-  /** Returns the value of a text; undefined refuses it. */
+  /** Returns the value that a text stands for; undefined refuses the text. */
   read(text: string, variable: string): unknown;
-  /** The texts that `read` accepts, for messages; absent where it accepts all. */
+  /** The texts that `read` accepts, for messages; undefined when it accepts every text. */
   words?: string;
 }
 
@@ -123,9 +129,9 @@ const asList = (text: string) =>
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
-/** A text that is not a number is returned unchanged; the schema then refuses it. */
+/** Returns a text that is not a number unchanged; the schema then refuses it. */
 const asNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-/** An address may contain a password, so the settings contain a reference to it. */
+/** Returns a reference to the variable, because the address in it may contain a password. */
 const asReference = (_: string, variable: string) => ({ env: variable });
 
 const UNLIMITED = {

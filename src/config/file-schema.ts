@@ -8,7 +8,7 @@ import { secretReferenceSchema } from "./secret-reference.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
 import { targetReasoningSchema } from "../admin/input.ts";
 
-/** A model of the operator's own, or the differences from the shipped model with that id. */
+/** A model of the operator, or the fields that differ from the shipped model with that id. */
 export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
   route: z
     .strictObject({
@@ -45,7 +45,7 @@ export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).e
     .describe("Targets of its requests: in order, or by weight with the rest as fallbacks"),
 });
 
-/** The whole configuration file. Every key is optional, and unknown ones are refused. */
+/** The whole configuration file. Every key is optional, and unknown keys are refused. */
 export const fileSchema = z.strictObject({
   $schema: z.string().optional().describe("Lets editors find the schema"),
   server: serverSchema,
@@ -228,7 +228,7 @@ export const fileSchema = z.strictObject({
 export type FileSettings = z.output<typeof fileSchema>;
 export type FileModel = z.output<typeof fileModelSchema>;
 
-/** Keys of other gateways and their names here. */
+/** Keys that other gateways use, with the names of the same settings here. */
 export const SYNONYMS: Readonly<Record<string, string>> = {
   api_key: "credential",
   apikey: "credential",

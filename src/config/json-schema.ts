@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { fileSchema } from "./file-schema.ts";
 
-/** Returns the schema of the configuration file for editors, as JSON text. Run this file to generate it again. */
+/**
+ * Returns the JSON Schema of the configuration file for editors, as text. Running this file writes it to
+ * `JSON_SCHEMA_PATH`.
+ */
 export function configurationJsonSchema(): string {
   const schema = z.toJSONSchema(fileSchema, { io: "input" });
   return `${JSON.stringify({ ...schema, title: "Model inference gateway configuration" }, null, 2)}\n`;

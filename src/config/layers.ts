@@ -6,31 +6,31 @@ import { versionOf } from "./watch.ts";
 import { readYaml } from "./yaml.ts";
 import { isObject } from "../lib/json.ts";
 
-/** The configuration file as written. */
+/** The configuration file as written, without defaults or overrides. */
 export interface WrittenFile {
-  /** The name given to it; null when there is no file. */
+  /** Name under which the file was given; null when there is no file. */
   name: string | null;
-  /** Absolute path, also when there is no file. */
+  /** Absolute path of the file. Also set when there is no file. */
   path: string;
-  /** Changes with the content. */
+  /** Version of the content: it changes when the content changes. */
   version: string;
   content: Record<string, unknown>;
-  /** Ids under `channels`, valid or not. */
+  /** Ids under `channels`, including invalid entries. */
   channelIds: string[];
-  /** Ids under `models`, valid or not. */
+  /** Ids under `models`, including invalid entries. */
   modelIds: string[];
 }
 
 const DEFAULT_NAME = "gateway.yaml";
 
-/** Returns why a file could not be read, by the system's error code, and the remedy. */
+/** Returns the reason why a file could not be read, and the remedy, by the system's error code. */
 function unreadable(code: string): string {
   if (code === "EISDIR") return "is a folder: name a file by --config or GATEWAY_CONFIG";
   if (code === "ENOENT") return "is not there: name an existing file by --config or GATEWAY_CONFIG";
   return `cannot be read (${code}): let this user read it`;
 }
 
-/** Reads the named file, or `gateway.yaml` when there is one. */
+/** Reads the file that the options name, or `gateway.yaml` if it exists. */
 export async function readConfigurationFile(
   options: { env: Environment; cwd: string; configPath?: string },
   report: ReportProblem,
@@ -54,7 +54,7 @@ export async function readConfigurationFile(
   return { name, path, version, content, channelIds: keysOf(channels), modelIds: keysOf(models) };
 }
 
-/** Returns a copy of the content with the settings that environment variables fix. */
+/** Returns a copy of the content in which the settings of environment variables replace those of the file. */
 export function withOverrides(
   content: Readonly<Record<string, unknown>>,
   overrides: readonly Override[],
@@ -65,8 +65,8 @@ export function withOverrides(
 }
 
 /**
- * Returns a copy without the parts that the schema refuses, so that everything else is checked in the same run.
- * Channels and models lose only their invalid fields; they are left out when those fields are required.
+ * Returns a copy without the parts that the schema refuses, so that the remaining parts can be checked in the same run.
+ * A channel or model loses only its invalid fields; if one of these fields is required, the whole entry is left out.
  */
 export function withoutInvalid(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const valid = Object.entries(content).map(([key, value]): [string, unknown] =>

@@ -25,20 +25,20 @@ import { findWarnings } from "./warnings.ts";
 
 export interface LoadOptions {
   env: Environment;
-  /** Folder to which relative paths of the environment refer. */
+  /** Folder that relative paths in the environment start from. */
   cwd: string;
   providers: ProviderSchemas;
-  /** Takes precedence over `GATEWAY_CONFIG`. */
+  /** Path of the configuration file. Takes precedence over `GATEWAY_CONFIG`. */
   configPath?: string;
-  /** Folder of the shipped data files; the project's own where absent. */
+  /** Folder of the catalogue files; undefined for the folder of the project. */
   catalogueDirectory?: string;
-  /** Channels and models of the database; none where absent. */
+  /** Channels and models of the database; undefined for none. */
   stored?: readonly StoredEntry[];
 }
 
 export interface LoadedSettings {
   settings: Settings;
-  /** The origin of each effective setting, by its path in the file: `server.port`. */
+  /** Origin of each effective setting, by the setting's path in the file: `server.port`. */
   origins: ReadonlyMap<string, SettingOrigin>;
   /** The effective settings for display, with secrets masked. */
   rows: readonly SettingRow[];
@@ -47,7 +47,7 @@ export interface LoadedSettings {
   /** Valid settings that are probably mistakes. */
   warnings: readonly Problem[];
   /**
-   * The configuration file, whether it exists or not: its absolute path, and the version of its content when it was
+   * Absolute path of the configuration file, also when it does not exist, and the version of its content when it was
    * loaded.
    */
   file: { path: string; version: string };
@@ -55,12 +55,12 @@ export interface LoadedSettings {
 
 /**
  * Reads the file, the environment, the database's entries and the catalogue into settings. Precedence: environment,
- * file, database, catalogue. Throws a `ConfigurationError` with every problem found; entries of the database with
- * problems are left out with a warning instead.
+ * file, database, catalogue. Throws a `ConfigurationError` with every problem found. An entry of the database that has
+ * a problem causes only a warning and is left out.
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
-  // Fields missing inside a refused part are not reported again.
+  // When a part was refused, problems inside that part are not reported again.
   const report: ReportProblem = (path, message) => {
     if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
   };
@@ -75,7 +75,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   if (metricsPort !== null && metricsPort === port)
     report("server.metrics_port", "must differ from server.port");
   const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
-  // Paths of the environment are relative to the working folder, those of the file to the file's folder.
+  // Relative paths in the environment start from the working folder, those in the file from the folder of the file.
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   const dataDirectory = resolve(base, effective.data_dir);
   const masterKeys = await readMasterKeys(effective, secrets, dataDirectory, report);
@@ -117,7 +117,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   };
 }
 
-/** Returns the settings for display, each with its origin, and the probable mistakes. */
+/** Returns the settings for display, each with its origin, and the warnings about probable mistakes. */
 function describe(
   sources: Parameters<typeof describeSettings>[0] & Pick<Parameters<typeof findWarnings>[0], "catalogue">,
 ): Pick<LoadedSettings, "origins" | "rows" | "warnings"> {
@@ -137,7 +137,7 @@ function describe(
   };
 }
 
-/** The models of the shipped catalogue, by id. */
+/** Returns the models of the shipped catalogue by id. */
 export async function readShippedModels(directory = SHIPPED_CATALOGUE): Promise<Map<string, ShippedModel>> {
   return shippedModels(await readCatalogue(directory, () => {}));
 }
@@ -153,7 +153,7 @@ function problemsIn(content: unknown): Problem[] {
   return "problems" in result ? result.problems : [];
 }
 
-/** Returns the problems of values from the environment, under the name of their variable. */
+/** Returns the problems of values that the environment sets, each under the name of its variable. */
 function problemsOfOverrides(content: unknown, overrides: ReturnType<typeof readOverrides>): Problem[] {
   return problemsIn(content).map(({ path, message }) => {
     const override = overrides.find((candidate) => path.startsWith(candidate.path.join(".")));

@@ -6,19 +6,19 @@ import type { FileSettings } from "./file-schema.ts";
 import type { ReportProblem } from "./problems.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
-/** The keys that encrypt the credentials in the database. They are never stored in the database. */
+/** The master keys, which encrypt the credentials in the database. They are never stored in the database. */
 export interface MasterKeys {
-  /** The key in force; null while none was set or needed. */
+  /** The key that encrypts now; null while none was set and none was needed. */
   current: MasterKey | null;
-  /** The key before it, which only decrypts. */
+  /** The key that encrypted before. It is only used to decrypt. */
   previous: MasterKey | null;
-  /** File of a generated key; a key that is set takes precedence over it. */
+  /** Path of the file that contains the generated key. A key that is set takes precedence over it. */
   path: string;
 }
 
 const WRONG = "must be 32 bytes in base64, such as `openssl rand -base64 32` prints";
 
-/** Reads the keys that are set, or the one generated earlier. */
+/** Reads the keys that are set. If none is set, reads the key that was generated earlier. */
 export async function readMasterKeys(
   { master_key, master_key_previous }: Pick<FileSettings, "master_key" | "master_key_previous">,
   secrets: SecretSource,
@@ -41,7 +41,7 @@ export async function readMasterKeys(
   };
 }
 
-/** Returns the master key. If there is none yet, generates one into a file that only its owner can read. */
+/** Returns the master key. If there is none, generates one and writes it to a file that only its owner can read. */
 export async function ensureMasterKey(keys: MasterKeys): Promise<MasterKey> {
   const known = currentKey(keys);
   if (known) return known;
@@ -55,7 +55,8 @@ export async function ensureMasterKey(keys: MasterKeys): Promise<MasterKey> {
   } finally {
     await file.close();
   }
-  // A link is created completely or not at all: of several processes only one succeeds, and none reads half a key.
+  // Creating a link either succeeds completely or fails: only one of several processes succeeds, and none can read half
+  // a key.
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -69,18 +70,22 @@ export async function ensureMasterKey(keys: MasterKeys): Promise<MasterKey> {
 }
 
 /**
- * Returns the keys that may decrypt, the current one first; includes a key that another process has generated since.
+ * Returns the keys that may decrypt, the current one first. Another process may have generated the current key after
+ * the start.
  */
 export function openingKeys(keys: MasterKeys): MasterKey[] {
   return [currentKey(keys), keys.previous].filter((key) => key !== null);
 }
 
-/** Returns the key in force, also one that another process has generated since; null while there is none. */
+/**
+ * Returns the current key. If none was loaded, reads the file again, because another process may have generated a key
+ * after the start. Returns null while there is no key.
+ */
 export function currentKey({ current, path }: MasterKeys): MasterKey | null {
   return current ?? readKeyFile(path);
 }
 
-/** Returns null when the file does not exist or contains no key. */
+/** Reads the key in the file. Returns null when the file does not exist or contains no key. */
 function readKeyFile(path: string): MasterKey | null {
   try {
     return readMasterKey(readFileSync(path, "utf8"));

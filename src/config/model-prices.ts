@@ -10,7 +10,7 @@ import type { CompleteModel } from "./model-schema.ts";
 import type { ReportProblem } from "./problems.ts";
 import { entriesOf } from "../lib/json.ts";
 
-/** Returns the price of a model's entry as a row that applies to everyone at all times. */
+/** Returns the price of a model's entry as a price row that applies to all organizations at all times. */
 export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow {
   const { currency } = price;
   const row = { currency, source: "default", effectiveFrom: 0, effectiveUntil: null } as const;
@@ -33,7 +33,8 @@ export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow
 }
 
 /**
- * Adds the price table of a pattern: each row is the price of the models that both the pattern and the row's key match.
+ * Adds the rows of a pattern's price table. Each row prices the models that match both the pattern and the key of the
+ * row.
  */
 export function addPriceTable(
   prices: Map<string, PriceRow>,
@@ -46,7 +47,10 @@ export function addPriceTable(
   else for (const [key, row] of Object.entries(rows)) prices.set(id.slice(0, -1) + key, toPriceRow(row));
 }
 
-/** Reports tiers and qualities that the model lacks: they would never be charged, so naming them is a mistake. */
+/**
+ * Reports tiers and qualities in the price that the model does not have: they would never be charged, so they are
+ * mistakes.
+ */
 export function checkImagePrice(path: string, model: CompleteModel, report: ReportProblem): void {
   if (model.type !== "image" || !model.price) return;
   const { tiers, qualities } = model.image;
@@ -68,7 +72,7 @@ export function checkImagePrice(path: string, model: CompleteModel, report: Repo
 }
 
 /**
- * Reports each feature that a text model allows and vendors bill by use, and that lacks an amount in one of the model's
+ * Reports each feature that the text model allows and vendors bill by use, and that has no amount in one of the model's
  * prices.
  */
 export function checkFeaturePrices(path: string, model: CompleteModel, report: ReportProblem): void {
@@ -80,14 +84,17 @@ export function checkFeaturePrices(path: string, model: CompleteModel, report: R
       );
 }
 
-/** Removes the shipped permission of features that the price in the configuration file lacks. */
+/** Withdraws the catalogue's permission for features that have no amount in the configuration file's price. */
 export function dropUnpricedFeatures(model: CompleteModel): void {
   const dropped = new Set(unpriced(model).flatMap(({ features }) => features));
   if (dropped.size > 0)
     model.allowed_features = model.allowed_features?.filter((feature) => !dropped.has(feature));
 }
 
-/** Returns the prices that lack a feature. An image's own price covers all features its model may use. */
+/**
+ * Returns the prices that have no amount for a feature, with these features. A price per image covers all features that
+ * the image model may use.
+ */
 function unpriced(model: CompleteModel): { at: string; features: Feature[] }[] {
   if (model.type === "image" || model.type === "embedding") return [];
   const billed = (model.allowed_features ?? []).filter(isBilledFeature);

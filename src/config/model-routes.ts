@@ -9,14 +9,14 @@ import type { ReportProblem } from "./problems.ts";
 /** The channels that routes may name. */
 export interface RouteSources {
   channels: ReadonlyMap<string, Channel>;
-  /** Disabled channels of the catalogue, with the channel that serves their models instead. */
+  /** Disabled channels of the catalogue, each with the channel that serves its models instead. */
   substitutes: ReadonlyMap<string, string>;
   /** Ids of channels that the file or the database declares, including those that could not be built. */
   declaredChannels: ReadonlySet<string>;
   isSandboxOn: boolean;
 }
 
-/** Returns the route that an entry declares. Reports targets whose channel is not declared anywhere. */
+/** Returns the route that an entry declares. Reports targets whose channel no layer declares. */
 export function buildRoute(
   path: string,
   id: string,
@@ -50,7 +50,7 @@ export function buildRoute(
   return { strategy: declared.strategy, targets };
 }
 
-/** Returns the route of the catalogue over the enabled channels. */
+/** Returns the route of the catalogue, limited to the enabled channels. */
 export function shippedRoute(
   shipped: ShippedModel | undefined,
   { channels, substitutes }: Pick<RouteSources, "channels" | "substitutes">,
@@ -58,7 +58,7 @@ export function shippedRoute(
   const targets: Target[] = [];
   for (const target of shipped?.targets ?? []) {
     const channel = channels.get(target.channel) ?? channels.get(substitutes.get(target.channel) ?? "");
-    // A declared channel may use the id for another vendor, which does not serve this model.
+    // A declared channel of the same id may belong to another vendor, which does not serve this model.
     if (channel?.provider === target.provider)
       targets.push({ channel, upstreamModel: target.upstreamModel, weight: 1 });
   }

@@ -5,8 +5,8 @@ import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
 import { entriesOf } from "../lib/json.ts";
 
 /**
- * The form of models in YAML, in the shipped catalogue and in the configuration file. An entry may leave fields to
- * another file; the complete schemas describe the merged result.
+ * The schemas of models in YAML, for the shipped catalogue and the configuration file. One entry may leave out fields
+ * that another file has; the complete schemas describe the merged result.
  */
 const tier = z.enum(["1K", "2K", "4K"]);
 const QUOTED = 'must be a decimal of at most nine places in quotes, such as "0.04"';
@@ -124,7 +124,7 @@ const facts = {
     .describe("Features that vendors bill apart or that name the operator's objects; others are refused"),
 };
 
-/** An entry of a catalogue file or of `models`, every field optional. */
+/** An entry of a catalogue file or of `models`. Every field is optional. */
 export const modelEntrySchema = z.strictObject({
   ...facts,
   type: z
@@ -233,8 +233,8 @@ interface TextPrice {
 }
 
 /**
- * Reports a long-context price without a base price: a category falls back to a related one as a whole, so a
- * long-context amount requires one for shorter requests.
+ * Reports a long-context amount of a category that has no base amount. A category without a base amount uses both
+ * amounts of a related category, so its own long-context amount would never apply.
  */
 function checkLongContext({ per_million, long_context }: TextPrice, context: z.RefinementCtx): void {
   if (!long_context) return;

@@ -25,7 +25,7 @@ import type { ReportProblem } from "./problems.ts";
 export interface ModelSources extends RouteSources {
   declared: Readonly<Record<string, FileModel>>;
   shipped: ReadonlyMap<string, ShippedModel>;
-  /** Providers of stored channels that cannot be used. */
+  /** Providers of stored channels that cannot be used in this process. */
   unusableProviders: ReadonlySet<string>;
 }
 
@@ -35,7 +35,7 @@ export interface ModelTables {
   prices: PatternMap<PriceRow>;
 }
 
-/** A model with all its settings, served or not. */
+/** A model with all its settings, including a model that cannot be called. */
 type DescribedModel = Omit<ConfiguredModel, "origin" | "declared">;
 
 interface DescribedTables extends ModelTables {
@@ -43,8 +43,8 @@ interface DescribedTables extends ModelTables {
 }
 
 /**
- * Returns models with their default routes and prices. A shipped model that no channel can serve is left out, unless it
- * is retired or its channels cannot be used here: its callers then get that error.
+ * Returns the models with their default routes and prices. Leaves out a shipped model that no channel can serve, except
+ * a retired one or one whose channels cannot be used in this process: calls of these models get an error that says so.
  */
 export function buildModels(sources: ModelSources, report: ReportProblem): DescribedTables {
   const models = new Map<string, Model>();
@@ -69,7 +69,9 @@ export function buildModels(sources: ModelSources, report: ReportProblem): Descr
   return { ...followPatterns(models, routes, prices), described };
 }
 
-/** Returns a model's settings: those of the file or database over those of the catalogue. Reports their problems. */
+/**
+ * Returns a model's settings: those of the file or the database, completed by those of the catalogue. Reports problems.
+ */
 function readModel(id: string, sources: ModelSources, report: ReportProblem): CompleteModel | null {
   const shipped = sources.shipped.get(id);
   const declared = sources.declared[id];
@@ -78,14 +80,15 @@ function readModel(id: string, sources: ModelSources, report: ReportProblem): Co
   const { route: _, ...settings } = declared ?? {};
   const complete = completeModel(path, mergeEntries(settings, shipped?.entry ?? {}), report);
   if (!complete) return null;
-  // A shipped price may include tiers or qualities that the file has removed from the model.
+  // A shipped price under a declared entry is not checked: the entry may have removed tiers or qualities that the price
+  // still contains.
   if (declared?.price || !declared) checkImagePrice(path, complete, report);
   if (declared && declared.allowed_features === undefined) dropUnpricedFeatures(complete);
   else checkFeaturePrices(path, complete, report);
   return complete;
 }
 
-/** Returns the declared route, or that of the catalogue. Reports a model that has neither. */
+/** Returns the declared route, else that of the catalogue. Reports a model that has neither. */
 function routeOf(id: string, sources: ModelSources, report: ReportProblem): Route {
   const path = formatPath(["models", id]);
   const shipped = sources.shipped.get(id);
@@ -96,14 +99,14 @@ function routeOf(id: string, sources: ModelSources, report: ReportProblem): Rout
   return shippedRoute(shipped, sources);
 }
 
-/** True when the model has targets whose channels exist and cannot be used here. */
+/** True when the model has targets whose channels exist but cannot be used in this process. */
 function hasUnusableTargets(id: string, { shipped, declared, unusableProviders }: ModelSources): boolean {
   const route = declared[id]?.route;
   if (route) return route.targets.length > 0;
   return shipped.get(id)?.targets.some(({ provider }) => unusableProviders.has(provider)) === true;
 }
 
-/** Applies the entries of patterns to every model that they match. */
+/** Applies each entry with a pattern to all models that match the pattern. */
 function followPatterns(
   models: ReadonlyMap<string, Model>,
   routes: ReadonlyMap<string, Route>,

@@ -6,7 +6,7 @@ import type { FileSettings } from "./file-schema.ts";
 
 const MIB = 1024 * 1024;
 
-/** Returns the settings that only need new names: they contain nothing to resolve. */
+/** Returns the settings whose values need no further lookup, under their names in the code. */
 export function plainSettings(
   effective: FileSettings,
   { isSandboxOn, metricsToken }: { isSandboxOn: boolean; metricsToken: string | null },

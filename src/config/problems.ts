@@ -1,6 +1,8 @@
 import type { Problem } from "../lib/schema-problems.ts";
 
-/** The configuration cannot be used. Contains every problem found, so that all can be fixed at once. */
+/**
+ * The error of a configuration that cannot be used. It contains all problems found, so that all can be fixed at once.
+ */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
 
@@ -9,10 +11,10 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Collects problems during loading. */
+/** Reports a problem of the setting at a path. */
 export type ReportProblem = (path: string, message: string) => void;
 
-/** True when a path equals another or lies below it. */
+/** True when `path` equals `ancestor` or lies below it. */
 export function isAtOrBelow(path: string, ancestor: string): boolean {
   return path.startsWith(ancestor) && /^(?:$|[.[])/.test(path.slice(ancestor.length));
 }

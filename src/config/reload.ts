@@ -7,22 +7,22 @@ import type { Settings } from "./settings.ts";
 
 /** The result of a reload. */
 export interface Reload {
-  /** The running settings with all reloadable parts of the new ones. */
+  /** The running settings, with all reloadable parts replaced by those of the new settings. */
   loaded: LoadedSettings;
-  /** Paths that took effect, such as `models.house-chat`. */
+  /** Paths of changed settings that took effect, such as `models.house-chat`. */
   changed: string[];
-  /** Paths that differ and take effect at the next start. */
+  /** Paths of changed settings that take effect only at the next start. */
   needsRestart: string[];
 }
 
 /** Sections of the file that take effect without a restart. */
 const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbox", "catalogue"]);
-/** Becomes a part of each stored channel. */
+/** A setting outside of these sections that is reloadable too: it becomes a part of each stored channel. */
 const RELOADABLE_PATH = "server.allowed_networks";
 
 /**
- * Compares newly loaded settings with the running ones. An unchanged channel remains the same object, in routes too, so
- * that its connections and tokens are kept.
+ * Compares newly loaded settings with the running ones. An unchanged channel remains the same object, also in routes,
+ * so that its connections and tokens are kept.
  */
 export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Reload {
   const channels = keepUnchanged(running.settings.channels, next.settings.channels);
@@ -62,7 +62,7 @@ export function isReloadable({ path }: Pick<SettingRow, "path">): boolean {
   return RELOADABLE.has(sectionOf(path)) || path === RELOADABLE_PATH;
 }
 
-/** True for channels and models: each has one row, which does not show all its fields. */
+/** True for a channel or model. It has only one row, which does not show all its fields. */
 function isEntry({ path }: SettingRow): boolean {
   return ["channels", "models"].includes(sectionOf(path));
 }
@@ -77,7 +77,8 @@ function differingRows(running: readonly SettingRow[], next: readonly SettingRow
 }
 
 /**
- * Compares the addresses themselves: their rows show them masked, so a changed secret file may leave the rows equal.
+ * Returns the paths of changed addresses. Compares the full addresses, because rows show addresses masked: a changed
+ * secret file would leave the rows equal.
  */
 function changedAddresses(running: Settings, next: Settings): string[] {
   const addresses = [
@@ -113,19 +114,19 @@ function withChannels({ strategy, targets }: Route, channels: ReadonlyMap<string
   };
 }
 
-/** Includes channels that cannot be used, which are counted and have no models. */
+/** Returns the channels by id. Includes channels that cannot be used, which have an id but no models. */
 function channelsOf({ channels, unusableChannels }: Settings): Map<string, unknown> {
   return new Map<string, unknown>([...unusableChannels.map((id) => [id, null] as const), ...channels]);
 }
 
 /**
- * Returns all data of each model, with channels by their ids: a changed channel is reported once, not with all its
- * models.
+ * Returns all data of each model. Targets contain only the ids of channels, so that a changed channel is not also
+ * reported as a change of each model that it serves.
  */
 function modelsOf({ models, prices, routes }: Settings): Map<string, unknown> {
   const ids = [...models.declared.keys()];
   const patterns = ids.filter(isPattern).toSorted((one, other) => other.length - one.length);
-  // A price that belongs to no model comes from the table of a pattern.
+  // A price whose key is not the id of a model comes from the price table of a pattern.
   const priced = Map.groupBy(prices.declared, ([key]) =>
     models.declared.has(key) ? key : patterns.find((pattern) => key.startsWith(pattern.slice(0, -1))),
   );

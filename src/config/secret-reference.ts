@@ -3,12 +3,12 @@ import { z } from "zod";
 import { addressesOfServers } from "../lib/postgres-address.ts";
 import type { Environment } from "./environment.ts";
 
-/** Returns the problem of a value in the place of a reference. */
+/** Returns the problem of a value that should be a reference. */
 export function wrongSecret({ input }: { input?: unknown }): string {
   return typeof input === "string" ? LITERAL_SECRET : NOT_A_REFERENCE;
 }
 
-/** A reference to a secret. The configuration file never contains the secret itself. */
+/** A reference to a secret. The configuration file never contains secrets themselves. */
 export const secretReferenceSchema = z
   .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
     error: wrongSecret,
@@ -21,20 +21,20 @@ const NOT_A_REFERENCE = "must be a secret reference: {env: NAME} or {file: path}
 
 export type SecretReference = z.output<typeof secretReferenceSchema>;
 
-/** A decrypted secret of the database. It cannot occur in a file. */
+/** A decrypted secret from the database. A configuration file cannot contain one. */
 export class OpenedSecret {
   constructor(readonly text: string) {}
 }
 
-/** The places in which references are looked up. Paths of files are relative to `directory`. */
+/** The sources of secrets: the environment and files. Relative paths of files start from `directory`. */
 export interface SecretSource {
   env: Environment;
   directory: string;
 }
 
 /**
- * Returns the secret, or a description of the problem with its reference. White space around a file's content is
- * removed.
+ * Returns the secret, or a description of the problem with its reference. Removes white space around the content of a
+ * file.
  */
 export async function resolveSecret(
   reference: SecretReference,
@@ -55,12 +55,12 @@ export async function resolveSecret(
   return secret === "" ? { problem: `names the file ${reference.file}, which is empty` } : { secret };
 }
 
-/** True when a free-form value is a secret reference. */
+/** True when a value of unknown type is a reference to a secret. */
 export function isSecretReference(value: unknown): value is SecretReference {
   return typeof value === "object" && secretReferenceSchema.safeParse(value).success;
 }
 
-/** True when an address contains a password: before its host, or as a parameter, which databases accept too. */
+/** True when an address contains a password: before its host, or as a parameter, as addresses of databases allow. */
 export function hasPassword(address: string): boolean {
   const [url] = addressesOfServers(address).map((text) => URL.parse(text));
   if (!url) return false;

@@ -7,7 +7,10 @@ export const httpUrl = z
   .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
   .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
 
-/** A base address. Links append a path to it, which a query or a fragment would absorb. */
+/**
+ * A base address. Links append a path to it, so it must not have a query or fragment: the path would become a part of
+ * these.
+ */
 const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text), {
   error: 'must end before any "?" or "#": links are made by adding a path',
 });

@@ -7,100 +7,109 @@ import type { PriceRow } from "../domain/price.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { Nanos } from "../lib/money.ts";
 
-/** The whole configuration: validated, secrets resolved, immutable. A reload makes a new one. */
+/** The whole configuration: validated, secrets resolved, immutable. A reload creates a new object. */
 export interface Settings {
   server: {
     host: string;
-    /** 0 picks a free one. */
+    /** The port to listen on; 0 uses any free port. */
     port: number;
-    /** Separate port for metrics and probes; null serves metrics on `port`. */
+    /** Separate port for metrics and probes; null when `port` serves metrics. */
     metricsPort: number | null;
-    /** Bearer token that metrics require; null for none. */
+    /** Bearer token that requests for metrics must send; null when none is required. */
     metricsToken: string | null;
-    /** Base address of links, without a trailing slash; null uses the address of the request. */
+    /** Base address of links, without a trailing slash; null when links use the address of the request. */
     publicUrl: string | null;
-    /** Peers whose `X-Forwarded-For` is trusted. */
+    /** Addresses of proxies whose `X-Forwarded-For` header is trusted. */
     trustedProxies: AddressList;
-    /** Public addresses that links of callers must not reach. */
+    /** Addresses in the public internet that are not fetched although a caller sends a link to them. */
     deniedNetworks: AddressList;
     /** Time that running requests may continue after SIGTERM. */
     drainSeconds: number;
     /** Time that the server continues to serve after SIGTERM while `/readyz` returns 503. */
     leaveSeconds: number;
-    /** Longest silence of a connection. */
+    /** Longest time for which a connection may transfer nothing. */
     idleSeconds: number;
-    /** Time after which the response of a stream without content begins. */
+    /** Time after which the response of a stream begins even if there is no content yet. */
     firstByteMs: number;
-    /** Time that a body of any size may take to arrive. */
+    /** Time within which a body of any size may arrive. Larger bodies get more time. */
     bodyGraceSeconds: number;
-    /** Maximum of connections of one client address to a process; null is unlimited. */
+    /** Maximum number of connections from one client address to one process; null is unlimited. */
     connectionsPerAddress: number | null;
-    /** Maximum bytes of temporary files, and the free disk space that uploads leave for the journal. */
+    /** Maximum bytes of temporary files, and the free disk space that uploads must leave for the journal. */
     spool: { maxBytes: number; reserveBytes: number };
-    /** Maximum of lookups of keys that do not exist, per client address and process; null is unlimited. */
+    /** Maximum number of attempts with unknown keys per minute, client address and process; null is unlimited. */
     unknownKeysPerMinute: number | null;
   };
-  /** The values at which an overloaded server refuses large bodies and then every request. */
+  /** The values at which an overloaded server first refuses large bodies and then every request. */
   overload: {
     largeBodyBytes: number;
-    /** Null is a share of the machine's or container's memory. */
+    /** Memory of the process in bytes; null for a share of the memory of the machine or container. */
     memoryBytes: { largeBodies: number | null; requests: number | null };
     freeDiskBytes: { largeBodies: number; requests: number };
     lagMs: { largeBodies: number; requests: number };
   };
-  /** The server that takes mails, and their sender; null disables mails. */
+  /** The server that sends mails, and the sender's address; null disables mails. */
   mail: { url: string; from: string; allowedDomains: readonly string[] } | null;
   /** The collector of traces, metrics and events (OpenTelemetry); null exports nothing. */
   telemetry: TelemetrySettings | null;
-  /** Absolute path. */
+  /** Absolute path of the folder for data. */
   dataDirectory: string;
   /** Address of PostgreSQL; null uses the SQLite file in `dataDirectory`. */
   databaseUrl: string | null;
-  /** `poolSize`: maximum of connections to PostgreSQL from one process, beside those of its threads. */
+  /**
+   * `poolSize`: maximum number of connections from one process to PostgreSQL. The connections of its threads are not
+   * counted.
+   */
   database: { poolSize: number };
-  /** Address of Redis for counters shared between processes; null keeps them in memory. */
+  /** Address of Redis, which counts for all processes together; null when each process counts in its own memory. */
   redisUrl: string | null;
-  /** Address of S3-compatible storage; null uses the disk. */
+  /** Address of S3-compatible storage; null stores blobs on the disk. */
   blobUrl: string | null;
-  /** S3-compatible storage for the files of ledger entries, and their format; null exports none. */
+  /**
+   * S3-compatible storage to which files of ledger entries are exported, and the format of the files; null exports
+   * none.
+   */
   ledgerExport: { url: string; format: "parquet" | "jsonl" } | null;
   blobs: { linkHours: number; retentionDays: number };
-  /** The request log beside the ledger. */
+  /** Settings of the request log, which is kept in addition to the ledger. */
   requests: { log: "failed" | "all"; slowMs: number; retentionDays: number; maxRows: number };
-  /** Cap on the cost of abandoned vendor calls of one key in an hour; null for none. */
+  /** Maximum cost of abandoned vendor calls of one key in an hour; null is unlimited. */
   orphanCostPerKeyHour: Nanos | null;
-  /** The proxy for calls to vendors: none, or the one that the environment names. */
+  /** The proxy for calls to vendors: none, or the one that the environment sets. */
   outbound: { proxy: "none" | "environment" };
-  /** Processes on the port. */
+  /** Number of processes that serve the port. */
   workers: number;
   /**
-   * Number of asynchronous jobs that one process runs at once, and the longest duration of each from its submission.
+   * Number of asynchronous jobs that one process runs at the same time, and the maximum duration of a job from its
+   * submission.
    */
   jobs: { concurrency: number; deadlineMs: number };
-  /** Lowest level of written log lines. */
+  /** Lowest level of log lines that are written. */
   logLevel: "debug" | "info" | "warn" | "error";
-  /** Number of this process among the workers, from 1; null without a supervisor. */
+  /** Number of this process among the workers, from 1; null when no supervisor runs. */
   worker: number | null;
-  /** Number of times that this worker was restarted. */
+  /** Number of times that the supervisor has restarted this worker. */
   restarts: number;
-  /** Limits of organizations and keys without their own. */
+  /** Default limits, for organizations and keys that have no limits of their own. */
   limits: { organization: Limits; key: Limits };
-  /** `tokensPerSecond` null is unlimited. */
+  /** `tokensPerSecond`: speed of generated replies; null is unlimited. */
   sandbox: { isEnabled: boolean; tokensPerSecond: number | null };
-  /** Limits of repeated calls after a failed attempt. */
+  /** Limits of further attempts after a failed call to a vendor. */
   routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
-  /** Timeouts of upstream calls where the channel sets none. */
+  /** Timeouts of calls to vendors, for channels that set none. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
-  /** A further way for members to sign in; null for none. */
+  /** The identity provider by which members can sign in without a password; null when none is configured. */
   identity: IdentitySettings | null;
-  /** Secrets that the first start uses instead of generating them. */
+  /** Secrets that the first start uses instead of generated ones. */
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
-  /** Ids of stored channels that cannot be used here, such as those whose credential no master key decrypts. */
+  /**
+   * Ids of stored channels that cannot be used in this process, such as those whose credential no master key decrypts.
+   */
   unusableChannels: readonly string[];
   routes: PatternMap<Route>;
-  /** Default prices by model, in force from the beginning of time. */
+  /** Default prices by model, valid for all times. */
   prices: PatternMap<PriceRow>;
 }
 
@@ -109,11 +118,11 @@ export interface TelemetrySettings {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   serviceName: string;
-  /** Share of the traces that is exported, 0 to 1. */
+  /** Share of the traces that are exported, 0 to 1. */
   sampleRatio: number;
-  /** True where prompts and replies may be exported. */
+  /** True when prompts and replies may be exported. */
   isContentExported: boolean;
 }
 
-/** The layer that a setting comes from. Precedence: environment, file, database, defaults. */
+/** The layer that sets a value. Precedence: environment, file, database, defaults. */
 export type SettingOrigin = "default" | "database" | "file" | "environment";

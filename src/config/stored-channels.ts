@@ -4,18 +4,21 @@ import type { ProviderSchemas } from "./channels.ts";
 import type { DeclaredChannel } from "./channel-schema.ts";
 import type { StoredLayer } from "./stored-entries.ts";
 
-/** The stored channels, combined with the catalogue. */
+/** The stored channels, completed by the catalogue. */
 interface StoredChannels {
-  /** By id: stored channels completed by the catalogue, and the catalogue's channels that use their credential. */
+  /**
+   * Channels by id: the stored channels with missing fields from the catalogue, and channels of the catalogue that use
+   * the credential of a stored channel.
+   */
   channels: Map<string, { declared: DeclaredChannel; origin: "database" | "catalogue"; storedId: string }>;
-  /** Disabled channels of the catalogue, with the stored channel that serves their models instead. */
+  /** Disabled channels of the catalogue, each with the stored channel that serves its models instead. */
   substitutes: Map<string, string>;
 }
 
 /**
- * Completes each stored channel of a vendor by the catalogue, so that its shipped models can be called at once: under
- * the catalogue's id, or under another id where the catalogue's own channel is disabled. A vendor with several channels
- * for one credential gets all of them.
+ * Completes each stored channel of a shipped vendor, so that the vendor's shipped models can be called at once: under
+ * the catalogue's id for the channel, or under another id if the catalogue's own channel is disabled. If a vendor has
+ * several channels for one credential, all of them are added.
  */
 export function completeStoredChannels(
   stored: StoredLayer["channels"],
@@ -52,7 +55,9 @@ export function completeStoredChannels(
   return placed;
 }
 
-/** Returns the catalogue's file for a channel: the one of its id, else the one with the same address and settings. */
+/**
+ * Returns the catalogue's file for a channel: the file with the same id, else the one with the same address and region.
+ */
 function catalogueFileOf(
   id: string,
   declared: DeclaredChannel,
@@ -63,7 +68,7 @@ function catalogueFileOf(
   const named = files.find(({ channel }) => channel.id === id);
   if (named || !schema) return named;
   const defaultBaseUrl = defaultBaseUrlOf(schema);
-  // Of several channels for one credential, the one named like the provider is the vendor's main one.
+  // If a vendor has several channels for one credential, its main channel has the provider's name.
   const mainFirst = files.toSorted((one, other) => rank(one) - rank(other));
   return mainFirst.find(({ channel }) => {
     const baseUrl = channel.baseUrl ?? defaultBaseUrl ?? undefined;
@@ -77,7 +82,7 @@ function rank({ provider, channel }: CatalogueFile): number {
   return channel.id === provider ? 0 : 1;
 }
 
-/** Returns the channel's region, else that of the catalogue. */
+/** Returns the region of the channel, else that of the catalogue. */
 function regionOf(
   { region, settings }: DeclaredChannel,
   shipped: Readonly<Record<string, unknown>>,
@@ -96,7 +101,7 @@ function completed(declared: DeclaredChannel, { channel }: CatalogueFile): Decla
   };
 }
 
-/** Returns the default address in a provider's settings; null where each customer has its own address. */
+/** Returns the default address in a provider's settings; null when each customer has an address of their own. */
 function defaultBaseUrlOf(schema: ZodType): string | null {
   const { properties } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const address = properties?.["baseUrl"];

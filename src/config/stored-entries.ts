@@ -20,7 +20,7 @@ export interface StoredLayer {
   entries: ReadonlyMap<string, StoredEntry>;
 }
 
-/** Ids that the file and the environment declare; these take precedence. */
+/** Ids that the file and the environment declare; their declarations take precedence over the database's. */
 interface DeclaredIds {
   channels: ReadonlyMap<string, "file" | "environment">;
   models: ReadonlySet<string>;
@@ -29,8 +29,8 @@ interface DeclaredIds {
 export type ReportEntry = (entry: Pick<StoredEntry, "kind" | "id">, path: string, message: string) => void;
 
 /**
- * Reads stored entries. An entry that is invalid, cannot be decrypted or is also declared elsewhere is left out and
- * reported; none of them prevents a start.
+ * Reads stored entries. Reports and leaves out an entry that is invalid, cannot be decrypted or is also declared in the
+ * file or environment, so that no stored entry can prevent a start.
  */
 export function readStoredEntries(
   stored: readonly StoredEntry[],
@@ -77,7 +77,7 @@ export function readStoredEntries(
 
 const IDS = { channel: channelIdSchema, model: modelIdSchema } as const;
 
-/** Collects reports as problems. */
+/** Returns a list of problems and the function that adds to it. */
 export function entryProblems(): { problems: EntryProblem[]; report: ReportEntry } {
   const problems: EntryProblem[] = [];
   return {
@@ -86,12 +86,15 @@ export function entryProblems(): { problems: EntryProblem[]; report: ReportEntry
   };
 }
 
-/** Returns `channels.<id>` or `models.<id>`, as in the file. */
+/** Returns `channels.<id>` or `models.<id>`, as paths in the file are written. */
 export function pathOf({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
   return formatPath([`${kind}s`, id]);
 }
 
-/** Returns the associated data of a sealed secret: it can be decrypted only in this field of this record. */
+/**
+ * Returns the associated data of a sealed secret. With it, the secret can be decrypted only in this field of this
+ * record.
+ */
 export function associatedData({ kind, id }: Pick<SecretName, "kind" | "id">, field: string): string {
   return `${kind}|${id}|${field}`;
 }
@@ -100,7 +103,7 @@ function entryName({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
   return `${kind}|${id}`;
 }
 
-/** Returns the channel with its secrets decrypted; null where one cannot be. */
+/** Returns the channel with its secrets decrypted; null when a secret cannot be decrypted. */
 function openChannel(
   id: string,
   stored: StoredChannel,

@@ -9,8 +9,8 @@ interface StoredModelTables extends ModelTables {
 }
 
 /**
- * Builds the models of the file over those of the database. An invalid model of the database is left out and reported.
- * In its route, only targets with an unknown channel are left out.
+ * Builds the models of the database and those of the file, which take precedence. Reports and leaves out an invalid
+ * model of the database; targets with an unknown channel are only removed from its route.
  */
 export function buildStoredModels(
   layer: StoredLayer,
@@ -41,7 +41,7 @@ export function buildStoredModels(
 }
 
 /**
- * Removes targets with an unknown channel: since the route was stored, the channel may have been removed or lost the
+ * Removes targets with an unknown channel. After the route was stored, the channel may have been removed, or the
  * variable that enabled it.
  */
 function withKnownTargets(

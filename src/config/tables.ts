@@ -44,23 +44,26 @@ interface TableSources {
 /** Channels and models of all layers, with their origins. */
 export interface Tables extends ModelTables {
   channels: ReadonlyMap<string, Channel>;
-  /** Ids of stored channels that cannot be used. */
+  /** Ids of stored channels that cannot be used in this process. */
   unusableChannels: readonly string[];
   isSandboxOn: boolean;
   configured: Configured;
 }
 
-/** Every channel and model with its declaration and origin, including those that are not in force. */
+/** All channels and models with their declarations and origins, including those that have no effect. */
 export interface Configured {
   channels: ReadonlyMap<string, ConfiguredChannel>;
   models: ReadonlyMap<string, ConfiguredModel>;
-  /** The reasons why entries of the database are not in force. */
+  /** The reasons why entries of the database have no effect. */
   problems: readonly EntryProblem[];
-  /** The channels of the shipped catalogue, enabled or not. */
+  /** All channels of the shipped catalogue, including disabled ones. */
   shippedChannels: readonly ShippedChannel[];
 }
 
-/** Builds the tables. Collects the problems of the database's entries and reports all others. */
+/**
+ * Builds the tables. Returns the problems of the database's entries as a part of the tables; reports all other
+ * problems.
+ */
 export async function buildTables(sources: TableSources, report: ReportProblem): Promise<Tables> {
   const { effective, file, stored } = sources;
   const { problems, report: reportEntry } = entryProblems();
@@ -98,10 +101,10 @@ export async function buildTables(sources: TableSources, report: ReportProblem):
   return { ...tables, channels, unusableChannels, isSandboxOn, configured };
 }
 
-/** Allowed networks of channels that owners add. Link-local and metadata addresses are refused nevertheless. */
+/** Networks that the channels of owners may call. Link-local and metadata addresses are refused nevertheless. */
 const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
 
-/** The declarations of channels and models, before any of them is built. */
+/** The declarations of channels and models, before any channel or model is built. */
 interface Layers {
   channelSources: ChannelSources;
   /** Channels that the file and the environment declare. */
@@ -128,7 +131,8 @@ function readLayers(
   const declared = { channels: declaredIds, models: new Set(file.modelIds) };
   const layer = readStoredEntries(stored, { declared, keys: masterKeys, report });
   const enabled = new Set(declaredIds.keys());
-  // An unusable channel counts too: generated text instead of a vendor's would be worse than an error.
+  // A channel that cannot be used counts as a vendor too: callers who expect a vendor should get an error, not
+  // generated text.
   const storedChannels = stored.flatMap(({ kind, value }) => (kind === "channel" ? [value] : []));
   const hasVendor = [
     ...Object.values(byEnvironment),

@@ -12,16 +12,19 @@ import type { Settings } from "./settings.ts";
 interface WarningSources {
   env: Environment;
   catalogue: readonly CatalogueFile[];
-  /** The file as written; its references name variables too. */
+  /** The file as written. Its references contain names of variables. */
   written: unknown;
-  /** Ids of existing channels. */
+  /** Ids of the channels that exist. */
   channels: ReadonlySet<string>;
   routes: Settings["routes"];
   proxy: Settings["outbound"]["proxy"];
   databaseUrl: Settings["databaseUrl"];
 }
 
-/** Returns valid settings that are probably mistakes, by path or variable; shown at the start and by `check`. */
+/**
+ * Returns warnings about valid settings that are probably mistakes, by path or variable. The start and `check` show
+ * them.
+ */
 export function findWarnings(sources: WarningSources): Problem[] {
   const referenced = referencedVariables(sources.written);
   return [
@@ -33,7 +36,7 @@ export function findWarnings(sources: WarningSources): Problem[] {
   ];
 }
 
-/** Returns the variables that the runtime would obey and the gateway ignores. */
+/** Returns warnings about variables that the runtime would obey and the gateway ignores. */
 function ignoredVariables({ env, proxy }: WarningSources): Problem[] {
   const certificates = "is ignored: certificates are always checked";
   const proxies = "is ignored: vendors are called directly unless `outbound.proxy` is `environment`";
@@ -44,7 +47,7 @@ function ignoredVariables({ env, proxy }: WarningSources): Problem[] {
 }
 
 /**
- * Returns the connections to other machines that an attacker in between could read or answer, because of the address.
+ * Returns warnings about database connections to other machines that an attacker on the network could read or answer.
  */
 function uncheckedDatabases({ databaseUrl }: WarningSources): Problem[] {
   if (databaseUrl === null) return [];
@@ -60,7 +63,7 @@ function uncheckedDatabases({ databaseUrl }: WarningSources): Problem[] {
   });
 }
 
-/** Reports a shipped channel that needs two variables and has one. */
+/** Reports each shipped channel that needs two variables if only one of them is set. */
 function incompleteChannels(
   { env, catalogue, channels }: WarningSources,
   referenced: ReadonlySet<string>,
@@ -77,12 +80,12 @@ function incompleteChannels(
   });
 }
 
-/** Shorter names resemble too many others. */
+/** Minimum length of a name that is compared: shorter names resemble too many others. */
 const MIN_NAME_LENGTH = 7;
-/** From this length on, even two differing letters indicate a mistake. */
+/** Minimum length of names for which even two different letters indicate a mistake. */
 const LONG_NAME_LENGTH = 12;
 
-/** Reports variables that nothing reads and whose name differs by one or two letters from one that is read. */
+/** Reports variables that nothing reads and whose name differs in one or two letters from a variable that is read. */
 function misspeltVariables({ env, catalogue }: WarningSources, referenced: ReadonlySet<string>): Problem[] {
   const vendors = catalogue.flatMap(({ channel }) => [channel.credentialVariable, channel.baseUrlVariable]);
   const known = new Set([...ownVariables(), ...vendors.filter((name) => name !== null), ...referenced]);
@@ -101,7 +104,10 @@ function isMisspelling(name: string, candidate: string): boolean {
   return editDistance(name.toUpperCase(), candidate) <= maxDistance;
 }
 
-/** Reports routes to a vendor that fall back to generated text or pictures of the sandbox, at the vendor's price. */
+/**
+ * Reports routes that call a vendor first and the sandbox as a fallback: generated replies would cost the vendor's
+ * price.
+ */
 function mixedRoutes({ declared }: PatternMap<Route>): Problem[] {
   return [...declared].flatMap(([model, { targets }]) => {
     const providers = new Set(targets.map(({ channel }) => channel.provider));

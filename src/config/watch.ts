@@ -2,7 +2,7 @@ import { every, type BackgroundWork } from "../lib/waiting.ts";
 
 const POLL_MS = 500;
 
-/** Returns the version of a configuration file's content; equal versions mean equal content. */
+/** Returns the version of a configuration file's content. Equal versions mean equal content. */
 export async function fileVersion(path: string): Promise<string> {
   const text = await Bun.file(path)
     .text()
@@ -10,7 +10,7 @@ export async function fileVersion(path: string): Promise<string> {
   return versionOf(text);
 }
 
-/** Version of a file that does not exist. */
+/** The version of a file that does not exist. */
 export const ABSENT = "absent";
 
 export function versionOf(text: string | null): string {
@@ -18,9 +18,9 @@ export function versionOf(text: string | null): string {
 }
 
 /**
- * Calls `onChange` when the version of the file's content differs from `version` and two checks in a row read the same
- * content, as an editor may still be writing it. Compares content, because volumes of containers change by a link and
- * keep their times.
+ * Calls `onChange` when the content of the file differs from `version` in two checks with the same result; a single
+ * check may read a file that an editor is still writing. Compares the content, because container volumes replace a link
+ * and keep the times of files.
  */
 export function watchFile(
   path: string,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { OPENAI_CATALOGUE, SANDBOX_CATALOGUE } from "../../test/support/config-fixture.ts";
 import { readYaml } from "./yaml.ts";
 
-/** Each as `key first-line line:column`. */
+/** Returns each duplicate key as `key first-line line:column`. */
 function duplicates(text: string): string[] {
   return readYaml(text).problems.map(({ line, column, message }) => {
     const [, key, first] = /^names "(.*)" again after line (\d+)/.exec(message) ?? [];

@@ -1,6 +1,6 @@
 import { isAlias, isScalar, LineCounter, parseDocument, stringify, visit, type Document } from "yaml";
 
-/** A problem at a position; lines and columns count from 1. */
+/** A problem at a position in the text. Lines and columns count from 1. */
 interface YamlProblem {
   line: number;
   column: number;
@@ -8,8 +8,8 @@ interface YamlProblem {
 }
 
 /**
- * Reads a YAML text. Besides syntax errors it reports every key that a mapping has twice, of which a parser would
- * silently keep the last. The value is undefined when the text cannot be read.
+ * Reads a YAML text. Reports syntax errors, and every key that occurs twice in a mapping, because a parser would keep
+ * only the last one. The value is undefined when the text cannot be read.
  */
 export function readYaml(text: string): { value: unknown; problems: YamlProblem[] } {
   const lines = new LineCounter();
@@ -36,20 +36,20 @@ export function readYaml(text: string): { value: unknown; problems: YamlProblem[
   try {
     return { value: document.toJS(), problems };
   } catch (error) {
-    // An unknown alias, or aliases that expand to too many copies.
+    // The error is about an unknown alias, or about aliases that expand to too many copies.
     const reason = error instanceof Error ? error.message : "it cannot be read";
     return { value: undefined, problems: [problemAt(0, `is not YAML: ${reason}`)] };
   }
 }
 
-/** Returns a value as readable YAML; `readYaml` reads the same value. */
+/** Returns a value as YAML that people can read. `readYaml` reads it back as the same value. */
 export function writeYaml(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 110 });
 }
 
 interface DuplicateKey {
   key: string;
-  /** Offsets of the first key and of its repetition. */
+  /** Offsets of the key where it occurs first and where it occurs again. */
   first: number;
   offset: number;
 }
@@ -62,7 +62,7 @@ function duplicateKeys(document: Document.Parsed): DuplicateKey[] {
       for (const { key } of items) {
         const offset = isScalar(key) || isAlias(key) ? key.range?.[0] : undefined;
         const scalar = isAlias(key) ? key.resolve(document) : key;
-        // The merge key `<<` is read as a symbol; it may occur more than once.
+        // The parser returns the merge key `<<` as a symbol; it may occur more than once.
         if (offset === undefined || !isScalar(scalar) || typeof scalar.value === "symbol") continue;
         const name = String(scalar.value);
         const first = firstOffsets.get(name);
