@@ -4,7 +4,7 @@ import { formatNanos } from "../lib/money.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Returns the conditions of a rule that hold now. */
+/** Returns the conditions in the facts that the rule alerts about. */
 export function conditionsOf({ settings }: Pick<AlertRule, "settings">, facts: AlertFacts): AlertCondition[] {
   if (settings.kind === "budget") return budgetConditions(settings, facts);
   if (settings.kind === "error_rate") return errorConditions(settings, facts);
@@ -67,7 +67,10 @@ function ejectionConditions(
     }));
 }
 
-/** Causes that alerts themselves have: a message that did not arrive, and an alert that is open. */
+/**
+ * Kinds of causes that result from alerts: a mail or webhook that did not arrive, and an open alert. A rule that
+ * alerted about them would alert about itself.
+ */
 const CAUSED_BY_ALERTS: ReadonlySet<string> = new Set(["notices", "alert"]);
 
 function statusConditions(

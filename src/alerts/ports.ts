@@ -3,20 +3,20 @@ import type { Ejection } from "../gateway/routing/health.ts";
 
 /** The store of alerts. Methods throw a `DependencyError`. */
 export interface AlertStore {
-  /** Resolves to true when this process becomes the only one that watches, for the given milliseconds. */
+  /** Resolves to true when this process now is the only one that evaluates rules, for `forMs` milliseconds. */
   takeTurn(processId: string, forMs: number): Promise<boolean>;
   /**
-   * Stores the targets that a process holds out of service now. Removes other processes' entries that are older than
+   * Stores the targets that a process has taken out of service. Removes entries of other processes that are older than
    * `forgetMs`.
    */
   noteEjections(processId: string, ejections: readonly Ejection[], forgetMs: number): Promise<void>;
   /** Returns every rule that is not disabled. */
   rules(): Promise<AlertRule[]>;
-  /** Returns the facts of an organization, or with null of all, with its requests of the last so many minutes. */
+  /** Returns the facts of one organization, or of all when null, with the requests of the last `minutes` minutes. */
   facts(organizationId: string | null, minutes: number): Promise<Omit<AlertFacts, "causes">>;
   /**
-   * Opens events for new conditions, with their messages, and ends those whose condition no longer holds. Unchanged
-   * events are not sent again. Messages name the installation.
+   * Opens an event for each new condition and queues its messages, and ends the events whose condition no longer holds.
+   * An event that is already open sends nothing again. Messages contain the name of the installation.
    */
   settle(
     rule: AlertRule,
@@ -25,37 +25,40 @@ export interface AlertStore {
     installation: InstallationName,
   ): Promise<void>;
   /**
-   * Returns the mails that are due now. The caller must report the result of each within a minute, or it loses the
-   * mail to another process.
+   * Returns the mails that are due now. The caller must report the result of each mail within a minute; after that,
+   * another process may send it.
    */
   dueMails(limit: number): Promise<Mail[]>;
   mailSent(id: string): Promise<void>;
-  /** Schedules the mail again after so many milliseconds; null gives it up. */
+  /** Schedules another attempt at the mail after `retryMs` milliseconds; null gives the mail up. */
   mailFailed(id: string, result: string, retryMs: number | null): Promise<void>;
-  /** Removes ended events and mails that are older than the retention. */
+  /** Removes ended events and mails that are older than `retentionMs`. */
   sweep(retentionMs: number): Promise<void>;
 }
 
-/** The installation as messages name it. */
+/** The name and address of the installation in messages. */
 export interface InstallationName {
   name: string;
-  /** Address of its console without a trailing slash; null where no public address is configured. */
+  /** Address of the console, without a trailing slash; null when no public address is configured. */
   url: string | null;
 }
 
 export interface Mail {
   id: string;
-  /** The organization of the rule; null for one of the installation. */
+  /** The organization of the rule; null for a rule of the installation. */
   organizationId: string | null;
   recipient: string;
   subject: string;
   body: string;
-  /** Number of attempts, this one included. */
+  /** Number of attempts, including the current one. */
   attempts: number;
 }
 
-/** True when mail of an organization still goes to this address: rules outlive members and settings. */
+/**
+ * True when alerts of the organization may still go to this address. The member may have left, or the settings may have
+ * changed, after the rule was made.
+ */
 export type IsRecipient = (email: string, organizationId: string | null) => Promise<boolean>;
 
-/** Sends one mail. Rejects with an `Error` whose message names the reason. */
+/** Sends one mail. Rejects with an `Error` whose message contains the reason. */
 export type SendMail = (mail: Pick<Mail, "recipient" | "subject" | "body">) => Promise<void>;

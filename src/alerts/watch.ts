@@ -10,10 +10,10 @@ interface AlertOptions {
   store: AlertStore;
   processId: string;
   ejections(): readonly Ejection[];
-  /** Everything that is wrong now, of an organization or with null of all. */
+  /** Returns all current problems of one organization, or of all organizations when null. */
   causes(organizationId: string | null): Promise<readonly StatusCause[]>;
   installation(): InstallationName;
-  /** Null when no mail server is configured. */
+  /** Sends one mail; null when no mail server is configured. */
   sendMail: SendMail | null;
   isRecipient: IsRecipient;
   onProblem(message: string, cause: unknown): void;
@@ -26,7 +26,7 @@ const MAIL_MS = 2_000;
 const SWEEP_MS = 60 * 60_000;
 const RETENTION_MS = 90 * 24 * 60 * 60_000;
 
-/** Compares rules with the current facts, in one process at a time, and sends mails, until it is stopped. */
+/** Evaluates all rules at intervals, in one process at a time, and sends mails. Returns the way to stop it. */
 export function startAlerts(options: AlertOptions): BackgroundWork {
   const { store, sendMail, isRecipient, onProblem } = options;
   const failed = (message: string) => (error: unknown) => onProblem(message, error);
@@ -45,7 +45,7 @@ export function startAlerts(options: AlertOptions): BackgroundWork {
   return { stop: async () => void (await Promise.all(work.map((one) => one.stop()))) };
 }
 
-/** Stores this process's facts and, when it is its turn, settles every rule. */
+/** Stores this process's facts. Evaluates every rule when it is this process's turn. */
 export async function watch({
   store,
   processId,
