@@ -2,7 +2,7 @@ import { LOG_FIELDS } from "../telemetry/log-fields.table.ts";
 import { ALERT_DATA, WEBHOOK_MESSAGES } from "../domain/webhook-message.table.ts";
 import { code, list, type ReferencePage, sentence, table } from "./page.ts";
 
-/** The fields of the log. */
+/** Returns the page of the fields of log lines. */
 export function logFieldsPage(): ReferencePage {
   return {
     name: "log-fields",
@@ -20,7 +20,7 @@ ${list(Object.entries(LOG_FIELDS).map(([name, meaning]) => [code(name), sentence
   };
 }
 
-/** The messages of webhooks. */
+/** Returns the page of the messages that webhooks send. */
 export function webhookEventsPage(): ReferencePage {
   return {
     name: "webhook-events",

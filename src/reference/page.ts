@@ -1,11 +1,11 @@
-/** A page of the reference: Markdown made from declarations of the code. */
+/** A page of the reference: Markdown that is generated from declarations in the code. */
 export interface ReferencePage {
-  /** Its file below `docs/reference`, without its ending. */
+  /** Name of the page's file in `docs/reference`, without the extension. */
   name: string;
   title: string;
-  /** The source of the page, such as `from the commands`. */
+  /** The origin of the page's content, such as `the commands`, for a note at its beginning. */
   source: string;
-  /** The page below its title and its note. */
+  /** The content of the page after its title and note. */
   body: string;
 }
 
@@ -15,7 +15,9 @@ export function renderPage({ title, source, body }: ReferencePage): string {
   return `# ${title}\n\n${note}\n\n${body.trim()}\n`;
 }
 
-/** Returns a table whose columns are as wide as their longest cell, as the formatter leaves them. */
+/**
+ * Returns a Markdown table whose columns are as wide as their longest cell, so that the formatter does not change it.
+ */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => widthOf(row[column] ?? ""))));
@@ -27,17 +29,17 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
-/** Returns a list with a bold or code term and its meaning on each line, for texts too long for a table. */
+/** Returns a Markdown list of terms with their meanings, one a line, for texts that are too long for a table. */
 export function list(rows: readonly (readonly [term: string, meaning: string])[]): string {
   return rows.map(([term, meaning]) => `- ${term}: ${meaning}`).join("\n");
 }
 
-/** Returns a text in the form of code. */
+/** Returns a text as Markdown code. */
 export function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** Returns a text as a sentence: with a capital and a full stop. */
+/** Returns a text as a sentence, with a capital letter and a full stop. */
 export function sentence(text: string): string {
   const first = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
   return /[.:!?]$/.test(first) ? first : `${first}.`;

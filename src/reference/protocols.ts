@@ -2,7 +2,7 @@ import { TOLD_HINTS } from "../dialects/conversation/hints.ts";
 import { STREAMS, type StreamDescription } from "../server/openapi/stream-events.ts";
 import { code, list, type ReferencePage, sentence, table } from "./page.ts";
 
-/** The hints that vendors of each protocol are told. */
+/** Returns the page of the hints that are sent to vendors of each protocol. */
 export function hintsPage(): ReferencePage {
   const words = (rule: boolean | { when: string }): string =>
     typeof rule === "boolean" ? (rule ? "told" : "left out") : `told ${rule.when}`;
@@ -24,7 +24,7 @@ ${table(["Hint", "To chat", "To messages", "To responses", "To native"], rows)}`
   };
 }
 
-/** The events of a stream in each protocol. */
+/** Returns the page of the events of a stream in each protocol. */
 export function streamEventsPage(): ReferencePage {
   return {
     name: "stream-events",

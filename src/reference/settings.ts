@@ -7,9 +7,9 @@ import { isReloadable } from "../config/reload.ts";
 import { PROGRAM_ROOT } from "../lib/program-files.ts";
 import { code, list, type ReferencePage, sentence } from "./page.ts";
 
-/** One setting of the file as its page describes it. */
+/** One setting of the file, for its row on the page. */
 interface Setting {
-  /** As it is written in the file: `server.port`, `channels.<id>.provider`. */
+  /** Path of the setting in the file: `server.port`, `channels.<id>.provider`. */
   path: string;
   schema: Schema;
   isRequired: boolean;
@@ -17,7 +17,7 @@ interface Setting {
 
 type Schema = z.core.JSONSchema.JSONSchema;
 
-/** Every key of the configuration file. */
+/** Returns the page of all keys of the configuration file. */
 export function configurationPage(): ReferencePage {
   const settings = settingsOf(rootSchema(), "");
   const variables = variablesByPath();
@@ -48,7 +48,7 @@ ${grouped.map(([section, rows]) => `## ${code(section)}\n\n${reloadOf(section, r
   };
 }
 
-/** Every environment variable. */
+/** Returns the page of all environment variables. */
 export async function environmentPage(): Promise<ReferencePage> {
   const settings = new Map(settingsOf(rootSchema(), "").map((setting) => [setting.path, setting]));
   const own = [...variablesByPath()].map(([path, variable]): [string, string] => {
@@ -100,7 +100,7 @@ ${code("HTTPS_PROXY")}, with ${code("OUTBOUND_PROXY=environment")} only. ${code(
   };
 }
 
-/** Meanings of variables whose setting is a whole section. */
+/** Meanings of variables that set a whole section, by the section's path. */
 const UNDESCRIBED: Readonly<Record<string, string>> = {
   limits: "`none` removes every default limit, those of the file too.",
 };
@@ -109,7 +109,9 @@ function rootSchema(): Schema {
   return z.toJSONSchema(fileSchema, { io: "input" });
 }
 
-/** The settings below a schema, in its order. A list or a mapping of plain values is one setting. */
+/**
+ * Returns the settings that a schema contains, in its order. A list or mapping of plain values counts as one setting.
+ */
 function settingsOf(schema: Schema, path: string): Setting[] {
   const { properties = {}, required = [] } = schema;
   return Object.entries(properties).flatMap(([name, property]): Setting[] => {
@@ -123,7 +125,7 @@ function settingsOf(schema: Schema, path: string): Setting[] {
   });
 }
 
-/** The schema with the settings within one; null for a setting that has none. */
+/** Returns the schema of the settings inside a setting; null when the setting contains no others. */
 function innerOf(schema: Schema): { schema: Schema; suffix: string } | null {
   const choices = [schema, ...(schema.anyOf ?? [])].filter((each) => typeof each === "object");
   for (const choice of choices) {
@@ -143,7 +145,7 @@ function innerOf(schema: Schema): { schema: Schema; suffix: string } | null {
   return null;
 }
 
-/** True for a mapping of a few numbers or texts whose names say what they are, which is one setting. */
+/** True for a mapping of a few numbers or texts with self-explanatory names. Such a mapping counts as one setting. */
 function isTable({ properties = {} }: Schema): boolean {
   return Object.values(properties).every(
     (property) => typeof property === "object" && !property.description && innerOf(property) === null,
@@ -168,7 +170,7 @@ function meaningOf({ schema, isRequired }: Setting, variable: string | undefined
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Marks addresses, references and names of settings as code, as texts for editors do not. */
+/** Formats addresses, references and names of settings as code; the descriptions for editors contain no such marks. */
 function marked(text: string): string {
   const parts = text.split(/(`[^`]*`)/);
   const plain =
@@ -176,7 +178,7 @@ function marked(text: string): string {
   return parts.map((part) => (part.startsWith("`") ? part : part.replace(plain, "`$&`"))).join("");
 }
 
-/** The keys of a mapping that is one setting, with their defaults. */
+/** Returns a sentence with the keys of a mapping that counts as one setting, and with their defaults. */
 function keysOf(schema: Schema): string {
   const inner = innerOf(schema);
   if (inner === null || !isTable(inner.schema)) return "";
@@ -203,12 +205,12 @@ function defaultOf({ default: value }: Schema): string {
   return `Default ${code(String(value))}.`;
 }
 
-/** True for the default of a section, which its own settings say. */
+/** True for an empty default of a section: the rows of its settings show the defaults. */
 function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-/** Says when a change of a section takes effect. */
+/** Returns a sentence that says when a change in a section takes effect. */
 function reloadOf(section: string, rows: readonly Setting[]): string {
   const reloaded = rows.filter(isReloadable).map(({ path }) => path);
   if (reloaded.length === rows.length) return `${code(section)} is reloaded.\n\n`;

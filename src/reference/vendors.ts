@@ -7,7 +7,7 @@ import { code, list, type ReferencePage, sentence, table } from "./page.ts";
 
 const CATALOGUE = join(PROGRAM_ROOT, "catalogue");
 
-/** Every provider: what it serves, what switches it on, its address and its settings. */
+/** Returns the page of all providers: models, enabling variables, address and settings of each. */
 export async function providersPage(): Promise<ReferencePage> {
   const files = await shippedFiles();
   const providers = describeProviders();
@@ -31,7 +31,7 @@ ${providers.map((provider) => sectionOf(provider, files)).join("\n\n")}`,
   };
 }
 
-/** Every shipped model with its price, and where the price comes from. */
+/** Returns the page of all shipped models with their prices, and with the sources of the prices. */
 export async function modelsPage(): Promise<ReferencePage> {
   const files = await shippedFiles();
   const models = [...shippedModels(files)].filter(([, { entry }]) => entry.retired !== true);
@@ -115,7 +115,7 @@ function settingOf(key: string, schema: { description?: string; default?: unknow
   return `  - ${code(snakeCase(key))}: ${meaning}${isShown ? ` Default ${code(String(value))}.` : ""}`;
 }
 
-/** Meanings of settings whose schema says none, because their names do. */
+/** Meanings of settings whose schema has no description. */
 const OWN_WORDS: Readonly<Record<string, string>> = {
   accessKeyId: "Id of an access key, in place of a credential",
   secretAccessKey: "Secret of that access key",
@@ -135,7 +135,10 @@ function channelsOf({ targets }: ShippedModel): string {
   return targets.map(({ channel }) => channel).join(", ");
 }
 
-/** Input, cached input, output, and the beginning of long requests. */
+/**
+ * Returns the prices of input, cached input and output, and the number of input tokens from which a request counts as
+ * long.
+ */
 function tokenPrice({ entry: { price } }: ShippedModel): string[] {
   const { input, output, cache_read: cached } = price?.per_million ?? {};
   const long = price?.long_context?.above;
@@ -159,7 +162,7 @@ function imagePrice(model: ShippedModel): string {
   return `family ${family}; ${tiers.join("; ")} ${price?.currency ?? ""}. Channels ${channelsOf(model)}.`;
 }
 
-/** Returns the notes of each file above its models: prices and their sources. */
+/** Returns the notes at the beginning of each file, which name the sources of the prices. */
 async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
   return await Promise.all(
     files
@@ -177,5 +180,5 @@ async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
   );
 }
 
-/** A sentence of every file that is no news on this page. */
+/** A sentence that every file contains and that is superfluous on this page. */
 const OVERRIDE = /Everything here can be overridden in the\s+configuration file\./g;
