@@ -2,20 +2,20 @@ import type { Period } from "./calendar.ts";
 import type { Severity, StatusCause } from "./status.ts";
 import type { Nanos } from "../lib/money.ts";
 
-/** The setting of a rule, by what it watches. */
+/** The settings of a rule, by the kind of facts that it watches. */
 export type AlertSettings =
   | {
       kind: "budget";
-      /** Shares of a budget's amount, in percent; each one alerts once a period. */
+      /** Percentages of a budget's amount. The rule alerts at each of them, once in a period. */
       percents: readonly number[];
       /** The budget to watch; null watches every budget of the organization and its keys. */
       budgetId: string | null;
     }
   | {
       kind: "error_rate";
-      /** Share of the organization's requests that the gateway or its vendors failed, in percent. */
+      /** Percentage of the organization's requests that must fail because of the gateway or its vendors. */
       percent: number;
-      /** Length of the window in minutes, and the fewest requests in it. */
+      /** Length of the watched time in minutes. The rule needs `minRequests` requests in it. */
       minutes: number;
       minRequests: number;
     }
@@ -26,56 +26,59 @@ export type AlertSettings =
     }
   | {
       kind: "status";
-      /** Tells of causes of the state from this severity on. */
+      /** Lowest severity of the problems that the rule alerts about. */
       severity: Severity;
     };
 
-/** A rule that alerts somebody to something that needs attention. */
+/** A rule that sends alerts to people when something needs their attention. */
 export interface AlertRule {
   id: string;
   /** Null for a rule of the installation, which watches all organizations. */
   organizationId: string | null;
   name: string;
   settings: AlertSettings;
-  /** Addresses that get a mail. */
+  /** Addresses that get a mail about each alert. */
   emails: readonly string[];
-  /** True when the webhook endpoints of the organization, or of the installation, get a message. */
+  /** True when the webhook endpoints of the organization or installation also get a message. */
   usesWebhooks: boolean;
   isDisabled: boolean;
-  /** Unix milliseconds. */
+  /** Unix milliseconds at which the rule was made. */
   createdAt: number;
 }
 
-/** A finding of a rule, with its start and end in Unix milliseconds. */
+/** A condition that a rule has found, with its start and end in Unix milliseconds. */
 export interface AlertEvent {
   id: string;
   alertId: string;
-  /** Null where a rule of the installation has found it. */
+  /** The organization of the rule; null for a rule of the installation. */
   organizationId: string | null;
   alertName: string;
   kind: AlertSettings["kind"];
   severity: Severity;
-  /** The subject: a budget, an organization or a target. */
+  /** The budget, organization or target that the condition concerns. */
   subject: string;
   message: string;
   firedAt: number;
-  /** Null while the condition lasts. */
+  /** Unix milliseconds at which the condition ended; null while it lasts. */
   resolvedAt: number | null;
 }
 
-/** The facts of one organization, or of all, that rules are compared with. */
+/** The facts about one organization, or about all, that rules are evaluated with. */
 export interface AlertFacts {
   budgets: readonly WatchedBudget[];
-  /** Requests of the last minutes, the newest first; a minute without requests may be missing. */
+  /**
+   * Number of requests and of failed ones in each of the last minutes, the newest minute first. A minute without
+   * requests may be missing.
+   */
   minutes: readonly { at: number; requests: number; failed: number }[];
   ejections: readonly { target: string; reason: string; since: number }[];
-  /** Everything that is wrong now, where a rule asks for it. */
+  /** All current problems; empty when no rule of the organization needs them. */
   causes: readonly StatusCause[];
-  /** Unix milliseconds. */
+  /** Unix milliseconds of these facts. */
   now: number;
 }
 
-/** A budget in its running period, by the store's clock. */
+/** The current period of a budget, by the store's clock. */
 export interface WatchedBudget {
   id: string;
   /** Name of the key or organization that the budget limits. */
@@ -84,11 +87,11 @@ export interface WatchedBudget {
   spent: Nanos;
   currency: string;
   period: Period;
-  /** Unix milliseconds. */
+  /** Unix milliseconds at which the period began. */
   periodStart: number;
 }
 
-/** A condition that holds now. Two with the same `condition` are the same one. */
+/** A condition that holds now. Two objects with the same `condition` are about the same condition. */
 export interface AlertCondition {
   condition: string;
   subject: string;

@@ -3,7 +3,7 @@ import type { Limits } from "./limits.ts";
 import type { ModelSet } from "./model.ts";
 import type { Organization } from "./organization.ts";
 
-/** A gateway key without its secret, of which only the hash is stored. */
+/** A gateway key without its secret. Only a hash of the secret is stored. */
 export interface ApiKey {
   id: string;
   organizationId: string;
@@ -13,20 +13,20 @@ export interface ApiKey {
   scopes: ReadonlySet<Scope | "ai:*">;
   /** Model ids that the key may call; `"*"` stands for all models of its organization. */
   models: ModelSet;
-  /** Addresses that the key may be used from; `null` stands for any address. */
+  /** Addresses from which the key may be used; `null` allows any address. */
   addresses: AddressList | null;
   limits: Partial<Limits>;
   budgets: readonly string[];
   isDisabled: boolean;
-  /** True when a field of its requests that would have no effect is refused. */
+  /** True when a request of this key is refused if a field of it would have no effect. */
   refuseIgnored: boolean;
-  /** Unix milliseconds. */
+  /** Unix milliseconds at which the key expires; null for a key that never expires. */
   expiresAt: number | null;
 }
 
 export type Scope = "ai:image" | "ai:llm";
 
-/** True when a key may be used on routes of a scope. */
+/** True when the key may be used on the routes of this scope. */
 export function hasScope({ scopes }: Pick<ApiKey, "scopes">, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("ai:*");
 }

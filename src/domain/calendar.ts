@@ -1,9 +1,9 @@
-/** A length of time that sums are kept for, in UTC. */
+/** A length of time for which sums are kept; days and months are in UTC. */
 export type Span = "minute" | "quarter" | "hour" | "day" | "month";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Lengths of the spans that always have the same, in milliseconds; a quarter is one of an hour. */
+/** Lengths in milliseconds of the spans whose length never changes. A `quarter` is a quarter of an hour. */
 export const SPAN_MS = { minute: MINUTE_MS, quarter: 15 * MINUTE_MS, hour: 60 * MINUTE_MS, day: DAY_MS };
 
 /** Returns the start of the span that contains a time, in Unix milliseconds. */
@@ -13,33 +13,36 @@ export function startOfSpan(span: Span, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
-/** Returns the start of the span after the one with this start. */
+/** Returns the start of the span that follows the one with the given start. */
 export function nextSpan(span: Span, start: number): number {
   if (span !== "month") return start + SPAN_MS[span];
   const date = new Date(start);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** The period after which a budget begins anew; days and months are in UTC. */
+/** The time after which a budget starts at zero again. Days and months are in UTC; `total` never ends. */
 export type Period = "total" | "day" | "month";
 
-/** Milliseconds that a period may begin ahead of the clock; one further ahead was started by a wrong clock. */
+/**
+ * Maximum milliseconds by which the start of a period may be later than the clock. A start further ahead was set by a
+ * wrong clock.
+ */
 const MAX_AHEAD_MS = { day: 2 * DAY_MS, month: 62 * DAY_MS };
 
-/** Returns the start of the period that contains `now`, in Unix milliseconds; a total begins now. */
+/** Returns the start of the period that contains `now`, in Unix milliseconds. A `total` starts at `now`. */
 export function periodStart(period: Period, now: number): number {
   return period === "total" ? now : startOfSpan(period, now);
 }
 
-/** Returns the end of the period with this start, in Unix milliseconds; null for a total. */
+/** Returns the end of the period with this start, in Unix milliseconds; null for `total`, which has no end. */
 export function periodEnd(period: Period, startedAt: number): number | null {
   return period === "total" ? null : nextSpan(period, startedAt);
 }
 
 /**
- * Returns the start of the running period, given the start of the last known one. It is never earlier, so that a clock
- * that jumps back resets nothing twice. A start too far in the future was set by a wrong clock and is corrected, so
- * that resets go on.
+ * Returns the start of the current period, given the start of the last known one. Never returns an earlier start, so
+ * that a clock that was set back does not reset a budget twice. Replaces a start that lies too far in the future,
+ * because only a wrong clock can have set it and no reset would follow for a long time.
  */
 export function runningPeriod(period: Period, startedAt: number, now: number): number {
   if (period === "total") return startedAt;
@@ -48,8 +51,8 @@ export function runningPeriod(period: Period, startedAt: number, now: number): n
 }
 
 /**
- * True when a charge made at `at` counts in the period that began at `startedAt`. While that start lies in the future
- * because the clock jumped, all charges of the current period count in it.
+ * True when a charge made at `at` counts in the period that began at `startedAt`. If that start lies in the future
+ * because a clock was wrong, all charges of the clock's current period count in it.
  */
 export function countsInPeriod(period: Period, startedAt: number, at: number, now: number): boolean {
   return period === "total" || at >= Math.min(startedAt, periodStart(period, now));

@@ -1,7 +1,7 @@
 import { FAMILIES } from "./family.ts";
 import type { Model } from "./model.ts";
 
-/** Paths of text models, for the protocols that name the model in the body. */
+/** Paths of text models in protocols that send the model's id in the body. */
 const TEXT_PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1/completions"] as const;
 
 /** Returns the paths at which callers can use a model. */

@@ -1,16 +1,16 @@
-/** The declaration of a deliberate error response. Its texts appear in the documents. */
+/** The declaration of one error response. Its texts appear in the documentation. */
 interface ErrorDeclaration {
   status: number;
   kind: ErrorKind;
-  /** True when the same request may be sent again. */
+  /** Key of the advice to clients that says if they may send the same request again. */
   retry: keyof typeof RETRIES;
-  /** When it is the answer. */
+  /** The situation in which callers get this error. */
   when: string;
-  /** The change that helps. */
+  /** The change that avoids the error. */
   remedy: string;
 }
 
-/** The clients' reaction to an error, in words. */
+/** The advice to clients about sending the same request again. */
 export const RETRIES = {
   no: "No: the same request fails again.",
   after: "After the seconds of `Retry-After`; without that header not.",
@@ -19,7 +19,8 @@ export const RETRIES = {
 } as const;
 
 /**
- * Every deliberate error response of the gateway: thrown once, by code, and rendered by the dialect of the route.
+ * All error responses that the gateway sends on purpose. Code throws them by their code; the dialect of the route
+ * renders them.
  */
 export const ERROR_CODES = {
   invalid_request_body: {
@@ -285,7 +286,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The kind of error, from which dialects derive their `type`. */
+/** The kind of an error. Dialects derive the error's `type` from it. */
 export type ErrorKind =
   | "parameter"
   | "access"

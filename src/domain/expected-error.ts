@@ -1,6 +1,6 @@
 /**
- * An error that belongs to the normal course of a request and is no bug. It has no stack trace: nobody reads one, and
- * collecting it takes a tenth of the cost of a refused request.
+ * An error that belongs to the normal course of a request and is not a bug. It has no stack trace: nobody would read
+ * it, and collecting it takes a tenth of the cost of a refused request.
  */
 export class ExpectedError extends Error {
   constructor(message: string, cause: unknown) {

@@ -1,14 +1,14 @@
-/** The four image families of the interface, and the features that the interface fixes for each. */
+/** The four image families of the interface, each with the features that the interface defines for it. */
 export type Family = "A" | "B" | "C" | "D";
 
 interface FamilyRules {
-  /** Maximum reference images in one request. */
+  /** Maximum number of reference images in one request. */
   references: number;
-  /** True when an inpainting mask is used; other families ignore it. */
+  /** True when the family uses an inpainting mask; other families ignore the mask. */
   mask: boolean;
-  /** True when `quality` and `background` are read; other families ignore them. */
+  /** True when the family uses `quality` and `background`; other families ignore both. */
   quality: boolean;
-  /** True when the native generate protocol also serves its models. */
+  /** True when models of the family can also be called in the native generate protocol. */
   native: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Request features that a vendor bills beside tokens and pictures, that choose another model, or that name objects in
- * the operator's account at the vendor. A model serves only the features that its record allows.
+ * Request features that a vendor bills in addition to tokens and pictures, that choose another model, or that name
+ * objects in the operator's account at the vendor. A model serves only the features that its record allows.
  */
 export const FEATURES = [
   "service_tier",
@@ -31,8 +31,8 @@ export const FEATURES = [
 export type Feature = (typeof FEATURES)[number];
 
 /**
- * Features that vendors bill by use, beside tokens. A model priced by tokens that allows one has a price of a use;
- * zero means that the price of tokens covers it.
+ * Features that vendors bill by use, in addition to tokens. If a model with a token price allows such a feature, its
+ * price contains an amount per use; zero means that the price of tokens covers the feature.
  */
 const BILLED_FEATURES: readonly Feature[] = [
   "web_search_options",
@@ -50,23 +50,21 @@ const BILLED_FEATURES: readonly Feature[] = [
   "enterprise_web_search",
 ];
 
-/** Features whose uses at least one protocol counts in its usage: only they can have a price of a use above zero. */
+/** Features whose uses at least one protocol reports. Only these features can have an amount per use above zero. */
 export const COUNTED_FEATURES = ["web_search", "web_fetch"] as const satisfies readonly Feature[];
 
-/** The reason why other features have no price above zero. */
+/** The error message for an amount above zero on any other feature. */
 export const UNCOUNTED =
   'must be "0": no protocol reports how often it was used, so the price of tokens has to cover it';
 
-/** Features that can be named in a price. */
+/** Features that a price may contain. */
 export const PRICEABLE_FEATURES: readonly Feature[] = [...BILLED_FEATURES, "web_fetch"];
 
-/**
- * A feature that a request uses, and the field that requests it; null stands for a feature that no record can allow.
- */
+/** A feature that a request uses, and the field that requests it. A null feature cannot be allowed by any record. */
 export interface FeatureUse {
   feature: Feature | null;
   param: string;
-  /** The most uses that the request allows, if it sets a limit. */
+  /** Maximum number of uses that the request allows, if it sets a limit. */
   maxUses?: number;
 }
 
@@ -74,7 +72,7 @@ export function isBilledFeature(feature: Feature): boolean {
   return BILLED_FEATURES.includes(feature);
 }
 
-/** True when at least one protocol reports the uses of a feature. */
+/** True when at least one protocol reports how often a feature was used. */
 export function isCountedFeature(feature: Feature): boolean {
   return COUNTED_FEATURES.some((each) => each === feature);
 }
@@ -93,7 +91,7 @@ export function isStandardTier(tier: unknown): boolean {
   return STANDARD_TIERS.has(tier);
 }
 
-/** Returns the feature of that name, or null. */
+/** Returns the feature with this name, or null if there is none. */
 export function featureNamed(name: string): Feature | null {
   return FEATURES.find((feature) => feature === name) ?? null;
 }

@@ -3,31 +3,35 @@ import { ERROR_CODES, type ErrorCode, type ErrorKind } from "./error-codes.table
 import type { LimitState } from "./limits.ts";
 
 /**
- * Statuses that a retry cannot change. Clients would repeat some of these, a 401 above all, and never show what is
- * wrong.
+ * Statuses that a retry cannot change. Some clients would retry them nevertheless, most of all 401, and would never
+ * show the error.
  */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 
 interface ErrorDetail {
-  /** The request field to change. */
+  /** Name of the request field to change. */
   param?: string;
-  /** Whole seconds for `Retry-After`; absent when a retry is useless. */
+  /** Whole seconds for the `Retry-After` header; absent when a retry is useless. */
   retryAfterSeconds?: number;
   /**
-   * `false` adds `x-should-retry: false`, which the official clients obey. When absent, the status decides: an error
-   * that lasts until the caller or an operator changes something is final, unless `retryAfterSeconds` says when it
-   * ends.
+   * `false` adds the header `x-should-retry: false`, which the official clients obey. When absent, the status decides:
+   * the header is added to errors that last until the caller or an operator changes something, but not when
+   * `retryAfterSeconds` is set.
    */
   shouldRetry?: false;
-  /** The state for the rate headers of a request that a limit refused. */
+  /** State of the limits for the rate-limit headers, when a limit refused the request. */
   limitState?: LimitState;
-  /** Closes the connection, for a request whose body is not worth waiting for. */
+  /**
+   * True when the connection is closed after the response, because reading the rest of the body is not worth the time.
+   */
   closesConnection?: true;
-  /** For the log only; the caller never sees it. */
+  /** The original error, only for the log; the caller never sees it. */
   cause?: unknown;
 }
 
-/** Every deliberate error response of the gateway: thrown once, by code, and rendered by the dialect of the route. */
+/**
+ * An error response that the gateway sends on purpose. Code throws it by its code; the dialect of the route renders it.
+ */
 export class GatewayError extends ExpectedError {
   readonly status: number;
   readonly kind: ErrorKind;
@@ -37,7 +41,7 @@ export class GatewayError extends ExpectedError {
   readonly limitState: LimitState | null;
   readonly closesConnection: boolean;
 
-  /** `message` is for the caller: it states what to change and names no vendor, credential or internal address. */
+  /** `message` is for the caller: it says what to change, and contains no vendor, credential or internal address. */
   constructor(
     readonly code: ErrorCode,
     message: string,

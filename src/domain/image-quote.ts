@@ -3,31 +3,37 @@ import type { ImageCapability } from "./model.ts";
 import { imageRate, type ImagePrice, type Rate } from "./price.ts";
 import type { SizeTier } from "./usage.ts";
 
-/** The maximum price of one image of a request: shown by the price lookup and held before the vendor is called. */
+/**
+ * The maximum price of one image of a request. The price lookup shows it, and budgets hold it before the vendor is
+ * called.
+ */
 export interface ImageQuote {
   tier: SizeTier;
-  /** The requested quality: one of the model's, or `auto`. */
+  /** The requested quality: one of the model's qualities, or `auto`. */
   quality: string;
   rate: Rate;
-  /** The cell of `rate`: a quality, or `auto` when the price names it or the model has no qualities. */
+  /**
+   * The quality that `rate` is for. It is `auto` when the price has an amount for `auto` or the model has no qualities.
+   */
   billedQuality: string;
   /**
-   * `request`: `rate` is final. `delivered`: `rate` is that of the dearest quality, and the quality that the vendor
-   * reports decides the charge.
+   * `request`: `rate` is final. `delivered`: `rate` is that of the most expensive quality, and the quality that the
+   * vendor reports decides the charge.
    */
   settlesBy: "request" | "delivered";
 }
 
-/** The values of a delivered image that took effect, as far as they are known. */
+/** Tier and quality of a delivered image, as far as they are known. */
 interface DeliveredImageFacts {
   tier: SizeTier;
-  /** The quality that the vendor reports. */
+  /** The quality that the vendor reports; undefined when it reports none. */
   quality: string | undefined;
 }
 
 /**
- * Quotes a tier and quality. `auto` costs its own fixed amount when the price has one; otherwise it is quoted at the
- * dearest quality and settled by the vendor's report. Undefined when no amount covers it.
+ * Returns the maximum price of an image of this tier and quality. If the price has an amount for `auto`, `auto` costs
+ * that amount; otherwise it is quoted at the most expensive quality, and the quality that the vendor reports is
+ * charged. Returns undefined when the price has no amount for the image.
  */
 export function quoteImage(
   price: ImagePrice,
@@ -50,9 +56,9 @@ export function quoteImage(
 }
 
 /**
- * Returns the cell that a delivered image is billed by: the tier and quality that took effect, never dearer than the
- * quote. When the vendor reports no quality of the model, `auto` is billed by the quality that the model is known to
- * choose, or by the quote.
+ * Returns the tier and quality by which a delivered image is billed: those that took effect, but never more expensive
+ * than the quote. If the vendor reports none of the model's qualities, `auto` is billed by the quality that the model
+ * is known to choose, else by the quote.
  */
 export function billedCell(
   price: ImagePrice,

@@ -11,29 +11,27 @@ export interface ImageRequest {
   model: string;
   prompt: string;
   size: RequestedSize;
-  /** The requested quality; used on family A only. */
+  /** The requested quality; used for family A only. */
   quality?: string;
   background?: string;
-  /** 1 to 4. */
+  /** Number of requested images, 1 to 4. */
   count: number;
   format?: ImageFormat;
-  /** 0 to 100; jpeg and webp only. */
+  /** Compression from 0 to 100, only for jpeg and webp. */
   compression?: number;
   /** The form in which the caller requests the images; undefined when not specified. */
   delivery?: "url" | "b64_json";
-  /** In upload order: the first is image 1. An edit has at least one. */
+  /** Reference images in the order of the upload: the first is image 1. An edit has at least one. */
   references: ReferenceSource[];
-  /**
-   * Reads the mask, if there is one. Not called for models without masks, which ignore it. Throws a `GatewayError`.
-   */
+  /** Reads the mask, if the request has one. Not called for models that ignore masks. Throws a `GatewayError`. */
   readMask?(): ReferenceSource | undefined;
-  /** `x-input-image-compress: true` */
+  /** True when the request has the header `x-input-image-compress: true`. */
   compressReferences: boolean;
-  /** Unknown fields, listed in the response header `x-gateway-ignored-params`. */
+  /** Names of fields that were ignored, for the response header `x-gateway-ignored-params`. */
   ignored: string[];
-  /** The features that the model's record must allow. */
+  /** Features that the request uses and the model's record must allow. */
   features?: readonly FeatureUse[];
-  /** The caller's body in the native generate protocol; its pictures are `references`, in order. */
+  /** The caller's body in the native generate protocol. `references` contains its pictures, in the same order. */
   native?: StreamedObject;
 }
 
@@ -45,7 +43,7 @@ export type RequestedSize =
 /** The source of a reference image, before it is fetched or decoded. */
 export type ReferenceSource = { kind: "file"; blob: Blob } | { kind: "link"; url: string };
 
-/** A fetched reference; its format was read from its bytes. */
+/** A fetched reference image. Its format is read from its bytes. */
 export interface ReferenceImage {
   blob: Blob;
   format: ImageFormat | "gif" | "heic" | "avif" | "tiff" | "bmp";
@@ -53,20 +51,20 @@ export interface ReferenceImage {
   height: number;
 }
 
-/** The size that is requested from a model, aligned to what it supports. */
+/** The size to request from a model, adapted to the sizes that the model supports. */
 export interface ResolvedSize {
   tier: SizeTier;
-  /** `W:H`, always one of the model's. */
+  /** The ratio as `W:H`, always one of the model's ratios. */
   ratio: string;
   width: number;
   height: number;
-  /** True when the caller named no size and the model may choose. */
+  /** True when the caller gave no size, so that the model may choose one. */
   isAuto: boolean;
-  /** True when the caller named no shape: an edit keeps the shape of image 1, at the tier. */
+  /** True when the caller gave no ratio: an edit then keeps the ratio of image 1, in the requested tier. */
   isShapeFree: boolean;
 }
 
-/** The request to a provider: aligned, legal for the model, references fetched. */
+/** The request to a provider: its values are adapted to the model, and its reference images are fetched. */
 export interface ImageOrder {
   /** The vendor's name for the model. */
   upstreamModel: string;
@@ -75,58 +73,66 @@ export interface ImageOrder {
   organization: string;
   prompt: string;
   size: ResolvedSize;
-  /** One of the model's qualities, `auto`, or undefined when it has none. */
+  /** One of the model's qualities, or `auto`; undefined when the model has no qualities. */
   quality?: string;
   background?: string;
   count: number;
-  /** The format that the caller named. The gateway converts to it when the vendor cannot. */
+  /** The format that the caller requests. The gateway converts to it when the vendor cannot deliver it. */
   format?: ImageFormat;
   compression?: number;
   references: ReferenceImage[];
   mask?: ReferenceImage;
   /**
-   * The caller's body in the native generate protocol, for an upstream of that protocol; others use the other fields.
+   * The caller's body in the native generate protocol. Only a vendor with the same protocol reads it; others read the
+   * other fields.
    */
   native?: StreamedObject;
-  /** Receives large pictures while they arrive; disposed after the response is sent. */
+  /** Receives large pictures while they arrive. It is disposed after the response is sent. */
   spool: Spool;
-  /** Returns the record of the vendor's job of a call, by its number from 0, when the order outlives this process. */
+  /**
+   * Returns the record of the vendor's job for a call, by the call's number from 0. Absent when the order ends with
+   * this process.
+   */
   vendorJobs?(call: number): VendorJobRecord;
 }
 
-/** The stored record of one call to an asynchronous vendor, by which another process can finish it. */
+/** The stored record of a job at an asynchronous vendor. With it, another process can finish the call. */
 export interface VendorJobRecord {
-  /** The vendor's id; null when this is the first call, which submits. */
+  /** Id of the vendor's job; null before the job was submitted. */
   id: string | null;
   /**
-   * True when an earlier process may have submitted the job without learning its id: it must not be submitted again.
+   * True when an earlier process may have submitted the job but did not store its id: the job must not be submitted
+   * again.
    */
   isLost: boolean;
-  /** Stores the vendor's job id; resolves when it is stored. */
+  /** Stores the id of the vendor's job. Resolves when it is stored. */
   save(id: string): Promise<void>;
   /** Returns true when another process continues the job, which must then not be cancelled. */
   isHandedOver(): boolean;
 }
 
-/** The result of a provider. Size and format of each image are read from its bytes. */
+/** The reply of a provider. Size and format of each image are read from its bytes. */
 export interface ImageReply {
   images: Blob[];
   /** The vendor's own id of the call. */
   requestId?: string;
   quality?: string;
   background?: string;
-  /** True when the vendor compressed them as requested; otherwise the gateway does. */
+  /** True when the vendor compressed the images as requested; otherwise the gateway compresses them. */
   isCompressed?: boolean;
   usage?: ImageTokens;
   vendorCost?: VendorCost;
-  /** The vendor's reply to `native`, its pictures as handles; `images` are the final ones, in order. */
+  /**
+   * The vendor's reply to `native`, with handles in place of its pictures. `images` are the final pictures, in the same
+   * order.
+   */
   native?: StreamedObject;
 }
 
-/** Pictures as delivered, with the values that took effect. */
+/** Pictures as they are delivered to the caller, with the values that took effect. */
 export interface ImageDelivery {
   model: string;
-  /** Pixels of the first image. */
+  /** Width and height of the first image, in pixels. */
   width: number;
   height: number;
   quality: string;
@@ -134,22 +140,22 @@ export interface ImageDelivery {
   format: ImageFormat;
   images: DeliveredImage[];
   usage?: ImageTokens;
-  /** The vendor's reply, when request and vendor both use the native protocol. */
+  /** The vendor's reply, when both the request and the vendor use the native protocol. */
   native?: StreamedObject;
 }
 
 export interface DeliveredImage {
   blob: Blob;
-  /** The signed link and the name in it; absent when only the bytes are delivered. */
+  /** The signed link, and the stored picture's name in it; absent when only the bytes are delivered. */
   url?: string;
   name?: string;
-  /** True when the response contains the bytes. */
+  /** True when the response contains the bytes of the picture. */
   isInline: boolean;
 }
 
-/** A delivered picture that is stored until its retention ends. */
+/** A delivered picture that is stored until its retention time ends. */
 export interface StoredImage {
-  /** The last part of its link. */
+  /** Name of the picture, which is the last part of its link. */
   name: string;
   width: number;
   height: number;
@@ -157,7 +163,7 @@ export interface StoredImage {
   bytes: number;
 }
 
-/** Returns the pictures that the caller gets by a link. */
+/** Returns the pictures that the caller gets as links. */
 export function storedImages({ images, width, height, format }: ImageDelivery): StoredImage[] {
   return images.flatMap(({ name, blob }) =>
     name === undefined ? [] : [{ name, width, height, format, bytes: blob.size }],

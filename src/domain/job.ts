@@ -1,6 +1,9 @@
 import type { ImageFormat } from "./model.ts";
 
-/** `completed`, `failed`, `cancelled` and `expired` are end states; only `completed` turns into `expired`. */
+/**
+ * Statuses of jobs. `completed`, `failed`, `cancelled` and `expired` are final, except that `completed` changes to
+ * `expired`.
+ */
 export const JOB_STATUSES = [
   "pending",
   "in_progress",
@@ -12,21 +15,21 @@ export const JOB_STATUSES = [
 
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** An asynchronous image job as its organization sees it. Times are Unix milliseconds by the store's clock. */
+/** An asynchronous image job as its organization sees it. All times are Unix milliseconds by the store's clock. */
 export interface Job {
   id: string;
   organizationId: string;
   model: string;
   status: JobStatus;
-  /** Lower bound of the progress. */
+  /** The progress in percent that the job has certainly reached. */
   stage: number;
-  /** The usual duration of such a job. */
+  /** The usual duration of such a job, in milliseconds. */
   typicalMs: number;
   createdAt: number;
-  /** Start of its first vendor call. */
+  /** Start of the job's first vendor call; null before it. */
   startedAt: number | null;
   endedAt: number | null;
-  /** Time of this reading. */
+  /** Time at which the job was read from the store. */
   readAt: number;
   isCancelRequested: boolean;
   outputs: JobOutput[];
@@ -39,13 +42,13 @@ export interface JobOutput {
   format: ImageFormat;
 }
 
-/** The reason why a job failed: an error code, `interrupted` or `timeout`, and a message for the caller. */
+/** The reason why a job failed: an error code, `interrupted` or `timeout`, with a message for the caller. */
 export interface JobError {
   type: string;
   message: string;
 }
 
-/** Lower bounds of the progress by stage, in percent. */
+/** The progress in percent that a job in each stage has certainly reached. */
 export const JOB_STAGES = { queued: 5, claimed: 10, sent: 20, storing: 95, completed: 100 } as const;
 
 const MAX_RUNNING_PROGRESS = 90;
@@ -55,7 +58,8 @@ export function hasEnded({ status }: Pick<Job, "status">): boolean {
 }
 
 /**
- * Returns the progress from 0 to 100, which never decreases: by elapsed time over typical time while a vendor works.
+ * Returns the progress from 0 to 100, which never decreases. While a vendor works, it grows with the elapsed time in
+ * proportion to the usual time.
  */
 export function progressOf({ stage, typicalMs, startedAt, endedAt, readAt }: Job): number {
   if (startedAt === null || stage !== JOB_STAGES.sent) return stage;

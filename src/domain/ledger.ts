@@ -4,8 +4,8 @@ import type { PriceSource } from "./price.ts";
 import type { Usage, VendorCost } from "./usage.ts";
 
 /**
- * One immutable entry of the ledger, unique by (`id`, `kind`), so that posting it again changes nothing. `id` is the
- * gateway's own; `requestId` is the caller's `X-Request-Id` if that was usable.
+ * One immutable entry of the ledger. Entries are unique by (`id`, `kind`), so posting one again changes nothing. `id`
+ * is the gateway's own; `requestId` is the caller's `X-Request-Id`, or `id` when that is unusable.
  */
 export interface LedgerEntry {
   id: string;
@@ -13,57 +13,67 @@ export interface LedgerEntry {
   requestId: string;
   organizationId: string;
   keyId: string;
-  /** `playground/` and the name of the member who sent it in the console; absent for a request of the key's holder. */
+  /**
+   * `playground/` and the name of the member who sent the request in the console; absent for a request of the key's
+   * holder.
+   */
   source?: string;
-  /** The program that sent it, as `clientProgram` names it; absent where it named none. */
+  /**
+   * The client program that sent the request, as `clientProgram` names it; absent when the request names no program.
+   */
   client?: string;
   model: string;
-  /** Channel and vendor model of the response; null when there was none. */
+  /** Channel and vendor model that responded; null when no response arrived. */
   channel: string | null;
   upstreamModel: string | null;
-  /** Unix milliseconds. */
+  /** Unix milliseconds at which the entry was made. */
   at: number;
-  /** Unix milliseconds at which the request was admitted and priced; absent in older charges and corrections. */
+  /** Unix milliseconds at which the request was admitted and priced; absent in old charges and in corrections. */
   admittedAt?: number;
   usage: Usage | null;
-  /** Negative only for a refund. */
+  /** The charged amount; negative only for a refund. */
   amount: Nanos;
   currency: string;
   priceSource: PriceSource;
-  /** Likely cost of vendor calls whose response was never delivered; recorded, never billed. */
+  /** Estimated cost of vendor calls whose response was not delivered. It is recorded but never billed. */
   orphanCost: Nanos;
-  /** The vendor's own figure for the cost of the delivered work; absent when the vendor reports none. Never billed. */
+  /**
+   * The cost of the delivered work as the vendor reports it; absent when the vendor reports none. It is never billed.
+   */
   vendorCost?: VendorCost;
-  /** Budgets that the entry is booked on. */
+  /** Ids of the budgets that the entry counts in. */
   budgets: readonly string[];
   attempts: readonly Attempt[];
   flags: readonly LedgerFlag[];
-  /** Id of the charge that a refund or an adjustment corrects. */
+  /** Id of the charge that this refund or adjustment corrects. */
   corrects?: string;
-  /** Position in the order of posting, in entries that were read from the ledger. Earlier versions gave none. */
+  /**
+   * Position of an entry in the order of posting, set when the entry is read from the ledger. Entries of earlier
+   * versions have none.
+   */
   sequence?: number;
 }
 
-/** A ledger entry as JSON has it: money as decimal strings of nano-units. */
+/** A ledger entry as JSON: money is written as decimal strings of nano-units. */
 type WrittenEntry = Omit<LedgerEntry, "amount" | "orphanCost" | "vendorCost"> & {
   amount: string;
   orphanCost: string;
   vendorCost?: { amount: string; currency: string };
 };
 
-/** Returns an entry as it is written as JSON. */
+/** Returns an entry in its form for JSON. */
 export function writeEntry(entry: LedgerEntry): WrittenEntry {
   const { amount, orphanCost, vendorCost } = entry;
   return {
     ...entry,
     amount: amount.toString(),
     orphanCost: orphanCost.toString(),
-    // JSON leaves out what is undefined.
+    // JSON omits undefined fields.
     vendorCost: vendorCost && { ...vendorCost, amount: vendorCost.amount.toString() },
   };
 }
 
-/** The inverse of `writeEntry`. */
+/** Reads an entry that `writeEntry` wrote. */
 export function readEntry({ amount, orphanCost, vendorCost, ...rest }: WrittenEntry): LedgerEntry {
   return {
     ...rest,
@@ -73,16 +83,19 @@ export function readEntry({ amount, orphanCost, vendorCost, ...rest }: WrittenEn
   };
 }
 
-/** Returns the amount of a charge above the vendor's cost; null when that is unknown or in another currency. */
+/** Returns the amount of a charge minus the vendor's cost; null when that cost is unknown or in another currency. */
 export function marginOf({ amount, currency, vendorCost }: LedgerEntry): Nanos | null {
   return vendorCost?.currency === currency ? amount - vendorCost.amount : null;
 }
 
-/** `price_correction`: a refund or an adjustment for the sole reason that a price was corrected. */
+/** `price_correction` marks a refund or an adjustment that was made because a price was corrected. */
 export type LedgerFlag =
   "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold" | "price_correction";
 
-/** The largest charge, over a billion of a currency's units: sums of such charges fit the stores' 64 bits. */
+/**
+ * The largest possible charge, more than a billion units of a currency. Sums of many such charges still fit the 64 bits
+ * of the stores.
+ */
 export const MAX_CHARGE: Nanos = 2n ** 60n;
 
 /** One call to a vendor and how it ended. */
@@ -92,12 +105,12 @@ export interface Attempt {
   /** Duration of the call in milliseconds. */
   durationMs: number;
   outcome: "answered" | "caller_gone" | "stopped" | UpstreamErrorKind;
-  /** HTTP status, when there was one. */
+  /** HTTP status; absent when no response arrived. */
   status?: number;
-  /** The vendor may have done the work, and charge for it, although no response arrived. */
+  /** True when the vendor may have done the work, and may charge for it, although no response arrived. */
   isAmbiguous?: boolean;
   /** The vendor's own id of the call, from its response. */
   vendorRequestId?: string;
-  /** The caller's fields that had no effect at this vendor, at most as many as a header can name. */
+  /** The caller's fields that had no effect at this vendor. The list contains at most as many as fit into a header. */
   ignoredParams?: readonly string[];
 }

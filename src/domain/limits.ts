@@ -1,17 +1,17 @@
 /** Numeric limits; `null` is unlimited. */
 export interface Limits {
-  /** Chat, messages and responses: requests a minute. */
+  /** Requests a minute on text routes (chat, messages and responses). */
   requestsPerMinute: number | null;
-  /** Chat, messages and responses: tokens a minute. */
+  /** Tokens a minute on text routes (chat, messages and responses). */
   tokensPerMinute: number | null;
   imagesPerMinute: number | null;
-  /** Synchronous image calls at once. */
+  /** Maximum number of simultaneous synchronous image calls. */
   concurrentImages: number | null;
   queuedJobs: number | null;
   runningJobs: number | null;
 }
 
-/** Default limits of an organization; those of a key follow below. */
+/** Default limits of an organization. The default limits of a key follow. */
 export const DEFAULT_ORGANIZATION_LIMITS: Limits = {
   requestsPerMinute: 600,
   tokensPerMinute: 1_000_000,
@@ -32,17 +32,17 @@ export const NO_LIMITS: Limits = {
 
 export const DEFAULT_KEY_LIMITS: Limits = { ...NO_LIMITS, concurrentImages: 8 };
 
-/** The remainder of one limit after a request. */
+/** The remaining part of one limit after a request. */
 export interface RateWindow {
   limit: number;
   remaining: number;
-  /** Whole seconds until the whole limit is available again, 0 when it is. */
+  /** Whole seconds until the full limit is available again; 0 when it is available now. */
   resetSeconds: number;
 }
 
 /** The state of the limits, which the rate-limit headers report; `null` where no limit applies. */
 export interface LimitState {
-  /** Requests on text routes, images on image routes. */
+  /** Limit of requests a minute on text routes, or of simultaneous calls on image routes. */
   requests: RateWindow | null;
   tokens: RateWindow | null;
 }

@@ -2,44 +2,46 @@ import type { Route } from "./channel.ts";
 import type { Limits } from "./limits.ts";
 import type { ModelSet } from "./model.ts";
 
-/** A paying organization and its own rules. */
+/** An organization that pays for requests, with its settings. */
 export interface Organization {
   id: string;
   name: string;
-  /** ISO 4217. */
+  /** ISO 4217 code of the currency. */
   currency: string;
   isDisabled: boolean;
   /** Model ids that the organization may call; `"*"` stands for all. */
   models: ModelSet;
   settings: OrganizationSettings;
-  /** The limits that differ from the defaults. */
+  /** Limits of the organization that differ from the defaults. */
   limits: Partial<Limits>;
-  /** The organization's own routes by model id; the configured ones apply to other models. */
+  /** The organization's own routes by model id. All other models use the configured routes. */
   routes: ReadonlyMap<string, Route>;
-  /** Budgets that each of its requests is held against. */
+  /** Ids of the budgets that limit each request of the organization. */
   budgets: readonly string[];
 }
 
 export interface OrganizationSettings {
-  /** 'Force image responses to use URLs': on, off, or not set (`null`). */
+  /** The console's switch 'Force image responses to use URLs': on, off, or not set (`null`). */
   forceImageUrls: boolean | null;
-  /** The same for the native protocol: images as `fileData.fileUri`. */
+  /** True when images in the native protocol are delivered as links in `fileData.fileUri`. */
   nativeImageUrls: boolean;
-  /** 'Cancel on timeout and use fallback', with its time limit; `null` is off. */
+  /** Milliseconds after which the switch 'Cancel on timeout and use fallback' cancels a call; `null` when it is off. */
   fallbackAfterMs: number | null;
-  /** The channel that is called after such a timeout, where the model has a target there; `null` is the next target. */
+  /** Channel that is called after such a timeout if the model has a target there; `null` for the next target. */
   fallbackChannel: string | null;
   /**
-   * Hours that a link to a picture is valid, at most as long as pictures are kept; `null` uses the configured time.
+   * Hours for which a link to a picture is valid, at most as long as pictures are kept; `null` for the configured time.
    */
   linkHours: number | null;
-  /** Aborts the upstream call when the client disconnects, or reads it to its end. */
+  /**
+   * The action when a client disconnects: `abort` ends the call to the vendor, `drain` reads its response to the end.
+   */
   callerGone: "abort" | "drain";
-  /** True when a content refusal tries the next target. */
+  /** True when the next target is called after a vendor refuses the content. */
   failOverRefusals: boolean;
-  /** True when a field that would have no effect is refused. */
+  /** True when a request is refused if a field of it would have no effect. */
   refuseIgnored: boolean;
-  /** Days that prompts and replies are kept for administrators to read; `null` keeps none. */
+  /** Days for which prompts and replies are kept, so that administrators can read them; `null` keeps none. */
   promptLogDays: number | null;
 }
 

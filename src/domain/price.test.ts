@@ -9,7 +9,10 @@ const rate = (amount: bigint, source: PriceSource = "default"): Rate => ({
   effectiveFrom: 0,
 });
 
-/** Charges tokens at 1 nano-unit for input and 4 for output, and at `perMillion` for further categories. */
+/**
+ * Returns the charge for tokens at a price of 1 nano-unit for input, 4 for output and `perMillion` for further
+ * categories.
+ */
 function charged(tokens: TokenCounts, perMillion: Partial<TokenPrice["perMillion"]> = {}) {
   const price: TokenPrice = {
     unit: "token",

@@ -11,78 +11,84 @@ import {
   type Usage,
 } from "./usage.ts";
 
-/** The owner of the row that a price comes from: the organization, or the defaults for all (stored or configured). */
+/**
+ * The owner of the price row that an amount comes from: the organization, or the defaults for all, which are stored or
+ * configured.
+ */
 export type PriceSource = "organization" | "default";
 
 /**
- * The amounts of a price row as written: nano-units by cell. A cell that it does not name is priced by another row.
+ * The amounts of a price row in nano-units, as written. If it has no amount for a case, another row prices that case.
  */
 export type PriceAmounts =
   | {
       unit: "image";
-      /** Price of one image by tier, then by quality; the quality `*` covers every quality without an amount. */
+      /**
+       * Price of one image, by tier and then by quality. The quality `*` covers every quality that has no amount of its
+       * own.
+       */
       perImage: Partial<Record<SizeTier, Readonly<Record<string, Nanos>>>>;
     }
   | {
       unit: "token";
-      /** Price of one million tokens by category. */
+      /** Price of one million tokens, by category. */
       perMillion: Partial<Record<TokenCategory, Nanos>>;
       longContext?: LongContextAmounts;
-      /** Price of one use of a feature that a vendor bills beside tokens. */
+      /** Price of one use of a feature that a vendor bills in addition to tokens. */
       perUse?: FeatureAmounts;
     };
 
 export type FeatureAmounts = Partial<Record<Feature, Nanos>>;
 
 /**
- * Prices of all tokens of a request that has more than `above` input tokens, cached ones included. It names only
- * categories of the same row's `perMillion`; the others cost the same at any length.
+ * Prices of all tokens, including cached ones, of a request that has more than `above` input tokens. It contains only
+ * categories that are also in the row's `perMillion`; other categories cost the same at any length.
  */
 interface LongContextAmounts {
   above: number;
   perMillion: Partial<Record<TokenCategory, Nanos>>;
 }
 
-/** One stored or configured price row. */
+/** One price row, stored or configured. */
 export type PriceRow = PriceAmounts & {
-  /** ISO 4217. */
+  /** ISO 4217 code of the currency. */
   currency: string;
   source: PriceSource;
-  /** Unix milliseconds, inclusive. */
+  /** Unix milliseconds from which the row applies, inclusive. */
   effectiveFrom: number;
-  /** Unix milliseconds, exclusive; null while the row has not been ended. */
+  /** Unix milliseconds until which the row applies, exclusive; null when the row has no end. */
   effectiveUntil: number | null;
 };
 
-/** The amount of one cell and the row it comes from. */
+/** One amount and the price row that it comes from. */
 export interface Rate {
   amount: Nanos;
   source: PriceSource;
-  /** Unix milliseconds. */
+  /** Unix milliseconds from which the row of the amount applies. */
   effectiveFrom: number;
-  /** The amount for requests with more than `above` input tokens, when the same row has one. */
+  /** The amount for requests with more than `above` input tokens, when the same row contains one. */
   longContext?: { above: number; amount: Nanos };
 }
 
-/** The price of one model for one organization at one moment, resolved cell by cell. */
+/** The price of one model for one organization at one time. Each of its amounts may come from another row. */
 export type Price = ImagePrice | TokenPrice;
 
 export interface ImagePrice {
   unit: "image";
   currency: string;
-  /** Rates as in the rows: by tier, then by quality or `*`. */
+  /** Rates by tier and then by quality or `*`, as in price rows. */
   perImage: Partial<Record<SizeTier, Readonly<Record<string, Rate>>>>;
 }
 
 export interface TokenPrice {
   unit: "token";
   currency: string;
-  /** `input` and `output` are always there. */
+  /** Rates by category of tokens. `input` and `output` always exist. */
   perMillion: Partial<Record<TokenCategory, Rate>> & { input: Rate; output: Rate };
   perUse?: Partial<Record<Feature, Rate>>;
 }
 
-/** The category whose price applies when a category has none. */
+/** The category whose price applies to a category without a price of its own. */
 const FALLBACK: Record<Exclude<TokenCategory, "input" | "output">, TokenCategory> = {
   cacheRead: "input",
   cacheWrite: "input",
@@ -92,14 +98,16 @@ const FALLBACK: Record<Exclude<TokenCategory, "input" | "output">, TokenCategory
   imageOutput: "output",
 };
 
-/** Returns the ISO time from which a price holds; null for a price without a start, such as a configured one. */
+/**
+ * Returns the time from which a price applies, as ISO text; null for a price without a start, such as a configured one.
+ */
 export function priceStart(effectiveFrom: number): string | null {
   return effectiveFrom === 0 ? null : new Date(effectiveFrom).toISOString();
 }
 
 /**
- * Joins rows of one currency and unit, the strongest first: each cell comes from the first row that covers it. Null
- * when the result can charge nothing: it has no image cell, or no price of input or output tokens.
+ * Combines rows of one currency and unit, the strongest row first: each amount comes from the first row that has it.
+ * Returns null when the result cannot charge anything: it has no amount for images, or none for input or output tokens.
  */
 export function resolvePrice(unit: Price["unit"], currency: string, rows: readonly PriceRow[]): Price | null {
   return unit === "image" ? resolveImagePrice(currency, rows) : resolveTokenPrice(currency, rows);
@@ -111,26 +119,26 @@ export function imageRate(price: ImagePrice, tier: SizeTier, quality: string): R
   return row && (ownValue(row, quality) ?? row["*"]);
 }
 
-/** Returns the rate of a million tokens of a category, with the documented fallbacks. */
+/** Returns the rate of a million tokens of a category, or that of the category's fallback. */
 export function tokenRate(price: TokenPrice, category: TokenCategory): Rate {
   if (category === "input" || category === "output") return price.perMillion[category];
   return price.perMillion[category] ?? tokenRate(price, FALLBACK[category]);
 }
 
-/** Returns the amount of a rate in a request with that many input tokens of all categories. */
+/** Returns the amount of a rate for a request with that many input tokens of all categories together. */
 export function amountAt({ amount, longContext }: Rate, inputTokens: number): Nanos {
   return longContext && inputTokens > longContext.above ? longContext.amount : amount;
 }
 
-/** Returns the numbers of input tokens above which an amount changes, in rising order. */
+/** Returns the numbers of input tokens above which an amount changes, in ascending order. */
 export function longContextSteps(price: TokenPrice): number[] {
   const steps = Object.values(price.perMillion).flatMap(({ longContext }) => longContext?.above ?? []);
   return [...new Set(steps)].sort((one, other) => one - other);
 }
 
 /**
- * Returns the source and start of a price as a whole: the organization's as soon as one rate is its own; since its
- * latest rate.
+ * Returns the source and start of a whole price. The source is the organization when at least one rate is its own; the
+ * start is the latest start of all rates.
  */
 export function priceOrigin(price: Price): { source: PriceSource; effectiveFrom: number } {
   const rates: readonly Rate[] =
@@ -149,7 +157,7 @@ function resolveImagePrice(currency: string, rows: readonly PriceRow[]): ImagePr
     if (row.unit !== "image") continue;
     for (const [tier, amounts] of entriesOf(row.perImage)) {
       const cells = (perImage[tier] ??= {});
-      // `*` of a stronger row covers every quality, so weaker rows add nothing to this tier.
+      // `*` in a stronger row covers every quality, so weaker rows add nothing to this tier.
       if (Object.hasOwn(cells, "*")) continue;
       for (const [quality, amount] of Object.entries(amounts))
         if (!Object.hasOwn(cells, quality)) cells[quality] = rateOf(row, amount);
@@ -190,20 +198,20 @@ function rateOf({ source, effectiveFrom }: PriceRow, amount: Nanos): Rate {
   return { amount, source, effectiveFrom };
 }
 
-/** The price of a usage. */
+/** The charge for a usage. */
 export interface ChargedAmount {
-  /** Rounded once, half up. */
+  /** The amount, rounded once, half up. */
   amount: Nanos;
   /** `organization` when at least one of the rates is the organization's own. */
   source: PriceSource;
 }
 
-/** Prices a usage: the only multiplication of money. Undefined when the price has no rate for it. */
+/** Returns the charge for a usage; undefined when the price lacks a rate. Money is multiplied only here. */
 export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
   const lines = chargeLines(price, usage);
   if (!lines) return undefined;
   let millionths = 0n;
-  // A usage without lines names its price source as well.
+  // A usage without lines has a price source too.
   let source: PriceSource = price.unit === "token" ? tokenRate(price, "input").source : "default";
   for (const line of lines) {
     millionths += line.millionths;
@@ -214,26 +222,26 @@ export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
 
 const MILLION = 1_000_000n;
 
-/** One factor of a charge: a quantity at a price. */
+/** One line of a charge: a quantity and its price. */
 export interface ChargeLine {
   what: "image" | TokenCategory | Feature;
   quantity: number;
   rate: Rate;
-  /** The rate's amount in this request, for `per` of the quantity. */
+  /** The rate's amount in this request, for a quantity of `per`. */
   unitPrice: Nanos;
   per: 1 | 1_000_000;
-  /** Their product in millionths of a nano-unit: only the sum of lines is rounded. */
+  /** Product of quantity and price in millionths of a nano-unit: only the sum of all lines is rounded. */
   millionths: bigint;
 }
 
-/** Prices a usage line by line. Undefined when the price lacks a rate for a part of it. */
+/** Returns the lines of the charge for a usage; undefined when the price lacks a rate for a part of the usage. */
 export function chargeLines(price: Price, usage: Usage): ChargeLine[] | undefined {
   if (usage.unit === "token") return price.unit === "token" ? tokenLines(price, usage) : undefined;
   const rate = price.unit === "image" ? imageRate(price, usage.tier, usage.quality) : undefined;
   return rate && [useLine("image", usage.count, rate)];
 }
 
-/** Undefined when a feature that is billed by use has no rate. */
+/** Returns undefined when the usage contains a feature that is billed by use but has no rate. */
 function tokenLines(price: TokenPrice, usage: TokenUsage): ChargeLine[] | undefined {
   const lines: ChargeLine[] = [];
   const inputTokens = sumTokens(usage.tokens, INPUT_CATEGORIES);

@@ -5,53 +5,59 @@ import type { RequestContent } from "./request-content.ts";
 import type { RequestTrace } from "./trace.ts";
 import type { Usage } from "./usage.ts";
 
-/** The record of one request, given to the listeners (log, metrics) after its end. */
+/** The record of one request. Listeners (log, metrics) get it after the request's end. */
 export interface RequestEvent {
-  /** The gateway's own id. */
+  /** The gateway's own id for the request. */
   id: string;
-  /** The caller's `X-Request-Id` if it was usable, else `id`. */
+  /** The caller's `X-Request-Id`, or `id` when the caller sent none or an unusable one. */
   requestId: string;
-  /** Id of its ledger entry; null when nothing was charged. */
+  /** Id of the request's ledger entry; null when nothing was charged. */
   ledgerId: string | null;
   /** Trace id of the caller's `traceparent` header (W3C Trace Context). */
   traceId: string | null;
-  /** Its spans, while traces are exported. */
+  /** Spans of the request while traces are exported; null otherwise. */
   trace: RequestTrace | null;
-  /** Route name, such as `chat` or `images.generations`; a closed set. `none` when no route was found. */
+  /**
+   * Name of the route, such as `chat` or `images.generations`, or `none` when no route was found. Only a fixed set of
+   * names occurs.
+   */
   route: string;
   method: string;
   /** Path without the query. */
   path: string;
-  /** The caller's address; only for requests that were refused for their key, address or path. */
+  /** The caller's address, only when the request was refused because of its key, address or path; else null. */
   address: string | null;
   status: number;
-  /** Error code of a failure. */
+  /** Error code of a failed request; null for a successful one. */
   code: string | null;
-  /** The message to the caller of a failed request. */
+  /** The message that the caller of a failed request got. */
   message: string | null;
-  /** Unix milliseconds at which it began. */
+  /** Unix milliseconds at which the request began. */
   at: number;
-  /** Monotonic milliseconds at which it began. */
+  /** Monotonic milliseconds at which the request began. */
   startedAt: number;
   durationMs: number;
-  /** Milliseconds to the first byte of a stream. */
+  /** Milliseconds until the first byte of a stream; null without one. */
   firstByteMs: number | null;
   organizationId: string | null;
   keyId: string | null;
-  /** `playground/` and the name of the member who sent it in the console; null for a request of the key's holder. */
+  /**
+   * `playground/` and the name of the member who sent the request in the console; null for a request of the key's
+   * holder.
+   */
   source: string | null;
-  /** Id of a model that exists. */
+  /** Id of the requested model; null when no such model exists. */
   model: string | null;
-  /** The name that the caller gave where no model has it; null where the request was not read. */
+  /** The requested name when no model has that name; null when a model has it or the name was not read. */
   askedModel: string | null;
-  /** The caller's `user-agent`. */
+  /** The caller's `user-agent` header. */
   client: string | null;
-  /** The pattern that the model was derived from; null when it is declared by its own id. */
+  /** The pattern that the model was derived from; null when the model is declared by its own id. */
   modelPattern: string | null;
   channel: string | null;
   isStream: boolean;
   usage: Usage | null;
-  /** Pictures a vendor made beyond those requested; neither delivered nor billed. */
+  /** Number of pictures that a vendor made in addition to the requested ones. They are neither delivered nor billed. */
   surplus: number;
   amount: Nanos;
   /** Currency of the amount; null when nothing was charged. */
@@ -61,9 +67,9 @@ export interface RequestEvent {
   pictures: readonly StoredImage[];
   /** Prompt and reply; null unless the organization logs them. */
   content: RequestContent | null;
-  /** The reason of a failure, for operators; never the caller's content. */
+  /** The reason for a failure, for operators. It never contains content of the caller. */
   cause: unknown;
 }
 
-/** Receives the record of each request after its end. Must not throw. */
+/** Receives the record of each request after the request's end. Must not throw. */
 export type RequestListener = (event: RequestEvent) => void;

@@ -4,8 +4,8 @@ import type { ImageCapability } from "./model.ts";
 import type { SizeTier } from "./usage.ts";
 
 /**
- * Parses `size` and the aspect ratio of a request. Unknown values count as unset, because an unsupported size is
- * ignored; `WxH` has priority over a ratio. Never throws.
+ * Reads the size and aspect ratio of a request. Unknown values count as absent, because unsupported sizes are ignored.
+ * `WxH` has priority over a ratio. Never throws.
  */
 export function readSize(size: string | null | undefined, ratio?: string | null): RequestedSize {
   const word = size?.trim() ?? "";
@@ -24,23 +24,23 @@ const EXACT = /^(\d{1,9})\s*[xX×*]\s*(\d{1,9})$/;
 const TIER = /^(\d{1,2}(?:\.\d)?)k$/i;
 const RATIO = /^\s*(\d{1,5}(?:\.\d{1,3})?)\s*[:xX×*]\s*(\d{1,5}(?:\.\d{1,3})?)\s*$/;
 
-/** Nominal pixels of a tier; a model's own table may differ a little. */
+/** Nominal area of a tier in pixels; the table of a model may differ slightly. */
 const TIER_PIXELS: Readonly<Record<SizeTier, number>> = { "1K": 2 ** 20, "2K": 2 ** 22, "4K": 2 ** 24 };
 const TIERS: readonly SizeTier[] = ["1K", "2K", "4K"];
 
-/** Largest area of each tier, in pixels; above the last it is 4K. */
+/** Maximum area of each tier in pixels. Larger areas are 4K. */
 const TIER_CEILINGS: readonly (readonly [SizeTier, number])[] = [
   ["1K", 1_638_400],
   ["2K", 4_718_592],
 ];
 
-/** A delivered picture is of the resolved tier from this share of the resolved area on. */
+/** Minimum share of the resolved area that a delivered picture must have to count as the resolved tier. */
 const SAME_TIER_SHARE = 0.75;
 
-/** Distances that differ by less count as equal: rounding errors of logarithms. */
+/** Two distances count as equal when they differ by less than this, because logarithms have rounding errors. */
 const SAME = 1e-9;
 
-/** Returns width divided by height of a `W:H` ratio, or null for another text. */
+/** Returns width divided by height for a ratio `W:H`; null for any other text. */
 export function ratioValue(ratio: string): number | null {
   const match = RATIO.exec(ratio);
   const value = Number(match?.[1]) / Number(match?.[2]);
@@ -48,8 +48,8 @@ export function ratioValue(ratio: string): number | null {
 }
 
 /**
- * Resolves a requested size to the nearest one that the model supports. The result is always legal: its tier and
- * ratio are the model's, and its pixels are in the model's table or within its bounds.
+ * Returns the supported size that is nearest to the requested one. The result is always legal: tier and ratio are the
+ * model's, and the pixels are in the model's table or within its bounds.
  */
 export function resolveSize(requested: RequestedSize, capability: ImageCapability): ResolvedSize {
   if (requested.kind === "exact") return resolveExact(requested, capability);
@@ -65,7 +65,10 @@ export function resolveSize(requested: RequestedSize, capability: ImageCapabilit
   };
 }
 
-/** Returns the tier that is billed: by area when exact pixels were requested, else the tier sent to the vendor. */
+/**
+ * Returns the tier to bill: that of the area when the caller requests exact pixels, else the tier that is sent to the
+ * vendor.
+ */
 export function priceTier(resolved: ResolvedSize, requested: RequestedSize): SizeTier {
   return requested.kind === "exact" ? areaTier(resolved.width * resolved.height) : resolved.tier;
 }
@@ -76,8 +79,8 @@ function areaTier(area: number): SizeTier {
 }
 
 /**
- * Returns the tier that took effect: the tier that the request was resolved to, or that of the delivered area when a
- * vendor delivered clearly less. Vendors round sizes, so a small difference means nothing.
+ * Returns the tier that took effect: the resolved tier, or the tier of the delivered area when a vendor delivers
+ * clearly less. Vendors round sizes, so a small difference is ignored.
  */
 export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixels): SizeTier {
   const area = delivered.width * delivered.height;
@@ -86,7 +89,10 @@ export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixel
   return TIERS.indexOf(smaller) < TIERS.indexOf(tier) ? smaller : tier;
 }
 
-/** Resolves a ratio. A model with free pixels keeps the requested one, listed or not. */
+/**
+ * Returns the size for a requested ratio. A model that accepts any size keeps the requested ratio even if its list does
+ * not contain it.
+ */
 function resolveRatio(
   value: number,
   tier: SizeTier,
@@ -127,26 +133,29 @@ function isFree(
   return capability.sizeMode === "pixels" && capability.bounds !== undefined;
 }
 
-/** Parses a tier with any number, such as `1.5K`, to the nearest of the three; null for another text. */
+/** Reads a tier with any number, such as `1.5K`, as the nearest of the three tiers; null for any other text. */
 function readTier(word: string): SizeTier | null {
   const number = Number(TIER.exec(word)?.[1]);
   if (!(number > 0)) return null;
   return closestTier(Math.log(number ** 2 * TIER_PIXELS["1K"]), TIERS);
 }
 
-/** Returns the model's tier nearest to the requested one, or its first when none was requested. */
+/** Returns the model's tier that is nearest to the requested one, or the model's first tier when none was requested. */
 function nearestTier(tier: SizeTier | null, capability: ImageCapability): SizeTier {
   const tiers = tiersOf(capability);
   return closestTier(Math.log(TIER_PIXELS[tier ?? tiers[0]]), tiers);
 }
 
-/** Returns the nearest tier; on a tie the earlier one, which is smaller and cheaper. */
+/** Returns the nearest tier. If two are equally near, returns the earlier one, which is smaller and cheaper. */
 function closestTier(logArea: number, tiers: readonly SizeTier[]): SizeTier {
   const distance = (tier: SizeTier) => Math.abs(Math.log(TIER_PIXELS[tier]) - logArea);
   return tiers.reduce((best, tier) => (distance(tier) < distance(best) - SAME ? tier : best));
 }
 
-/** Returns the model's ratio nearest to `value` by logarithm; on a tie the one with more pixels. */
+/**
+ * Returns the model's ratio that is nearest to `value` by logarithm. If two are equally near, returns the one with more
+ * pixels.
+ */
 function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability): string {
   const candidates = capability.ratios.map((ratio) => {
     const pixels = pixelsOf(tier, ratio, capability);
@@ -164,7 +173,7 @@ function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability
   }, first).ratio;
 }
 
-/** Returns the pixels of a model's tier and ratio: from its table, else computed from the tier's area. */
+/** Returns the pixels for a model's tier and ratio: those of its table, else those computed from the tier's area. */
 function pixelsOf(tier: SizeTier, ratio: string, capability: ImageCapability): Pixels {
   const row = capability.sizes[tier];
   const listed = EXACT.exec((row && ownValue(row, ratio)) || "");
@@ -189,15 +198,16 @@ function defaultRatio(capability: ImageCapability): number {
   return ratioValue(capability.ratios[0] ?? SQUARE) ?? 1;
 }
 
-/** Returns the model's tiers; one without any counts as one of the smallest tier. */
+/** Returns the model's tiers. A model without tiers is treated as if it had only the tier 1K. */
 function tiersOf(capability: ImageCapability): readonly [SizeTier, ...SizeTier[]] {
   const [first = "1K", ...rest] = capability.tiers;
   return [first, ...rest];
 }
 
 /**
- * Returns the legal size nearest to the requested one; a legal size is returned unchanged. `keep` decides which value
- * has priority on the grid: the requested edges or the ratio. A size that must be scaled keeps its ratio.
+ * Returns the legal size that is nearest to the requested one; a legal size is returned unchanged. `keep` decides if
+ * the requested edges or the requested ratio are more important when edges are rounded to multiples. A size that must
+ * be scaled always keeps its ratio.
  */
 export function nearestLegalSize(requested: Pixels, bounds: PixelBounds, keep: "edges" | "ratio"): Pixels {
   if (isLegalSize(requested, bounds)) return { width: requested.width, height: requested.height };
@@ -222,13 +232,13 @@ export interface Pixels {
 
 type PixelBounds = NonNullable<ImageCapability["bounds"]>;
 
-/** Weight of a change of the ratio against an equal change of the area. */
+/** Weight of a change of the ratio, relative to an equal change of the area. */
 const RATIO_WEIGHT = 1000;
 
-/** Grid lines tried on either side of the ideal edge. */
+/** Number of possible edge lengths that are tried below and above the ideal length. */
 const REACH = 8;
 
-/** Tolerance at the ratio bound, for the rounding of a division. */
+/** Tolerance in the comparison with the maximum ratio, because divisions have rounding errors. */
 const TOLERANCE = 1e-9;
 
 /** True when the model accepts this size. */
@@ -247,7 +257,8 @@ export function isLegalSize({ width, height }: Pixels, bounds: PixelBounds): boo
 }
 
 /**
- * Fits a size to the bounds of ratio, edge and area, ignoring the grid: cuts the long edge, then scales both edges.
+ * Scales a size to the bounds of ratio, edge and area, without rounding to multiples: first shortens the long edge to
+ * the maximum ratio, then scales both edges.
  */
 function scaleWithinBounds({ width, height }: Pixels, bounds: PixelBounds): Pixels {
   const max = bounds.maxRatio * Math.min(width, height);
@@ -265,7 +276,9 @@ function gridAround(edge: number, bounds: PixelBounds): number[] {
   return lines.filter((line) => line > 0).map((line) => line * bounds.multiple);
 }
 
-/** The fallback when nothing near the ideal is legal: legal under all bounds that allow a square. */
+/**
+ * Returns the size to use when no size near the ideal one is legal. It is legal under all bounds that allow a square.
+ */
 function largestSquare(bounds: PixelBounds): Pixels {
   const edge = Math.min(bounds.maxEdge, Math.sqrt(bounds.maxPixels));
   const aligned = Math.max(1, Math.floor(edge / bounds.multiple)) * bounds.multiple;

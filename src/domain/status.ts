@@ -1,41 +1,41 @@
-/** Severities of causes: `critical` when requests are refused or money is at risk. */
+/** Severities of causes. A cause is `critical` when requests are refused or money is at risk. */
 export type Severity = "warning" | "critical";
 
-/** One thing that is wrong now, of the whole installation or of one organization. */
+/** One current problem of the whole installation or of one organization. */
 export interface StatusCause {
   /**
-   * `part`: a part of the gateway · `ejection`: a target out of service ·
-   * `model`: no target of it can be called · `calls`: calls to a vendor fail · `slow`: they take far longer than usual ·
-   * `requests`: requests fail · `price`: requests are refused for want of a price · `notices`: mails or webhooks of
-   * alerts do not arrive · `alert`: a rule has found something.
+   * `part`: a part of the gateway has a problem · `ejection`: a target is out of service · `model`: no target of a
+   * model can be called · `calls`: calls to a vendor fail · `slow`: calls to a vendor take far longer than usual ·
+   * `requests`: requests fail · `price`: requests are refused because a price is missing · `notices`: mails or webhooks
+   * of alerts do not arrive · `alert`: a rule has found a condition.
    */
   kind: "part" | "ejection" | "model" | "calls" | "slow" | "requests" | "price" | "notices" | "alert";
   severity: Severity;
-  /** The part, channel, target, model, organization or rule that it is about. */
+  /** The part, channel, target, model, organization or rule that has the problem. */
   subject: string;
-  /** The organization that it concerns; null for all. */
+  /** Id of the organization that the problem concerns; null for all. */
   organizationId: string | null;
-  /** Unix milliseconds, as far as it is known. */
+  /** Unix milliseconds at which the problem began; null when that is unknown. */
   since: number | null;
-  /** A sentence for operators. */
+  /** One sentence about the problem, for operators. */
   message: string;
-  /** The numbers and names of the message. */
+  /** The numbers and names that occur in the message. */
   figures: Readonly<Record<string, string | number>>;
-  /** Page below `/console` that shows more. */
+  /** Page below `/console` that shows details. */
   path: string;
 }
 
-/** The verdict on whether all is well now. */
+/** The state of the installation or of one organization, with all current problems. */
 export interface InstallationStatus {
-  /** The worst severity of the causes; without any `idle` when nothing was called for a while. */
+  /** The worst severity of the causes. Without causes it is `ok`, or `idle` when no model was called recently. */
   state: "ok" | "idle" | Severity;
-  /** Unix milliseconds. */
+  /** Unix milliseconds at which the state was determined. */
   checkedAt: number;
-  /** The worst first. */
+  /** All current problems, the worst first. */
   causes: readonly StatusCause[];
 }
 
-/** The reasons for which targets are out of service, in words for operators. */
+/** Descriptions for operators of the reasons for which targets are out of service. */
 export const EJECTION_REASONS: Readonly<Record<string, string>> = {
   account: "the vendor refuses the credential, its balance or its access to the model",
   limited: "the vendor's limits are reached",

@@ -1,13 +1,13 @@
 /**
- * The trace of one request by W3C Trace Context, while traces are exported. Ids are in lower-case hexadecimal: 32 digits of
- * a trace, 16 of a span.
+ * The trace of one request (W3C Trace Context), while traces are exported. Ids are lower-case hexadecimal: 32 digits
+ * for a trace, 16 for a span.
  */
 export interface RequestTrace {
   readonly traceId: string;
-  /** The caller's span; null for a trace that begins here. */
+  /** Id of the caller's span; null for a trace that begins in this gateway. */
   readonly parentId: string | null;
   readonly spanId: string;
-  /** False when the trace is not exported; vendors are told its id all the same. */
+  /** False when the trace is not exported. Vendors get its id nevertheless. */
   readonly isSampled: boolean;
   /** The spans of the calls to vendors, in the order of the request's attempts. */
   readonly attempts: AttemptSpan[];
@@ -15,19 +15,22 @@ export interface RequestTrace {
 
 export interface AttemptSpan {
   readonly spanId: string;
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds at which the call began. */
   readonly startedAt: number;
 }
 
-/** Begins a trace, or the part of the caller's trace that runs here. `ownId` is the trace id where the caller sends none. */
+/** Begins a trace, or continues the caller's trace. `ownId` becomes the trace id when the caller sends none. */
 export type BeginTrace = (traceparent: string | null, ownId: string) => RequestTrace;
 
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(?:$|-)/;
 const RANDOM_DIGITS = 14;
 
-/** Returns a function that samples the share `ratio` of all traces, by their ids: all services sample the same ones. */
+/**
+ * Returns a function that exports the share `ratio` of all traces. The trace id decides, so all services choose the
+ * same traces.
+ */
 export function traceSampler(ratio: number): BeginTrace {
-  // By the 56 random bits of the id (W3C Trace Context, level 2).
+  // The 56 random bits of the id decide (W3C Trace Context, level 2).
   const threshold = (1 - ratio) * 16 ** RANDOM_DIGITS;
   return (traceparent, ownId) => {
     const [, callersId, parentId = null] = (traceparent !== null && TRACEPARENT.exec(traceparent)) || [];
@@ -37,7 +40,7 @@ export function traceSampler(ratio: number): BeginTrace {
   };
 }
 
-/** Returns the header that names the trace and the calling span to a callee. */
+/** Returns the `traceparent` header for a call that a span makes. */
 export function traceparentOf({ traceId, isSampled }: RequestTrace, spanId: string): string {
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }

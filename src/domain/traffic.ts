@@ -1,31 +1,34 @@
 import type { RequestEvent } from "./request-event.ts";
 
-/** Outcomes of requests in one span of time, counted beside the ledger. */
+/** Number of requests with the same outcome in one minute. Counts are kept separately from the ledger. */
 export interface TrafficCount {
-  /** Start of the minute, Unix milliseconds. */
+  /** Unix milliseconds at which the minute starts. */
   at: number;
-  /** Empty when there is none, as in the following fields. */
+  /** Id of the organization. This field and the three that follow are empty when they are unknown. */
   organizationId: string;
   keyId: string;
   model: string;
   channel: string;
-  /** Name of the endpoint, or `attempt` for calls to vendors. */
+  /** Name of the endpoint, or `attempt` when calls to vendors are counted. */
   route: string;
-  /** First digit of the status, as text; `0` for an attempt without a status. */
+  /** First digit of the HTTP status as text; `0` for a call to a vendor without a status. */
   status: string;
-  /** Error code of a failed request, or outcome of a failed attempt; else empty. */
+  /** Error code of failed requests, or outcome of failed calls to vendors; otherwise empty. */
   code: string;
   requests: number;
-  /** Those that have a ledger entry although they failed, such as a stream that was cut. */
+  /** Number of failed requests that have a ledger entry, such as interrupted streams. */
   charged: number;
   /** Number of requests by duration; see `durationBucket`. */
   durations: number[];
 }
 
-/** The route of calls to vendors. */
+/** Value of `route` for calls to vendors. */
 export const ATTEMPT_ROUTE = "attempt";
 
-/** Number of buckets of durations: the first ends at 5 ms, each ends at twice the one before, the last has no end. */
+/**
+ * Number of buckets of durations: the first ends at 5 ms, each further one at twice the end of the one before; the last
+ * has no end.
+ */
 export const DURATION_BUCKETS = 18;
 const FIRST_BOUND_MS = 5;
 
@@ -36,8 +39,9 @@ export function durationBucket(milliseconds: number): number {
 }
 
 /**
- * Returns the duration in milliseconds that a share of all requests stayed below, evenly spread within its bucket;
- * null when there were none. Beyond the last bound it returns that bound.
+ * Returns the duration in milliseconds below which a share of all requests stayed; null when there were no requests.
+ * Assumes that the durations in a bucket are evenly spread. Returns the lower bound of the last bucket for any duration
+ * in it.
  */
 export function percentile(buckets: readonly number[], share: number): number | null {
   const total = buckets.reduce((sum, count) => sum + count, 0);
@@ -61,7 +65,7 @@ function boundsOf(index: number): [from: number, to: number] {
   return index >= DURATION_BUCKETS - 1 ? [last, last] : [end / 2, end];
 }
 
-/** Routes whose requests call a model. */
+/** Names of the routes whose requests call a model. */
 const MODEL_ROUTES: ReadonlySet<string> = new Set([
   "chat",
   "responses",
@@ -74,15 +78,18 @@ const MODEL_ROUTES: ReadonlySet<string> = new Set([
   "jobs.run",
 ]);
 
-/** Codes of requests that the caller gave up. */
+/** Error codes of requests that the caller cancelled or left. */
 const GIVEN_UP: ReadonlySet<string> = new Set(["caller_gone", "cancelled"]);
 
-/** True when a request called a model or was to call one. A job counts when it has run or was refused. */
+/**
+ * True when a request called a model or should have called one. A job counts when it runs; its submission counts only
+ * when it is refused.
+ */
 export function isModelCall({ route, status }: Pick<RequestEvent, "route" | "status">): boolean {
   return MODEL_ROUTES.has(route) || (route === "jobs.submit" && status >= 400);
 }
 
-/** True when a request failed or was refused, but not when the caller gave it up. */
+/** True when a request failed or was refused. A request that the caller cancelled or left did not fail. */
 export function isFailed({ status, code }: Pick<RequestEvent, "status" | "code">): boolean {
   return (status >= 400 || code !== null) && !(code !== null && GIVEN_UP.has(code));
 }

@@ -31,7 +31,7 @@ export type UpstreamErrorKind =
   | "too_large"
   | "rejected";
 
-/** Kinds whose cause is the request: they say nothing about the target's health. */
+/** Kinds of errors that the request causes: they give no information about the target's health. */
 export const KINDS_BY_REQUEST: ReadonlySet<UpstreamErrorKind> = new Set<UpstreamErrorKind>([
   "refused",
   "empty",
@@ -41,25 +41,32 @@ export const KINDS_BY_REQUEST: ReadonlySet<UpstreamErrorKind> = new Set<Upstream
 ]);
 
 interface UpstreamErrorDetail {
-  /** HTTP status, when there was one. */
+  /** HTTP status; absent when no response arrived. */
   status?: number;
-  /** The vendor's retry-after. */
+  /** Seconds of the vendor's `retry-after` header. */
   retryAfterSeconds?: number;
-  /** True when the vendor may have done the work, and may charge for it, although there is no response. */
+  /** True when the vendor may have done the work, and may charge for it, although no response arrived. */
   isAmbiguous?: boolean;
-  /** For kinds that the request causes: the message for the caller, without vendor names; a general one when absent. */
+  /**
+   * The message for the caller, without names of vendors, for kinds that the request causes. When absent, the caller
+   * gets a general message.
+   */
   publicMessage?: string;
-  /** The vendor's own words, which may quote the prompt: for the log at its `debug` level only. */
+  /** The vendor's own message. It may quote the prompt, so only the log level `debug` contains it. */
   vendorMessage?: string;
-  /** For `rejected` and `too_long`: the field that the vendor named. */
+  /** For `rejected` and `too_long`: the request field that the vendor's error names. */
   param?: string;
   /**
-   * For `rejected`: found before any work was done, for a reason of this vendor alone; another may accept the request.
+   * For `rejected`: true when the request was refused before any work, for a reason of this vendor alone. Another
+   * vendor may accept the request.
    */
   isUnsent?: boolean;
-  /** For `account`: no target could be called for another reason, so that a retry fails until an operator mends it. */
+  /**
+   * For `account`: true when every target fails for this reason, so that retries are useless until an operator changes
+   * something.
+   */
   isFinal?: boolean;
-  /** True when the request may be the cause, so that the target's health is not affected. */
+  /** True when the request may be the cause. The error then does not affect the target's health. */
   isByRequest?: boolean;
   cause?: unknown;
 }
@@ -74,7 +81,7 @@ export class UpstreamError extends ExpectedError {
   readonly isUnsent: boolean;
   isFinal: boolean;
   readonly isByRequest: boolean;
-  /** The vendor's own id of the call; the transport sets it from the response. */
+  /** The vendor's own id of the call, which the transport reads from the response. */
   requestId?: string;
 
   /** `message` is for the operator's log and may name the vendor. */

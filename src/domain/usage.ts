@@ -1,7 +1,7 @@
 import { type Nanos, parseNanos } from "../lib/money.ts";
 import type { Feature } from "./feature.ts";
 
-/** Categories of consumed tokens. They are disjoint: a token counts in exactly one, so a bill is a plain sum. */
+/** Categories of tokens. Each token counts in exactly one category, so that a bill is a plain sum. */
 export type TokenCategory =
   | "input"
   | "cacheRead"
@@ -33,7 +33,7 @@ export const TOKEN_CATEGORIES: readonly TokenCategory[] = [
   "imageOutput",
 ];
 
-/** The public name of a category: in the configuration, in options, and wherever it is shown. */
+/** The public name of each category, for the configuration, options and all displays. */
 export const TOKEN_CATEGORY_NAMES: Readonly<Record<TokenCategory, string>> = {
   input: "input",
   cacheRead: "cache_read",
@@ -45,67 +45,74 @@ export const TOKEN_CATEGORY_NAMES: Readonly<Record<TokenCategory, string>> = {
   imageOutput: "image_output",
 };
 
-/** Uses of features that a vendor counts beside tokens; an absent feature was not used. */
+/** Number of uses of each feature that a vendor counts in addition to tokens. An absent feature was not used. */
 export type UseCounts = Partial<Record<Feature, number>>;
 
-/** Whole tokens; an absent category is zero. */
+/** Whole numbers of tokens by category. An absent category is zero. */
 export type TokenCounts = Partial<Record<TokenCategory, number>>;
 
 export interface TokenUsage {
   unit: "token";
   tokens: TokenCounts;
-  /** Uses that are billed beside the tokens. */
+  /** Uses that are billed in addition to the tokens. */
   uses?: UseCounts;
   vendorCost?: VendorCost;
   /** `estimated` when the gateway had to estimate the input, the output or the uses. */
   source: "upstream" | "estimated";
-  /** True when the vendor reported impossible numbers, which were clamped or replaced. */
+  /** True when the vendor reported impossible numbers. They were limited or replaced. */
   anomalous?: boolean;
 }
 
-/** The tokens that a vendor reported for a text response: hostile input until the usage policy has judged it. */
+/**
+ * The tokens that a vendor reports for a text response. They are not trustworthy until the usage policy has checked
+ * them.
+ */
 export interface UsageReport {
-  /** Well-formed counts only. */
+  /** Contains only well-formed counts. */
   tokens: TokenCounts;
   uses?: UseCounts;
   cost?: VendorCost;
-  /** True when there was a well-formed number of input tokens, or of output tokens; zero is one. */
+  /** True when the vendor reported a well-formed number of input tokens, or of output tokens; zero is well-formed. */
   hasInput: boolean;
   hasOutput: boolean;
-  /** True when a number was impossible: negative, fractional, not a number, too large, or a part above its sum. */
+  /**
+   * True when a number was impossible: negative, fractional, not a number, too large, or a part larger than its sum.
+   */
   isAnomalous: boolean;
 }
 
-/** The known facts about the usage of a text response, complete or not. */
+/** All known facts about the usage of a text response, which may be incomplete. */
 export interface ObservedUsage {
-  /** The last usable report of the vendor. */
+  /** The vendor's last usable report; null when there was none. */
   report: UsageReport | null;
-  /** Estimated tokens of the delivered text. */
+  /** Estimated number of tokens in the delivered text. */
   deliveredTokens: number;
-  /** The delivered text, for a better estimate; absent when there was none. */
+  /** The delivered text, by which tokens can be counted more precisely; absent when no text was delivered. */
   delivered?: CountableText;
-  /** Uses of features with delivered results. */
+  /** Number of uses of each feature whose results were delivered. */
   seenUses: UseCounts;
-  /** True when the report covers the complete response: nothing was delivered after it and nothing is missing. */
+  /**
+   * True when the report covers the complete response: nothing was delivered after the report, and nothing is missing.
+   */
   isReportFinal: boolean;
 }
 
-/** Text that a tokenizer can count. */
+/** A text whose tokens can be counted. */
 export interface CountableText {
   /** The whole text, or the beginning of a long one. */
   readonly text: string;
-  /** The share of the whole that `text` is, from 0 to 1. */
+  /** Length of `text` as a share of the whole text, from 0 to 1. */
   readonly share: number;
-  /** Tokens besides those of the text: of media and of the form of messages. */
+  /** Number of tokens that are not in the text: those of media and of the structure of messages. */
   readonly otherTokens: number;
 }
 
-/** Decides the billed usage of a text response. */
+/** Decides which usage of a text response is billed. */
 export type UsagePolicy = (observed: ObservedUsage) => TokenUsage;
 
 export interface ImageUsage {
   unit: "image";
-  /** Delivered images. */
+  /** Number of delivered images. */
   count: number;
   tier: SizeTier;
   quality: string;
@@ -113,12 +120,12 @@ export interface ImageUsage {
   vendorCost?: VendorCost;
 }
 
-/** The vendor's own token report of an image call; shown to the caller, never billed. */
+/** The tokens that the vendor reports for an image call. The caller sees them, but they are never billed. */
 export interface ImageTokens {
   input: number;
   output: number;
   total: number;
-  /** The parts of input and output, if the vendor reports them. */
+  /** Tokens of input and output by modality, if the vendor reports them. */
   inputDetails?: ModalityTokens;
   outputDetails?: ModalityTokens;
 }
@@ -134,19 +141,19 @@ export type SizeTier = "1K" | "2K" | "4K";
 
 const MAX_TOKENS = 2 ** 40;
 
-/** Returns a vendor's number when it is a whole number from 0 to 2^40, else null. */
+/** Returns a vendor's number if it is a whole number from 0 to 2^40, else null. */
 export function saneCount(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
     ? value
     : null;
 }
 
-/** True when the caller must get other numbers than the vendor reported. */
+/** True when the caller must get numbers that differ from those of the vendor. */
 export function isCorrected({ source, anomalous }: TokenUsage): boolean {
   return source === "estimated" || anomalous === true;
 }
 
-/** Returns the sum over some categories, or over all. */
+/** Returns the sum of the given categories, or of all categories. */
 export function sumTokens(
   tokens: TokenCounts,
   categories: readonly TokenCategory[] = TOKEN_CATEGORIES,
@@ -156,19 +163,22 @@ export function sumTokens(
   return sum;
 }
 
-/** A vendor's own figure for what its work cost the operator. It is recorded beside a charge and never billed. */
+/**
+ * The cost of a vendor's work for the operator, as the vendor reports it. It is recorded next to a charge but never
+ * billed.
+ */
 export interface VendorCost {
   amount: Nanos;
-  /** ISO 4217. */
+  /** ISO 4217 code of the currency. */
   currency: string;
 }
 
-/** The largest cost of a call; a larger number is capped to it. */
+/** Maximum cost of one call in US dollars. A larger reported number is limited to it. */
 const MAX_UNITS = 1_000_000;
 
 /**
- * Reads a cost that a vendor reports in US dollars, or in parts of which `perDollar` make one. The input is hostile:
- * anything but a number from zero on is no cost, and a very large one is capped.
+ * Reads a cost that a vendor reports in US dollars, or in parts of a dollar, of which `perDollar` make one dollar. The
+ * value is not trustworthy: negative values and other types count as no cost, and very large numbers are limited.
  */
 export function readVendorCost(value: unknown, perDollar = 1): VendorCost | undefined {
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return undefined;
@@ -176,7 +186,7 @@ export function readVendorCost(value: unknown, perDollar = 1): VendorCost | unde
   return { amount: parseNanos(units.toFixed(9)), currency: "USD" };
 }
 
-/** Returns the sum of several calls' costs; undefined unless all are known and in one currency. */
+/** Returns the sum of the costs of several calls. Returns undefined when a cost is unknown or the currencies differ. */
 export function sumVendorCosts(costs: readonly (VendorCost | undefined)[]): VendorCost | undefined {
   const [first] = costs;
   if (!first) return undefined;

@@ -1,4 +1,4 @@
-/** Names of vendors and serving software, as parts of a regular expression without case. */
+/** Names of vendors and serving software, as parts of a case-insensitive regular expression. */
 export const VENDOR_NAMES: readonly string[] = [
   "openai",
   "open ai",

@@ -1,4 +1,4 @@
-/** Every type of message that goes to webhooks, with when it is sent and what its data is. */
+/** Every type of message that webhooks send, with the situation in which it is sent and the kind of its data. */
 export const WEBHOOK_MESSAGES = {
   "job.completed": { when: "A job has its pictures", data: "job" },
   "job.failed": { when: "A job has failed for good", data: "job" },
@@ -7,7 +7,7 @@ export const WEBHOOK_MESSAGES = {
   "alert.resolved": { when: "It holds no more; not sent of budgets", data: "alert" },
 } as const;
 
-/** The data of an alert's message, with the meanings of its fields. */
+/** The fields in the data of an alert's message, with their meanings. */
 export const ALERT_DATA = {
   id: "Id of what was found",
   alert_id: "Id of the rule",
@@ -23,8 +23,8 @@ export const ALERT_DATA = {
   resolved_at: "When it ended; null while it holds",
 } as const;
 
-/** A message's data about an alert. */
+/** The data of an alert's message. */
 export type AlertData = Record<keyof typeof ALERT_DATA, string | null>;
 
-/** A type of message. */
+/** The type of a message that webhooks send. */
 export type WebhookMessageType = keyof typeof WEBHOOK_MESSAGES;
