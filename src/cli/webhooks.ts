@@ -13,17 +13,19 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
     fields: {
       url: "[address]  public https address; without it, sign for the `webhook_url` of jobs",
       organizationId: { usage: "--org <id>  organization", default: "default" },
+      format: "--format <format>  standard, or of alerts alone slack or pagerduty",
+      routingKey: "--routing-key <key>  integration key of a service at PagerDuty",
     },
     json: ({ webhook, secret }) => ({ endpoint: webhook, secret }),
-    line: ({ webhook, secret }) =>
-      `Webhook ${webhook.id} is added. Its secret is shown only now:\n\n  ${secret}\n`,
+    line: addedLine,
   });
   addList(webhooks, cli, ["list", "webhooks.list"], {
     description: "list endpoints",
     fields: { organizationId: "--org <id>  of this organization only" },
-    row: ({ id, organizationId, url, createdAt }) => ({
+    row: ({ id, organizationId, format, url, createdAt }) => ({
       id,
-      organization: organizationId,
+      organization: organizationId ?? "",
+      format,
       url: url ?? "(webhook_url of jobs)",
       created: createdAt,
     }),
@@ -63,11 +65,17 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
   });
 }
 
+function addedLine({ webhook: { id }, secret }: CommandOutput<"webhooks.create">): string {
+  return secret === null
+    ? `Webhook ${id} is added. It is told of alerts that use webhooks.`
+    : `Webhook ${id} is added. Its secret is shown only now:\n\n  ${secret}\n`;
+}
+
 function toDeliveryRow(delivery: CommandOutput<"deliveries.list">["data"][number]) {
   const { id, organizationId, jobId, event, url, status, attempts, nextAt, createdAt, lastResult } = delivery;
   return {
     id,
-    organization: organizationId,
+    organization: organizationId ?? "",
     job: jobId,
     event,
     url,

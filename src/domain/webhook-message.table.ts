@@ -28,3 +28,8 @@ export type AlertData = Record<keyof typeof ALERT_DATA, string | null>;
 
 /** The type of a message that webhooks send. */
 export type WebhookMessageType = keyof typeof WEBHOOK_MESSAGES;
+
+/** Formats of the messages to an endpoint. `standard` is told of jobs and alerts, the others of alerts alone. */
+export const WEBHOOK_FORMATS = ["standard", "slack", "pagerduty"] as const;
+
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];

@@ -1,4 +1,5 @@
 import type { Job } from "../domain/job.ts";
+import type { AlertData, WebhookFormat, WebhookMessageType } from "../domain/webhook-message.table.ts";
 
 /**
  * Queue of messages about the ends of jobs, which are written in the transactions that end the jobs. Methods throw a
@@ -24,7 +25,7 @@ export interface WebhookQueue {
 
 export interface DueWebhook {
   id: string;
-  event: string;
+  event: WebhookMessageType;
   url: string;
   /** Number of attempts including this one. */
   attempts: number;
@@ -36,7 +37,8 @@ export interface DueWebhook {
   /**
    * Content of a message that is not about a job, with its time in Unix milliseconds; null for a message about a job.
    */
-  content: { data: unknown; at: number } | null;
-  /** Secrets; each of them signs the message. Empty when the endpoint was removed. */
+  content: { data: AlertData; at: number } | null;
+  format: WebhookFormat;
+  /** Secrets; each of them signs the message. The routing key for PagerDuty. Empty when the endpoint was removed. */
   secrets: readonly string[];
 }

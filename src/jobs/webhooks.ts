@@ -1,4 +1,5 @@
 import { Webhook } from "standardwebhooks";
+import { writePagerDutyEvent, writeSlackMessage } from "../dialects/alert-formats.ts";
 import { writeJob } from "../dialects/jobs/job.ts";
 import type { Links } from "../gateway/delivery/stored-blobs.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
@@ -31,8 +32,12 @@ const RETRY_MS = [
 ];
 const POLL_MS = 1_000;
 const AT_ONCE = 16;
+/** Longest wait that a receiver may ask for. */
+const MAX_ASKED_MS = 60 * MINUTE_MS;
 /** Status with which an address says that it is gone permanently. */
 const GONE = 410;
+/** Statuses from 400 to 499 after which a later attempt may succeed. */
+const TRANSIENT = new Set([408, 425, 429]);
 
 /**
  * Sends messages until it is stopped. Each message is sent at least once and is signed as Standard Webhooks prescribes.
@@ -66,10 +71,11 @@ async function send(options: WebhookOptions, message: DueWebhook): Promise<void>
   const { queue } = options;
   const content = contentOf(options, message);
   if (content === null) return await queue.failed(message.id, "its endpoint or job was removed", null);
-  const { result, isDelivered, isFinal } = await post(options, message, content);
+  const { result, isDelivered, isFinal, askedMs = 0 } = await post(options, message, content);
   if (isDelivered) return await queue.delivered(message.id, result);
   const waitMs = RETRY_MS[message.attempts - 1];
-  await queue.failed(message.id, result, isFinal || waitMs === undefined ? null : jittered(waitMs));
+  const retryMs = isFinal || waitMs === undefined ? null : Math.max(jittered(waitMs), askedMs);
+  await queue.failed(message.id, result, retryMs);
 }
 
 /** Adds jitter, so that messages that failed together are not repeated together. */
@@ -79,13 +85,16 @@ function jittered(milliseconds: number): number {
 
 async function post(
   { safeFetch }: WebhookOptions,
-  { url, organizationId }: DueWebhook,
+  { url, organizationId, format }: DueWebhook,
   { body, headers }: { body: string; headers: Record<string, string> },
-): Promise<{ result: string; isDelivered: boolean; isFinal: boolean }> {
+): Promise<{ result: string; isDelivered: boolean; isFinal: boolean; askedMs?: number }> {
   try {
-    const status = await safeFetch.post(url, { body, headers, tenant: organizationId });
+    const { status, retryAfter } = await safeFetch.post(url, { body, headers, tenant: organizationId });
     const isDelivered = status >= 200 && status < 300;
-    return { result: `status ${status}`, isDelivered, isFinal: status === GONE };
+    // Slack and PagerDuty refuse an address, a key or a message for good; a receiver of one's own may be mended.
+    const isRefused = format !== "standard" && status >= 400 && status < 500 && !TRANSIENT.has(status);
+    const askedMs = Math.min(Number(retryAfter ?? 0) * 1_000 || 0, MAX_ASKED_MS);
+    return { result: `status ${status}`, isDelivered, isFinal: status === GONE || isRefused, askedMs };
   } catch (error) {
     if (!(error instanceof SafeFetchError)) throw error;
     const isFinal = error.reason === "not_allowed";
@@ -93,8 +102,24 @@ async function post(
   }
 }
 
-/** Returns the body and its signatures, one for each secret in force. */
+/** Returns the body with its headers; null where its endpoint or job is gone. */
 function contentOf(
+  options: WebhookOptions,
+  message: DueWebhook,
+): { body: string; headers: Record<string, string> } | null {
+  const { event, format, secrets, content } = message;
+  if (format === "standard") return signedContent(options, message);
+  const [routingKey] = secrets;
+  if (content === null || routingKey === undefined) return null;
+  const body =
+    format === "slack"
+      ? writeSlackMessage(event, content.data)
+      : writePagerDutyEvent(event, content.data, routingKey);
+  return { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+}
+
+/** The body and its signatures, one for each secret in force. */
+function signedContent(
   options: WebhookOptions,
   message: DueWebhook,
 ): { body: string; headers: Record<string, string> } | null {

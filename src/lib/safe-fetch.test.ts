@@ -286,6 +286,7 @@ describe("posts", () => {
   const post = (fetch: ReturnType<typeof createSafeFetch>, link: string) =>
     fetch
       .post(link, { body: "{}", headers: { "content-type": "application/json" }, tenant: "a" })
+      .then(({ status }) => status)
       .catch((error: unknown) => (error instanceof SafeFetchError ? error.reason : String(error)));
 
   test("return the status, and follow no redirect", async () => {

@@ -24,10 +24,10 @@ export interface SafeFetch {
    */
   download(link: string, sink: Sink, options: DownloadOptions): Promise<number>;
   /**
-   * Posts text to a link and returns the status. Does not follow redirects and does not read the body. Throws a
-   * `SafeFetchError`.
+   * Posts text to a link and returns the status and the header `retry-after`. Does not follow redirects and does not read
+   * the body. Throws a `SafeFetchError`.
    */
-  post(link: string, options: PostOptions): Promise<number>;
+  post(link: string, options: PostOptions): Promise<{ status: number; retryAfter: string | null }>;
 }
 
 interface PostOptions {
@@ -143,7 +143,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
       return await run(postSlots, new AbortController().signal, tenant, async (signal) => {
         const response = await connect(link, { headers: all, body }, network, signal);
         await response.body?.cancel();
-        return response.status;
+        return { status: response.status, retryAfter: response.headers.get("retry-after") };
       });
     },
   };

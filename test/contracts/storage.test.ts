@@ -14,6 +14,7 @@ const MIGRATION_NAMES = [
   "0002_ledger_exports",
   "0003_charged_failures",
   "0004_ledger_export_epochs",
+  "0005_webhook_formats",
 ];
 
 onEachDatabase("The store", (databases) => {

@@ -90,7 +90,10 @@ onEachDatabase("webhooks", (databases) => {
     await stores.jobs.finish(job, endings[ending]);
     return job.jobId;
   };
-  const add = (url: string | null, organizationId = "org_a") => addWebhook(admin, { organizationId, url });
+  const add = async (url: string | null, organizationId = "org_a") => {
+    const { endpoint, secret } = await addWebhook(admin, { organizationId, url });
+    return { endpoint, secret: String(secret) };
+  };
   const makeDue = () =>
     database.begin((sql) => sql`UPDATE webhook_deliveries SET next_at = 1 WHERE status = 'waiting'`);
   const deliveries = async () => (await listDeliveries(admin, { limit: 10 })).data;

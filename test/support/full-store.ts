@@ -36,7 +36,13 @@ export function aPrice(id: string, organizationId: string | null) {
 }
 
 export function aWebhook(id: string, organizationId: string) {
-  return { id, organizationId, url: `https://${organizationId}.example/`, createdAt: 1 };
+  return {
+    id,
+    organizationId,
+    format: "standard" as const,
+    url: `https://${organizationId}.example/`,
+    createdAt: 1,
+  };
 }
 
 export function anAlert(id: string, organizationId: string): Parameters<AdminStore["alerts"]["create"]>[0] {

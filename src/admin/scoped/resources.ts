@@ -59,7 +59,8 @@ export const scopedResources = {
         requireOwn(scope, endpoint.organizationId);
         await store.add(endpoint, by);
       },
-      list: (organizationId) => listOwn(scope, organizationId, (id) => store.list(id)),
+      list: async (organizationId) =>
+        organizationId === null ? [] : await listOwn(scope, organizationId, (id) => store.list(id)),
       remove: async (id, by) => (await isOwn(id)) && (await store.remove(id, by)),
       rotate: async (id, ...rotation) => (await isOwn(id)) && (await store.rotate(id, ...rotation)),
       deliveries: filteredOwn(scope, (filter) => store.deliveries(filter)),

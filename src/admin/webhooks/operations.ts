@@ -18,7 +18,8 @@ import {
   webhookSchema,
 } from "./schema.ts";
 
-const secretSchema = z.string().describe("Signs messages as Standard Webhooks; shown only now");
+const SECRET = "Signs messages as Standard Webhooks; shown only now";
+const secretSchema = z.string().describe(SECRET);
 
 const idSchema = z.strictObject({ id: z.string() });
 
@@ -26,7 +27,7 @@ export const webhookOperations = {
   "webhooks.list": operation({
     method: "GET",
     path: "/webhooks",
-    summary: "Addresses that are told of the ends of jobs, oldest first",
+    summary: "Addresses that are told of the ends of jobs and of alerts, oldest first",
     role: "viewer",
     reach: "organization",
     cost: "report",
@@ -37,12 +38,16 @@ export const webhookOperations = {
   "webhooks.create": operation({
     method: "POST",
     path: "/webhooks",
-    summary: "Tell an address of every end of a job; without an address, sign for the `webhook_url` of jobs",
+    summary:
+      "Tell an address of every end of a job and of alerts, or Slack or PagerDuty of alerts; without an address, sign for the `webhook_url` of jobs",
     role: "admin",
     reach: "organization",
     cost: "page",
     input: webhookCreationSchema,
-    output: z.object({ secret: secretSchema, webhook: webhookSchema }),
+    output: z.object({
+      secret: z.string().nullable().describe(`${SECRET}. Null where they are not signed`),
+      webhook: webhookSchema,
+    }),
     async run(context, input) {
       const { endpoint, secret } = await addWebhook(context, input);
       return { secret, webhook: endpoint };

@@ -1,13 +1,18 @@
 import { z } from "zod";
+import { WEBHOOK_FORMATS } from "../../domain/webhook-message.table.ts";
 import { readLink } from "../../lib/safe-fetch.ts";
 import { timeCodec } from "../output.ts";
 import { isMasked } from "./shown-address.ts";
 import { pageFields } from "../paging.ts";
 
-/** An address that receives a message when a job of an organization ends. */
+const FORMATS =
+  "`standard`: signed messages about jobs and alerts; `slack`: an incoming webhook, `pagerduty`: the Events API v2, about alerts alone";
+
+/** An address that is told of an organization's jobs and alerts, or of the alerts of the installation. */
 export const webhookSchema = z.object({
   id: z.string(),
-  organizationId: z.string(),
+  organizationId: z.string().nullable().describe("Null for the alerts of the installation"),
+  format: z.enum(WEBHOOK_FORMATS).describe(FORMATS),
   url: z
     .string()
     .nullable()
@@ -20,8 +25,8 @@ export type WebhookEndpoint = z.output<typeof webhookSchema>;
 /** A message to one address, and the state of its delivery. */
 export const deliverySchema = z.object({
   id: z.string(),
-  organizationId: z.string(),
-  jobId: z.string(),
+  organizationId: z.string().nullable(),
+  jobId: z.string().describe("Empty of an alert"),
   event: z.string(),
   url: z.string(),
   status: z.enum(["waiting", "delivered", "failed"]),
@@ -35,13 +40,20 @@ export const deliverySchema = z.object({
 export type WebhookDelivery = z.output<typeof deliverySchema>;
 
 export const webhookCreationSchema = z.strictObject({
-  organizationId: z.string(),
+  organizationId: z.string().nullable().describe("Null for the alerts of the installation"),
+  format: z.enum(WEBHOOK_FORMATS).default("standard").describe(FORMATS),
   url: z
     .string()
     .refine((text) => readLink(text) !== null, { error: "must be an https link to a public address" })
     .refine((text) => !isMasked(text), { error: "must be the address itself, not one that is shown masked" })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe("Null signs for the `webhook_url` of jobs; with `pagerduty` it is the usual address"),
+  routingKey: z
+    .string()
+    .regex(/^[A-Za-z0-9]{32}$/, { error: "must be the 32 letters and digits of an integration key" })
+    .optional()
+    .describe("The integration key of a service, with `pagerduty` alone; it is not shown again"),
 });
 
 export const webhookListSchema = z.strictObject({ organizationId: z.string().optional(), ...pageFields });

@@ -10,12 +10,13 @@ interface DeliveryFilter extends OrganizationFilter {
 
 export interface WebhookStore {
   add(endpoint: WebhookEndpoint & { secret: string }, by: Actor): Promise<void>;
-  list(organizationId?: string): Promise<WebhookEndpoint[]>;
+  /** Returns the endpoints of an organization, with null those of the installation, else all. */
+  list(organizationId?: string | null): Promise<WebhookEndpoint[]>;
   /** Removes an endpoint. Returns false when there is none. */
   remove(id: string, by: Actor): Promise<boolean>;
   /**
    * Gives an endpoint a new secret. The earlier one also signs during the overlap. Returns false when there is no such
-   * endpoint.
+   * endpoint, or when its messages are not signed.
    */
   rotate(id: string, secret: string, overlapMs: number, by: Actor): Promise<boolean>;
   /** Returns a page of messages, newest first. */

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { newId } from "../../lib/ids.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
+import { PAGERDUTY_ADDRESS } from "../../dialects/alert-formats.ts";
+import { decidesForAll } from "../sign-in/signed-in.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { pageByName, readCursor, toPage, type Page } from "../paging.ts";
 import {
@@ -20,27 +22,43 @@ const SECRET_BYTES = 32;
 const MAX_WEBHOOKS = 20;
 
 /**
- * Adds an endpoint and returns its secret, which is shown only now. An endpoint without a `url` has the secret that
- * signs messages to the `webhook_url` of jobs; an organization has one such secret.
+ * Adds an endpoint. Returns the secret of an endpoint whose messages are signed, which is shown only now. An endpoint
+ * without a `url` has the secret that signs messages to the `webhook_url` of jobs; an organization has one such secret.
  */
 export async function addWebhook(
-  { store, by, clock }: AdminContext,
-  input: z.output<typeof webhookCreationSchema>,
-): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
-  const { organizationId, url } = input;
-  await getOrganization({ store }, organizationId);
-  const others = await store.webhooks.list(organizationId);
-  if (others.some((other) => other.url === url))
+  context: AdminContext,
+  { routingKey, ...fields }: z.output<typeof webhookCreationSchema>,
+): Promise<{ endpoint: WebhookEndpoint; secret: string | null }> {
+  const { store, by, clock } = context;
+  const { organizationId, format } = fields;
+  if (organizationId !== null) await getOrganization({ store }, organizationId);
+  else if (!decidesForAll(context))
     throw new AdminError(
-      409,
-      "url",
-      "the organization has this endpoint already; rotate it to change its secret",
+      403,
+      "organizationId",
+      "an endpoint of the installation needs a member of all organizations",
     );
+  if ((format === "pagerduty") !== (routingKey !== undefined))
+    throw new AdminError(
+      400,
+      "routingKey",
+      "routingKey is needed with the format pagerduty, and with no other",
+    );
+  const url = format === "pagerduty" ? (fields.url ?? PAGERDUTY_ADDRESS) : fields.url;
+  if (url === null && (format !== "standard" || organizationId === null))
+    throw new AdminError(
+      400,
+      "url",
+      "url is missing: only an organization's signed messages may go to the addresses of jobs",
+    );
+  const others = await store.webhooks.list(organizationId);
+  if (routingKey === undefined && others.some((other) => other.url === url))
+    throw new AdminError(409, "url", "this endpoint is there already; rotate it to change its secret");
   if (others.length >= MAX_WEBHOOKS)
-    throw new AdminError(409, null, `the organization has ${MAX_WEBHOOKS} endpoints already; remove one`);
-  const endpoint = { id: newId("hook"), organizationId, url, createdAt: clock.now() };
-  const secret = newSecret();
-  await store.webhooks.add({ ...endpoint, secret }, by);
+    throw new AdminError(409, null, `there are ${MAX_WEBHOOKS} endpoints already; remove one`);
+  const endpoint = { id: newId("hook"), organizationId, format, url, createdAt: clock.now() };
+  const secret = format === "standard" ? newSecret() : null;
+  await store.webhooks.add({ ...endpoint, secret: secret ?? routingKey ?? "" }, by);
   return { endpoint, secret };
 }
 
@@ -70,7 +88,8 @@ export async function rotateWebhook(
 ): Promise<{ secret: string }> {
   const { overlapMs } = input;
   const secret = newSecret();
-  if (!(await store.webhooks.rotate(id, secret, overlapMs, by))) throw unknown(id);
+  if (!(await store.webhooks.rotate(id, secret, overlapMs, by)))
+    throw new AdminError(404, "id", `there is no webhook "${id}" that signs its messages`);
   return { secret };
 }
 

@@ -1,4 +1,5 @@
 import type { JobStatus } from "../../domain/job.ts";
+import type { AlertData, WebhookFormat, WebhookMessageType } from "../../domain/webhook-message.table.ts";
 import type { DueWebhook, WebhookQueue } from "../../jobs/webhook-ports.ts";
 import { newId } from "../../lib/ids.ts";
 import { storeTime } from "../database/expressions.ts";
@@ -21,7 +22,7 @@ interface Delivery {
   id: string;
   organizationId: string;
   jobId: string;
-  event: string;
+  event: WebhookMessageType;
   url: string;
   attempts: number;
   createdAt: number;
@@ -29,7 +30,7 @@ interface Delivery {
 
 interface DueDelivery extends Delivery {
   endpointId: string;
-  content: unknown;
+  content: AlertData | null;
 }
 
 const dueDeliveries = table<DueDelivery>("webhook_deliveries", {
@@ -54,7 +55,7 @@ export async function announceEnd(
   job: { id: string; organizationId: string; status: JobStatus },
 ): Promise<void> {
   const endpoints = await sql<{ id: string; url: string | null }[]>`
-    SELECT id, url FROM webhook_endpoints WHERE organization_id = ${job.organizationId}`;
+    SELECT id, url FROM webhook_endpoints WHERE organization_id = ${job.organizationId} AND format = 'standard'`;
   if (endpoints.length === 0) return;
   const [own] = await sql<{ url: string | null }[]>`SELECT webhook_url AS url FROM jobs WHERE id = ${job.id}`;
   for (const endpoint of endpoints) {
@@ -132,8 +133,8 @@ async function takeDue(kind: Database["kind"], sql: Sql, limit: number): Promise
 async function withContent(kind: Database["kind"], sql: Sql, delivery: DueDelivery): Promise<DueWebhook> {
   const [job] = await sql<(Row & { link_base: string | null })[]>`
     SELECT link_base, ${jobColumns(kind, sql)} FROM jobs WHERE id = ${delivery.jobId}`;
-  const [endpoint] = await sql<{ secret: string; previous_secret: string | null }[]>`
-    SELECT secret, CASE WHEN previous_until > ${storeTime(kind, sql)} THEN previous_secret END AS previous_secret
+  const [endpoint] = await sql<{ secret: string; previous_secret: string | null; format: WebhookFormat }[]>`
+    SELECT secret, format, CASE WHEN previous_until > ${storeTime(kind, sql)} THEN previous_secret END AS previous_secret
     FROM webhook_endpoints WHERE id = ${delivery.endpointId}`;
   const secrets = endpoint ? [endpoint.secret, endpoint.previous_secret] : [];
   const { id, event, url, attempts, organizationId, content, createdAt } = delivery;
@@ -146,6 +147,7 @@ async function withContent(kind: Database["kind"], sql: Sql, delivery: DueDelive
     job: job ? readJob(job) : null,
     linkBase: job?.link_base ?? null,
     content: content === null ? null : { data: content, at: createdAt },
+    format: endpoint?.format ?? "standard",
     secrets: secrets.filter((secret) => secret !== null),
   };
 }

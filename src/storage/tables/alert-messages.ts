@@ -1,6 +1,11 @@
 import type { InstallationName } from "../../alerts/ports.ts";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
-import type { AlertData, WebhookMessageType } from "../../domain/webhook-message.table.ts";
+import {
+  type AlertData,
+  WEBHOOK_FORMATS,
+  type WebhookFormat,
+  type WebhookMessageType,
+} from "../../domain/webhook-message.table.ts";
 import { newId } from "../../lib/ids.ts";
 import { storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -16,7 +21,11 @@ export async function announceFired(
   await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event, installation });
 }
 
-/** Writes the messages when a finding no longer holds. Writes none for a budget, whose period has simply ended. */
+/**
+ * Writes the messages when a finding no longer holds. The end of a budget's period is told to PagerDuty alone, whose
+ * incident it resolves. A first message that has not reached PagerDuty is not sent any more, because it could arrive after
+ * the second.
+ */
 export async function announceResolved(
   kind: Database["kind"],
   sql: Sql,
@@ -25,7 +34,18 @@ export async function announceResolved(
   installation: InstallationName,
 ): Promise<void> {
   const message: AlertMessage = { type: "alert.resolved", title: `${rule.name}: over`, event, installation };
-  if (event.kind !== "budget") await announce(kind, sql, rule, message);
+  await sql`UPDATE webhook_deliveries SET status = 'failed', last_result = 'over before it was sent',
+      ended_at = ${storeTime(kind, sql)}
+    WHERE event_id = ${event.id} AND event = 'alert.fired' AND status = 'waiting'
+      AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE format = 'pagerduty')`;
+  const isBudget = event.kind === "budget";
+  await announce(
+    kind,
+    sql,
+    isBudget ? { ...rule, emails: [] } : rule,
+    message,
+    isBudget ? ["pagerduty"] : undefined,
+  );
 }
 
 interface AlertMessage {
@@ -40,6 +60,7 @@ async function announce(
   sql: Sql,
   { emails, usesWebhooks, organizationId }: AlertRule,
   message: AlertMessage,
+  formats: readonly WebhookFormat[] = WEBHOOK_FORMATS,
 ): Promise<void> {
   const { type, title, event, installation } = message;
   const now = storeTime(kind, sql);
@@ -52,7 +73,8 @@ async function announce(
         ${owner}, ${event.id})`;
   if (!usesWebhooks) return;
   const endpoints = await sql<{ id: string; url: string }[]>`
-    SELECT id, url FROM webhook_endpoints WHERE organization_id = ${owner} AND url IS NOT NULL`;
+    SELECT id, url FROM webhook_endpoints WHERE organization_id = ${owner} AND url IS NOT NULL
+      AND format IN ${sql([...formats])}`;
   for (const { id, url } of endpoints)
     await sql`INSERT INTO webhook_deliveries (id, endpoint_id, organization_id, job_id, event, url, status, attempts,
         next_at, created_at, content, event_id)

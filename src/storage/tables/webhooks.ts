@@ -1,7 +1,7 @@
 import type { WebhookStore } from "../../admin/webhooks/store-port.ts";
 import { storeTime } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
-import { nullable, table, text, time, type Row } from "../database/table.ts";
+import { emptyAsNull, nullable, table, text, time, type Row } from "../database/table.ts";
 import { DELIVERY } from "../jobs/webhooks.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageBelow } from "./list-page.ts";
@@ -9,13 +9,16 @@ import type { WebhookDelivery, WebhookEndpoint } from "../../admin/webhooks/sche
 
 const endpoints = table<WebhookEndpoint>("webhook_endpoints", {
   id: text(),
-  organizationId: text(),
+  organizationId: emptyAsNull(),
+  format: text(),
   url: nullable(text()),
   createdAt: time(),
 });
 
 const deliveries = table<WebhookDelivery>("webhook_deliveries", {
   ...DELIVERY,
+  organizationId: emptyAsNull(),
+  event: text(),
   status: text(),
   nextAt: nullable(time()),
   endedAt: nullable(time()),
@@ -27,17 +30,17 @@ export function webhookStore(database: Database): WebhookStore {
   const { kind } = database;
   return {
     async add({ secret, ...endpoint }, by) {
-      const { id, organizationId, url } = endpoint;
+      const { id, organizationId, format, url } = endpoint;
       const change = { by, kind: "webhook", action: "create", subject: id } as const;
       await makeChange(database, change, async (sql, revision) => {
         await sql`INSERT INTO webhook_endpoints ${sql({ ...endpoints.write(endpoint), secret, revision })}`;
-        return { before: null, after: { id, organizationId, url } };
+        return { before: null, after: { id, organizationId, format, url } };
       });
     },
     async list(organizationId) {
       const rows = await database.read(
         (sql) => sql<Row[]>`SELECT ${sql.unsafe(endpoints.columns)} FROM webhook_endpoints
-          ${organizationId === undefined ? sql`` : sql`WHERE organization_id = ${organizationId}`}
+          ${organizationId === undefined ? sql`` : sql`WHERE organization_id = ${organizationId ?? ""}`}
           ORDER BY created_at, id`,
       );
       return rows.map(endpoints.read);
@@ -70,7 +73,7 @@ export function webhookStore(database: Database): WebhookStore {
             ${ofOrganizations(sql, { organizationIds })}
           RETURNING id, organization_id`;
         const [row] = rows;
-        return row ? { before: null, after: { id }, organizationId: row.organization_id } : null;
+        return row ? { before: null, after: { id }, organizationId: row.organization_id || null } : null;
       }),
   };
 }
@@ -87,9 +90,11 @@ function rotate(
         { organization_id: string }[]
       >`UPDATE webhook_endpoints SET previous_secret = secret, secret = ${secret},
             previous_until = ${storeTime(database.kind, sql)} + ${overlapMs}, revision = ${revision}
-          WHERE id = ${id} RETURNING id, organization_id`;
+          WHERE id = ${id} AND format = 'standard' RETURNING id, organization_id`;
       const [row] = rows;
-      return row ? { before: { id }, after: { id, overlapMs }, organizationId: row.organization_id } : null;
+      return row
+        ? { before: { id }, after: { id, overlapMs }, organizationId: row.organization_id || null }
+        : null;
     },
   );
 }

@@ -64,11 +64,12 @@ function useColumns(): TableColumn<Delivery>[] {
     {
       id: "job",
       header: t("delivery.job"),
-      cell: ({ jobId }) => (
-        <TextLink to="/jobs/$id" params={{ id: jobId }}>
-          <span className="font-mono text-xs">{jobId}</span>
-        </TextLink>
-      ),
+      cell: ({ jobId }) =>
+        jobId !== "" && (
+          <TextLink to="/jobs/$id" params={{ id: jobId }}>
+            <span className="font-mono text-xs">{jobId}</span>
+          </TextLink>
+        ),
     },
     {
       id: "url",

@@ -68,11 +68,14 @@ function useColumns(onSecret: (secret: string) => void): TableColumn<Endpoint>[]
           </span>
         ),
     },
+    { id: "format", header: t("webhook.format"), cell: ({ format }) => t(`webhook.format.${format}`) },
     {
       id: "organization",
       header: t("webhook.organization"),
       cell: ({ organizationId }) =>
-        organizations.find(({ id }) => id === organizationId)?.label ?? organizationId,
+        organizationId === null
+          ? t("webhook.ofAll")
+          : (organizations.find(({ id }) => id === organizationId)?.label ?? organizationId),
     },
     { id: "created", header: t("webhook.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
     {

@@ -2,17 +2,30 @@ import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationMutation } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { OrganizationField } from "../../ui/forms/select-field.tsx";
+import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 
+/** `all` and `named` are signed messages; the others have the formats of their names. */
+const KINDS = ["all", "named", "slack", "pagerduty"] as const;
+
 interface WebhookValues {
   organizationId: string | null;
-  kind: "all" | "named";
+  isOfAll: boolean;
+  kind: (typeof KINDS)[number];
   url: string;
+  routingKey: string;
 }
+
+const PLACEHOLDERS = {
+  all: "https://",
+  slack: "https://hooks.slack.com/services/…",
+  pagerduty: "https://events.pagerduty.com/v2/enqueue",
+};
 
 interface NewWebhookDialogProps {
   isOpen: boolean;
@@ -24,8 +37,11 @@ interface NewWebhookDialogProps {
 export function NewWebhookDialog({ isOpen, onClose, onSecret }: NewWebhookDialogProps) {
   const { t } = useTranslation("settings");
   const { id } = useOrganization();
-  const form = useForm<WebhookValues>({ values: { organizationId: id, kind: "all", url: "" } });
-  const kind = useWatch({ control: form.control, name: "kind" });
+  const canBeOfAll = useCan()("admin", "installation");
+  const form = useForm<WebhookValues>({
+    values: { organizationId: id, isOfAll: false, kind: "all", url: "", routingKey: "" },
+  });
+  const [kind, isOfAll] = useWatch({ control: form.control, name: ["kind", "isOfAll"] });
   const create = useOperationMutation("webhooks.create", ["webhooks"]);
   return (
     <FormDialog
@@ -34,34 +50,61 @@ export function NewWebhookDialog({ isOpen, onClose, onSecret }: NewWebhookDialog
       isOpen={isOpen}
       onClose={onClose}
       submitLabel={t("webhooks.create")}
-      onSubmit={async ({ organizationId, kind, url }) => {
-        const input = { organizationId: organizationId ?? "", url: kind === "all" ? url : null };
-        const { secret } = await create.mutateAsync(input);
+      onSubmit={async ({ organizationId, isOfAll, kind, url, routingKey }) => {
+        const { secret } = await create.mutateAsync({
+          organizationId: isOfAll ? null : (organizationId ?? ""),
+          format: kind === "slack" || kind === "pagerduty" ? kind : "standard",
+          url: kind === "named" || url === "" ? null : url,
+          ...(kind === "pagerduty" && { routingKey }),
+        });
         showToast(t("webhook.added"));
-        onSecret(secret);
+        if (secret !== null) onSecret(secret);
       }}
     >
-      <OrganizationField name="organizationId" label={t("webhook.organization")} isRequired />
+      {canBeOfAll && (
+        <SwitchField name="isOfAll" label={t("webhook.isOfAll")} help={t("webhook.isOfAll.help")} />
+      )}
+      {!(canBeOfAll && isOfAll) && (
+        <OrganizationField name="organizationId" label={t("webhook.organization")} isRequired />
+      )}
       <ChoiceField
         name="kind"
         label={t("webhook.kind")}
-        choices={[
-          { id: "all", label: t("webhook.kind.all") },
-          { id: "named", label: t("webhook.kind.named") },
-        ]}
+        choices={KINDS.filter((each) => !(isOfAll && each === "named")).map((each) => ({
+          id: each,
+          label: t(`webhook.kind.${each}`),
+        }))}
       />
-      {kind === "all" && (
+      <AddressFields kind={kind} />
+    </FormDialog>
+  );
+}
+
+function AddressFields({ kind }: Pick<WebhookValues, "kind">) {
+  const { t } = useTranslation("settings");
+  return (
+    <>
+      {kind === "pagerduty" && (
         <TextField
-          name="url"
-          label={t("webhook.url")}
-          help={t("webhook.url.help")}
-          type="url"
-          inputMode="url"
-          placeholder="https://"
+          name="routingKey"
+          label={t("webhook.routingKey")}
+          help={t("webhook.routingKey.help")}
           isMono
           isRequired
         />
       )}
-    </FormDialog>
+      {kind !== "named" && (
+        <TextField
+          name="url"
+          label={t("webhook.url")}
+          help={t(`webhook.url.help.${kind}`)}
+          type="url"
+          inputMode="url"
+          placeholder={PLACEHOLDERS[kind]}
+          isMono
+          isRequired={kind !== "pagerduty"}
+        />
+      )}
+    </>
   );
 }

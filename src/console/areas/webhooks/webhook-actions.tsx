@@ -31,7 +31,9 @@ export function WebhookActions({ view, onSecret }: WebhookActionsProps) {
       <ActionMenu
         label={t("actions", { name: url })}
         actions={[
-          { label: t("webhook.rotate"), icon: RefreshCw, onAction: () => setOpen("rotate") },
+          ...(view.format === "standard"
+            ? [{ label: t("webhook.rotate"), icon: RefreshCw, onAction: () => setOpen("rotate") }]
+            : []),
           {
             label: t("webhook.remove"),
             icon: Trash2,
