@@ -3,7 +3,7 @@ import { signIn, type Administrator } from "./administration.ts";
 import { copyRows } from "./copied-rows.ts";
 import { startTestGateway, until, type TestGateway } from "./gateway.ts";
 
-const MANY = /^(ledger|ledger_bookings|audit|request_log)$/;
+const MANY = /^(ledger|ledger_bookings|audit|request_log|prompts)$/;
 /** Of what people set, which all of it is read for a report. */
 const FEW = /^(pictures|prices|usage_\w+s|traffic_\w+)$/;
 export const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
@@ -27,6 +27,8 @@ export const LONG_READINGS: Readonly<Record<string, [method: string, path: strin
   "priceCorrections.apply": null,
   "routes.explain": ["POST", "/routes/explain", { organizationId: "default", model: "sandbox-chat" }],
   "requests.get": ["GET", "/requests/template"],
+  // It looks at all of them and deletes none, so that it can be repeated.
+  "prompts.remove": ["DELETE", "/prompts?organizationId=default&before=2020-01-01T00:00:00Z"],
   "keys.example": null,
   "keys.list": ["GET", "/keys"],
   "leases.list": ["GET", "/leases"],
@@ -59,8 +61,13 @@ export async function openLongReadings(): Promise<{ gateway: TestGateway; admin:
   const admin = await signIn(gateway);
   await admin.act("POST", "/budgets", { organizationId: "default", amount: "1000", period: "month" });
   await admin.act("POST", "/prices", { ...PRICE, organizationId: "default" });
+  await admin.act("PATCH", "/organizations/default", { settings: { promptLogDays: 1 } });
   await gateway.call("/v1/chat/completions", { body: CHAT, headers: { "x-request-id": "template" } });
-  await gateway.charged("template");
+  const [{ id } = { id: "" }] = await gateway.charged("template");
+  await until(
+    "the prompt to be kept",
+    async () => (await admin.send("GET", `/prompts/${id}`)).status === 200,
+  );
   await until("the sums of the request", async () => {
     const { totals } = await admin.act("GET", "/overview");
     return totals.requests > 0 || undefined;
