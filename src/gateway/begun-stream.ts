@@ -6,7 +6,7 @@ import type { BodyWriter, Client } from "./relay.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 import type { RelayedStream } from "./text-stream.ts";
 
-interface StreamToBegin {
+interface StreamToBegin extends Pick<RelayedStream, "ignored"> {
   /** Resolves once the first content has arrived, to the stream that goes on from there. */
   opening: Promise<RelayedStream>;
   deadlineTimer: DeadlineTimer;
@@ -26,7 +26,7 @@ export function beginStream(begun: StreamToBegin): RelayedStream {
     (opened) => opened.ended,
     (thrown: unknown) => (thrown instanceof ClientDisconnected ? thrown : asGatewayError(thrown)),
   );
-  return { writer: new BegunStream(begun), ended, ignored: [] };
+  return { writer: new BegunStream(begun), ended, ignored: begun.ignored };
 }
 
 /**

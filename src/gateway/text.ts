@@ -84,7 +84,8 @@ async function serveStream(
   coveredTokens: number | null,
 ): Promise<RelayedStream> {
   const { deadlineTimer } = core.failover;
-  const opening = openRelay(core, admitted, payload, coveredTokens);
+  let ignored: readonly string[] = [];
+  const opening = openRelay(core, admitted, payload, coveredTokens, (names) => (ignored = names));
   const { promise: silence, resolve } = Promise.withResolvers<null>();
   const deadline = deadlineTimer.set(core.firstByteMs, () => resolve(null));
   try {
@@ -96,6 +97,8 @@ async function serveStream(
   const dialect = textDialect(payload.dialect);
   return beginStream({
     opening,
+    // They are those of the target that is being called now; another one may answer.
+    ignored,
     deadlineTimer,
     intervalMs: core.firstByteMs,
     keepAliveFrame: dialect.keepAliveFrame,
@@ -109,9 +112,10 @@ async function openRelay(
   admitted: AdmittedText,
   payload: TextPayload,
   coveredTokens: number | null,
+  noteIgnored: (names: readonly string[]) => void,
 ): Promise<RelayedStream> {
   try {
-    const committed = await callVendors(core, admitted, payload, coveredTokens);
+    const committed = await callVendors(core, admitted, payload, coveredTokens, noteIgnored);
     if (!("reply" in committed)) {
       admitted.release();
       return { writer: new WholeBody(writeEmptyReply(payload)), ended: Promise.resolve(null), ...committed };
@@ -187,13 +191,15 @@ function coveredTokensOf(
 /**
  * Calls the route's targets. When the client disconnects meanwhile, charges the call that was sent for it. If the last
  * target also gives a reply without content, returns no reply, and the request is settled at no cost. A failure of the
- * last target after an empty reply of another one costs nothing either.
+ * last target after an empty reply of another one costs nothing either. `noteIgnored` is told of the hints that each
+ * called target is not sent.
  */
 async function callVendors(
   core: Core,
   admitted: AdmittedText,
   payload: TextPayload,
   coveredTokens: number | null,
+  noteIgnored: (names: readonly string[]) => void = () => {},
 ): Promise<Committed<TargetReply> | { ignored: readonly string[] }> {
   const request = { payload, coveredTokens, admitted };
   const { model, context } = admitted;
@@ -213,6 +219,7 @@ async function callVendors(
       const prepared = await prepareCall(core, request, target, call);
       // The gateway cannot observe when the last byte has been sent, so a call counts as sent from here on.
       sent = prepared;
+      noteIgnored(prepared.passage.ignored);
       const reply = await sendCall(prepared, call);
       if (!isEmpty(reply) || mayBeEmpty(payload.parsed)) return reply;
       const usage = reply.kind === "stream" ? reply.stream.usage() : reply.usage;

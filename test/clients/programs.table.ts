@@ -88,7 +88,10 @@ export const PROGRAMS: readonly Program[] = [
     name: "Qwen Code",
     npm: ["@qwen-code/qwen-code@0.15.10"],
     command: 'qwen --approval-mode yolo -p "$PROMPT"',
-    ends: repeats(7, "repeats every 429 and 5xx six times (core/src/utils/retry.ts, `maxAttempts`)"),
+    ends: {
+      ...repeats(7, "repeats every 429 and 5xx six times (core/src/utils/retry.ts, `maxAttempts`)"),
+      ...endsWithStream,
+    },
   },
   {
     name: "AI SDK",

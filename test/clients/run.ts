@@ -98,5 +98,5 @@ function report(cell: Cell): void {
     `${program.name.padEnd(30)}${vendor.padEnd(16)}${scenario.name.padEnd(14)}${String(requests).padStart(4)}  ${end}`,
   );
   if (values.verbose || outcome === "failed")
-    console.log(log.split("\n").slice(-120).join("\n").slice(-4_000));
+    console.log(log.split("\n").slice(-40).join("\n").slice(-4_000));
 }

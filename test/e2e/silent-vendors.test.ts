@@ -74,4 +74,19 @@ describe("a stream that has begun without content", () => {
     expect(line).toMatchObject({ status: 200, code: "upstream_timeout" });
     expect(line).not.toHaveProperty("ledger_id");
   });
+
+  test("names the hints that the target which is being called is not sent", async () => {
+    const requestId = "hints-in-silence";
+    const response = await fixture.gateway.call(`/v1beta/models/${CHAT}:streamGenerateContent?alt=sse`, {
+      body: { contents: [{ role: "user", parts: [{ text: "[[stall]]" }] }], generationConfig: { topK: 64 } },
+      headers: { "x-request-id": requestId },
+    });
+    expect([response.status, response.headers.get("x-gateway-ignored-params")]).toEqual([
+      200,
+      "generationConfig.topK",
+    ]);
+    expect(await response.text()).toStartWith(": keep-alive");
+    const [attempt] = (await lineOf(requestId))["attempts"] as object[];
+    expect(attempt).toMatchObject({ ignored_params: ["generationConfig.topK"] });
+  });
 });
