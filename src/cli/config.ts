@@ -13,7 +13,7 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
     .command("export")
     .description("print it as YAML, without secrets")
     .action(async () => {
-      const { yaml } = await cli.run("configuration.export", {});
+      const { yaml } = await cli.existing.run("configuration.export", {});
       await cli.write(yaml);
     });
   addOperation(config, cli, ["import", "configuration.import"], {

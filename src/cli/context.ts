@@ -37,8 +37,11 @@ export interface CliContext {
   serve(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Runs jobs until it is stopped, and serves no requests. */
   runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
-  /** Opens the database for administration. */
-  openAdminStore(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
+  /** Opens the database for administration, and makes it where there is none, unless it must exist. */
+  openAdminStore(
+    settings: Settings,
+    options: { mustExist: boolean },
+  ): Promise<{ store: AdminStore; close(): Promise<void> }>;
   /** Returns the channels and models that the database declares. Rejects when the database cannot be read. */
   readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]>;
   /** Opens the configuration for administration, on top of `load`. */
@@ -73,10 +76,8 @@ export interface DemoFilled {
   password: string | null;
 }
 
-/** Everything that the action of a command needs. */
-export interface CommandContext extends CommandPrinter {
-  context: CliContext;
-  loadSettings: LoadConfiguration;
+/** Ways to work on a store. */
+export interface StoreAccess {
   /** Runs work with operations on the local store, or at the gateway that `--url` names. */
   connect<Result>(work: (administration: CommandAdministration) => Promise<Result>): Promise<Result>;
   /** Runs one operation. */
@@ -85,6 +86,14 @@ export interface CommandContext extends CommandPrinter {
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
   /** Runs work directly on the local store, which is always closed afterwards. */
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
+}
+
+/** Everything that the action of a command needs. Work by its own methods makes the database where there is none. */
+export interface CommandContext extends StoreAccess, CommandPrinter {
+  context: CliContext;
+  loadSettings: LoadConfiguration;
+  /** The same, but throws where there is no database: an answer about an empty one would hide that the place is wrong. */
+  existing: StoreAccess;
   /** True when commands work on a gateway elsewhere. */
   isRemote(): boolean;
   /** Throws when `--url` names a gateway, for commands that only work on this machine. */
@@ -104,34 +113,40 @@ export function openCommandContext(context: CliContext, program: Command): Comma
   const remote = () => remoteOf(context, program);
   let token: Promise<string> | undefined;
   const openToken = () => (token ??= readToken(context, program));
-  const administer: CommandContext["administer"] = async (work) => {
-    if (remote()) throw new Error(ONLY_LOCAL);
-    const declared = await load();
-    const { store, close } = await context.openAdminStore(declared.settings);
-    try {
-      const stored = await store.configuration.list();
-      const { settings } = stored.length === 0 ? declared : await load(stored);
-      const user = context.userName();
-      const actor = program.opts<{ actor?: string }>().actor ?? user;
-      const by = { actor, source: `cli/${user}@${hostname()}` };
-      const configuration = context.openConfiguration(load);
-      return await work({ store, by, clock: systemClock, catalogue: settings, configuration });
-    } finally {
-      await close();
-    }
-  };
-  const connect: CommandContext["connect"] = async (work) => {
-    const gateway = remote();
-    if (gateway) return await work(remoteAdministration({ ...gateway, token: await openToken() }));
-    return await administer((admin) => work(localAdministration(admin)));
+  const access = (mustExist: boolean): StoreAccess => {
+    const administer: StoreAccess["administer"] = async (work) => {
+      if (remote()) throw new Error(ONLY_LOCAL);
+      const declared = await load();
+      const { store, close } = await context.openAdminStore(declared.settings, { mustExist });
+      try {
+        const stored = await store.configuration.list();
+        const { settings } = stored.length === 0 ? declared : await load(stored);
+        const user = context.userName();
+        const actor = program.opts<{ actor?: string }>().actor ?? user;
+        const by = { actor, source: `cli/${user}@${hostname()}` };
+        const configuration = context.openConfiguration(load);
+        return await work({ store, by, clock: systemClock, catalogue: settings, configuration });
+      } finally {
+        await close();
+      }
+    };
+    const connect: StoreAccess["connect"] = async (work) => {
+      const gateway = remote();
+      if (gateway) return await work(remoteAdministration({ ...gateway, token: await openToken() }));
+      return await administer((admin) => work(localAdministration(admin)));
+    };
+    return {
+      administer,
+      connect,
+      run: (name, input) => connect(({ run }) => run(name, input)),
+      list: (name, input) => connect((administration) => administration.list(name, input)),
+    };
   };
   return {
     context,
     loadSettings: load,
-    administer,
-    connect,
-    run: (name, input) => connect(({ run }) => run(name, input)),
-    list: (name, input) => connect((administration) => administration.list(name, input)),
+    ...access(false),
+    existing: access(true),
     isRemote: () => remote() !== null,
     requireLocal() {
       if (program.opts<{ url?: string }>().url === undefined) return;

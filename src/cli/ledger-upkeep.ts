@@ -24,7 +24,7 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async ({ before, to, json }: { before: string; to: string; json?: boolean }) => {
       const folder = resolve(cli.context.cwd, to);
-      const archives = await cli.administer((admin) =>
+      const archives = await cli.existing.administer((admin) =>
         Array.fromAsync(archiveLedger(admin, readInput(archiveSchema, { before, folder }))),
       );
       cli.print(

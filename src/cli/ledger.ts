@@ -60,7 +60,7 @@ function addExportCommand(ledger: Command, cli: CommandContext): void {
     .option("--format <csv|jsonl>", "a table, or one JSON object a line", readWord("csv", "jsonl"), "csv")
     .action(async ({ format }: { format: string }) => {
       const filter = { ...read(), format: format === "csv" ? ("csv" as const) : ("json" as const) };
-      await cli.connect(async (administration) => {
+      await cli.existing.connect(async (administration) => {
         for await (const piece of await administration.export("ledger", filter)) await cli.write(piece);
       });
     });

@@ -3,7 +3,7 @@ import { z, type ZodType } from "zod";
 import { limitsSchema, queryTimeSchema, timeSchema } from "../admin/input.ts";
 import { operations, type OperationName } from "../admin/operations.ts";
 import type { CommandInput, ListItem, ListCommandName, CommandOutput } from "./administration.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, StoreAccess } from "./context.ts";
 import { FIELD_READERS } from "./field-readers.ts";
 import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
 import type { TableRow } from "./table.ts";
@@ -81,7 +81,12 @@ export function addOperation<Name extends OperationName>(
   [commandName, name]: readonly [command: string, operation: Name],
   declared: OperationCommand<Name>,
 ): void {
-  add(parent, commandName, name, declared, cli, (input) => cli.run(name, input));
+  add(parent, commandName, name, declared, cli, (input) => accessFor(name, cli).run(name, input));
+}
+
+/** A command that only reads has nothing to say about a database that is not there. */
+function accessFor(name: OperationName, cli: CommandContext): StoreAccess {
+  return operations[name].method === "GET" ? cli.existing : cli;
 }
 
 /** Adds a command that prints a table of all items of a list. */
@@ -92,7 +97,9 @@ export function addList<Name extends ListCommandName>(
   { row, ...declared }: Pick<OperationCommand<Name>, "description" | "fields"> & ListColumns<Name>,
 ): void {
   const rows = (items: ListItem<Name>[]) => items.map(row);
-  add(parent, commandName, name, { ...declared, rows }, cli, (input) => cli.list(name, input));
+  add(parent, commandName, name, { ...declared, rows }, cli, (input) =>
+    accessFor(name, cli).list(name, input),
+  );
 }
 
 interface ListColumns<Name extends ListCommandName> {

@@ -25,7 +25,7 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     .action(async () => {
       const { apply, json } = command.opts<{ apply?: boolean; json?: boolean }>();
       const name = apply ? "priceCorrections.apply" : "priceCorrections.preview";
-      const correction = await cli.run(name, withLongAmounts(read()));
+      const correction = await cli.existing.run(name, withLongAmounts(read()));
       cli.print(json, correction, toRows(correction));
       if (!json) cli.printLine(summary(correction));
     });

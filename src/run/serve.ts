@@ -89,7 +89,7 @@ interface Started {
 
 /** Returns the settings with the channels and models of the database. */
 async function withStoredEntries(configured: LoadedSettings, load: LoadConfiguration): Promise<Started> {
-  const { store, close } = await openAdminStore(configured.settings);
+  const { store, close } = await openAdminStore(configured.settings, { mustExist: false });
   try {
     const stored = await store.configuration.list();
     return { loaded: stored.length === 0 ? configured : await load(stored), stored };
@@ -121,7 +121,7 @@ async function startReloading(
 
 /** Does the work of the first start. One process does it for all workers. */
 async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
-  const { store, close } = await openAdminStore(settings);
+  const { store, close } = await openAdminStore(settings, { mustExist: false });
   try {
     const by = { actor: "bootstrap", source: `serve@${hostname()}` };
     return await bootstrap({ store, by, clock: systemClock, catalogue: settings }, settings.bootstrap);

@@ -7,16 +7,36 @@ import { type LoadedSettings, processEnvironment, type Settings } from "../confi
 import { readS3Address } from "../lib/s3-address.ts";
 import type { Installation, Progress } from "../storage/backup/index.ts";
 import { listBlobs } from "../storage/blobs/index.ts";
-import { configurationStore, migrate, openDatabase, openStores } from "../storage/index.ts";
+import { configurationStore, isMade, migrate, openDatabase, openStores } from "../storage/index.ts";
 
-/** Opens the store for administration; the caller closes it. */
+/** Opens the store for administration; the caller closes it. Throws where there must be one and is none. */
 export async function openAdminStore(
   settings: Settings,
+  { mustExist }: { mustExist: boolean },
 ): Promise<{ store: AdminStore; close(): Promise<void> }> {
-  await makeDataFolder(settings);
   const { database: location, ...options } = databaseOf(settings);
+  if (mustExist) await requireDatabase(settings);
+  else await makeDataFolder(settings);
   const { admin, database } = await openStores(location, options);
   return { store: admin, close: () => database.close() };
+}
+
+async function requireDatabase(settings: Settings): Promise<void> {
+  const { database: location, ...options } = databaseOf(settings);
+  const isFile = settings.databaseUrl === null;
+  if (!isFile || existsSync(location)) {
+    const database = await openDatabase(location, options);
+    try {
+      if (await isMade(database)) return;
+    } finally {
+      await database.close();
+    }
+  }
+  throw new Error(
+    isFile
+      ? `there is no database ${location}: set GATEWAY_DATA_DIR or DATABASE_URL as the gateway has them, or start it first`
+      : "the database that DATABASE_URL names is empty: set it as the gateway has it, or start the gateway first",
+  );
 }
 
 /**

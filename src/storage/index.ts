@@ -27,7 +27,7 @@ import { readVerification } from "./tables/verification.ts";
 
 export { openStores, type Stores } from "./tables/stores.ts";
 export { configurationStore } from "./tables/configuration.ts";
-export { migrate } from "./database/migrate.ts";
+export { isMade, migrate } from "./database/migrate.ts";
 export { openDatabase } from "./database/open.ts";
 export type { Database } from "./database/sql.ts";
 export type { LeaseStore } from "./budgets/leases.ts";

@@ -1,6 +1,6 @@
 import { PROGRAM_NAME } from "../../lib/program-files.ts";
 import type { Integer } from "../database/expressions.ts";
-import { MIGRATIONS } from "../database/migrate.ts";
+import { isMade, MIGRATIONS } from "../database/migrate.ts";
 import type { Database } from "../database/sql.ts";
 import type { LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 
@@ -17,6 +17,7 @@ export interface DatabaseFacts {
  * then be absent.
  */
 export async function requireCurrent(database: Database): Promise<number> {
+  if (!(await isMade(database))) throw new Error("the database is empty: no gateway has made its tables");
   const [row] = await database.read(
     (sql) => sql<{ version: Integer | null }[]>`SELECT MAX(version) AS version FROM schema_migrations`,
   );

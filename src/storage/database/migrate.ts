@@ -51,6 +51,16 @@ export async function migrate(
   }, TIMEOUT_MS);
 }
 
+/** Returns false for an empty database, which no migration has made anything of. */
+export async function isMade(database: Database): Promise<boolean> {
+  const rows = await database.read((sql) =>
+    database.kind === "postgres"
+      ? sql<object[]>`SELECT 1 WHERE to_regclass('schema_migrations') IS NOT NULL`
+      : sql<object[]>`SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'`,
+  );
+  return rows.length > 0;
+}
+
 /** Returns the number of migrations that the database has had. Throws for a migration that the code does not know. */
 async function countApplied(sql: Sql, migrations: readonly Migration[]): Promise<number> {
   const applied = await sql<{ version: Integer; name: string }[]>`
