@@ -2,15 +2,15 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { foldCase } from "../lib/casing.ts";
 import { isObject } from "../lib/json.ts";
 
-/** Plain JSON Schema 2020-12, as the interface's document publishes it. */
+/** Plain JSON Schema 2020-12, as published in the document of the interface. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A rule for the value of a documented field. */
 export interface Check {
   holds(value: unknown): boolean;
-  /** In words, for the message: "a number". */
+  /** Description of the rule for error messages: "a number". */
   must: string;
-  /** The same rule for readers of the interface's document. */
+  /** The same rule as JSON Schema, for the document of the interface. */
   schema: JsonSchema;
 }
 
@@ -54,23 +54,26 @@ function either(one: Check, other: Check): Check {
   return rule(must, schema, (value) => one.holds(value) || other.holds(value));
 }
 
-/** The same check with a closer schema, of members that are checked apart. */
+/** Returns the same check with a more detailed schema, which describes fields that are checked elsewhere. */
 export function shaped(check: Check, schema: JsonSchema): Check {
   return { ...check, schema: { ...check.schema, ...schema } };
 }
 
-/** An object with a `type`, as parts, blocks and tools are. */
+/** An object with a `type`, such as a part, block or tool. */
 export const TYPED: JsonSchema = { type: "object", properties: { type: text.schema }, required: ["type"] };
 
 /**
- * Documented fields, their types and a description where the name does not say it. Ranges and enumerations differ
- * between vendors, which refuse them.
+ * Documented fields: name, type, and a description if the name is not clear by itself. Ranges and enumerations are not
+ * checked, because they differ between vendors, which refuse wrong values themselves.
  */
 export type FieldChecks = readonly (readonly [name: string, check: Check, description?: string])[];
 
 export const STREAM_DESCRIPTION = "Server-sent events in place of one object";
 
-/** Makes the published schema of an object from its checked fields and `others`; it may have further fields. */
+/**
+ * Returns the published schema of an object, made from its checked fields and `others`. The object may have further
+ * fields.
+ */
 export function requestSchema(
   fields: FieldChecks,
   others: JsonSchema,
@@ -83,12 +86,12 @@ export function requestSchema(
   return { type: "object", properties: { ...others, ...Object.fromEntries(checked) }, required };
 }
 
-/** The schema of an optional field: null counts as absent. */
+/** Returns the schema of an optional field: null is allowed and counts as absent. */
 export function nullable(schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { type: "null" }] };
 }
 
-/** Throws a `GatewayError` that names the first field of a wrong type; null counts as absent. */
+/** Throws a `GatewayError` that names the first field of a wrong type. Null counts as absent. */
 export function checkTypes(body: Record<string, unknown>, fields: FieldChecks): void {
   for (const [name, check] of fields) {
     const value = body[name];
@@ -99,7 +102,7 @@ export function checkTypes(body: Record<string, unknown>, fields: FieldChecks): 
 /** Returns the rule that an item breaks; undefined when it is valid. */
 type Wrong = (item: unknown) => string | undefined;
 
-/** Throws a `GatewayError` that names the first item that is wrong, where `items` are a list. */
+/** If `items` is a list, throws a `GatewayError` that names its first wrong item. */
 export function checkEach(name: string, items: unknown, wrong: Wrong): void {
   if (!Array.isArray(items)) return;
   for (let index = 0; index < items.length; index += 1) {
@@ -112,7 +115,7 @@ export function wrongType(name: string, must: string): GatewayError {
   return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
 }
 
-/** Names that the gateway reads, by their form without case. */
+/** Names that the gateway reads, by the same name in lower case. */
 export type KnownNames = ReadonlyMap<string, string>;
 
 const PLAIN = /^[a-z0-9_]*$/;
@@ -122,8 +125,8 @@ export function knownNames(names: Iterable<string>): KnownNames {
 }
 
 /**
- * Refuses a name that differs only in case from one that the gateway reads: a vendor whose reader ignores case would
- * obey a value that the gateway has not checked. `path` is that of the object, empty at the top.
+ * Refuses a field whose name differs only in case from a name that the gateway reads: a vendor that ignores case would
+ * use a value that the gateway has not checked. `path` is the path of the object, empty at the top level.
  */
 export function refuseCaseVariants(object: object, known: KnownNames, path = ""): void {
   for (const name in object) {

@@ -7,18 +7,21 @@ import { readUsage as readMessages } from "./messages/usage.ts";
 import { readUsage as readNative } from "./native/text/usage.ts";
 import { readUsage as readResponses } from "./responses/usage.ts";
 
-/* Tests every reader of a vendor's usage with reports that are hostile, partial or contradict themselves. */
+/* Tests every reader of a vendor's usage with reports that are hostile, incomplete or contradictory. */
 
-/** The place of a number in a protocol: the names of members from the top down to it. */
+/** Path of a number in a protocol's usage: the names of fields from the top down. */
 type Path = readonly string[];
 
-/** A protocol's usage: its sums, and the parts inside of a sum, each limited to what the parts `beside` it leave. */
+/**
+ * The structure of a protocol's usage: its sums, and the parts of each sum. A part is at most the sum minus the parts
+ * in `beside`.
+ */
 interface Reader {
   read(value: unknown): UsageReport | null;
   input: readonly Path[];
   output: readonly Path[];
   total?: Path;
-  /** Parts in the order in which they are taken from their whole. */
+  /** Parts in the order in which they are subtracted from their sum. */
   parts: readonly { of: Path; path: Path; beside?: readonly Path[] }[];
 }
 
@@ -95,7 +98,7 @@ const READERS = {
 
 const CASES = Object.entries(READERS).map(([name, reader]): [string, Reader] => [name, reader]);
 
-/** A usage with these numbers at their places. */
+/** Returns a usage with these numbers at their paths. */
 function usageOf(...numbers: readonly (readonly [Path, unknown])[]): Record<string, unknown> {
   const usage: Record<string, Record<string, unknown>> = {};
   for (const [[first = "", second], value] of numbers)
@@ -106,7 +109,7 @@ function usageOf(...numbers: readonly (readonly [Path, unknown])[]): Record<stri
 
 const SUM = 40;
 
-/** Every sum is 40, and the total theirs. */
+/** Returns a usage in which each sum is 40 and the total is the sum of all. */
 function sound({ input, output, total }: Reader): (readonly [Path, unknown])[] {
   const sums = [...input, ...output].map((path): [Path, number] => [path, SUM]);
   return total ? [...sums, [total, SUM * sums.length]] : sums;
@@ -193,7 +196,7 @@ describe.each(CASES)("the usage of %s", (_, reader) => {
       const report = read(usageOf(...sound(reader), [total, count]));
       expect([sums(report), report!.isAnomalous]).toEqual([expected, true]);
     }
-    // In chat completions what only the total has is reasoning.
+    // In chat completions, tokens that only the total contains are reasoning.
     const above = read(usageOf(...sound(reader), [total, all + 5]));
     if (read === readChat) expect(above).toMatchObject({ tokens: { reasoning: 5 }, isAnomalous: false });
     else expect([sums(above), above!.isAnomalous]).toEqual([expected, true]);
@@ -210,7 +213,7 @@ describe.each(CASES)("the usage of %s", (_, reader) => {
       if (replaced) usage[replaced[0]] = replaced[1];
       const report = read(usage);
       expectCounts(report);
-      // A part never adds to a sum that is reported.
+      // A part never increases a sum that was reported.
       const told = reader.input.map(([name = ""]) => usage[name]);
       if (told.every((count) => typeof count === "number" && report!.hasInput && !report!.isAnomalous))
         expect(sums(report)[0]).toBe((told as number[]).reduce((sum, count) => sum + count, 0));

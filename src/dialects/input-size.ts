@@ -1,21 +1,24 @@
 import type { TextRequest } from "./dialect.ts";
 
-/** Upper bound of the tokens of one image, and the tokens of most images. */
+/** Upper bound of the tokens of one image, and the number of tokens of most images. */
 const MAX_IMAGE_TOKENS = 12_288;
 const DEFAULT_IMAGE_TOKENS = 1_536;
-/** Base64 of audio and documents has about one token for this many characters. */
+/** Number of base64 characters for one token of audio and documents. */
 const MEDIA_CHARACTERS_PER_TOKEN = 64;
 
 /**
- * The most that a character of a document can stand for: a page may be a hundred characters of a file, and counts as
- * its text and as a picture, up to 3,000 tokens (Anthropic PDF support).
+ * Maximum number of tokens for one character of a document: a page may take only a hundred characters of the file, but
+ * counts up to 3,000 tokens as text and as a picture (Anthropic PDF support).
  */
 const MAX_TOKENS_PER_CHARACTER = 32;
 
-/** The largest prompt of current models. */
+/** Number of tokens for linked media: the largest prompt of current models. */
 const MAX_LINKED_TOKENS = 1_048_576;
 
-/** Both sizes of a prompt, from the bytes of its body and their UTF-16 code units, less the media among them. */
+/**
+ * The size of a prompt, estimated and as an upper bound. It is computed from the bytes and UTF-16 code units of the
+ * body without those of the media in it.
+ */
 export class InputSize {
   #ceiling: number;
   #eighths: number;
@@ -26,7 +29,7 @@ export class InputSize {
     this.#eighths = eighthsOf(bytes, units);
   }
 
-  /** Counts an image; `inline` is the text in the body that holds its data, null where that is a link. */
+  /** Adds an image. `inline` is the text in the body that contains its data; null when the image is a link. */
   addImage(inline: string | null): void {
     if (inline !== null) {
       this.#ceiling -= inline.length;
@@ -36,20 +39,20 @@ export class InputSize {
     this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);
   }
 
-  /** Counts audio, a video or a document whose base64 is in the body. */
+  /** Adds audio, a video or a document whose base64 is in the body. */
   addMedia({ length }: string): void {
     this.#ceiling += Math.min(length * (MAX_TOKENS_PER_CHARACTER - 1), MAX_LINKED_TOKENS);
     this.#eighths -= eighthsOf(length, length);
     this.#addEighths((8 * length) / MEDIA_CHARACTERS_PER_TOKEN);
   }
 
-  /** Counts a document or recording behind a link, of any length. */
+  /** Adds a document or recording behind a link, whose length is unknown. */
   addLinkedMedia(): void {
     this.#ceiling += MAX_LINKED_TOKENS;
     this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);
   }
 
-  /** Returns the fields of a `TextRequest` that state its size. */
+  /** Returns the fields of a `TextRequest` that contain its size. */
   get tokens(): Pick<TextRequest, "inputCeiling" | "estimatedInput" | "mediaTokens"> {
     return {
       inputCeiling: Math.max(this.#ceiling, 1),
@@ -65,21 +68,21 @@ export class InputSize {
 }
 
 /**
- * A rule of thumb for tokens: for limits, and while a response runs. A reply without a vendor's report is counted at
- * its end (`gateway/metering/usage-policy`). It does not depend on how the text was cut. Eighths of a token make
- * pieces add up exactly: 2 for an ASCII character (four to a token, as OpenAI's documentation says), 5 for other
- * letters of two bytes, 8 for a CJK character, 10 for an emoji.
+ * Returns the estimated size of a text in eighths of a token. It is used for limits and while a response runs; at the
+ * end, a reply without a vendor's report is counted by a tokenizer (`gateway/metering/usage-policy`). Eighths make the
+ * sizes of pieces add up exactly, so it does not matter how the text is divided: 2 for an ASCII character (four to a
+ * token, as OpenAI's documentation says), 5 for other letters of two bytes, 8 for a CJK character, 10 for an emoji.
  */
 export function tokenEighths(text: string): number {
   return eighthsOf(Buffer.byteLength(text), text.length);
 }
 
-/** The same from the size of a text: its bytes in UTF-8 and its UTF-16 code units. */
+/** Returns the estimate from the size of a text: its UTF-8 bytes and its UTF-16 code units. */
 export function eighthsOf(bytes: number, units: number): number {
   return 3 * bytes - units;
 }
 
-/** Whole tokens, at least one for any text. */
+/** Returns whole tokens, at least one for any text. */
 export function wholeTokens(eighths: number): number {
   return Math.ceil(eighths / 8);
 }

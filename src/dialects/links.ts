@@ -2,8 +2,9 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { readLink } from "../lib/safe-fetch/link.ts";
 
 /**
- * Returns whether a media address is a link that a vendor would fetch, and not a `data:` URL. Throws
- * `image_url_not_allowed` for one that is neither of them nor public: a vendor inside a private network would fetch it.
+ * Returns true when a media address is a link that a vendor would fetch, and false for a `data:` URL. Throws
+ * `image_url_not_allowed` for any other address and for a link that is not public, because a vendor inside a private
+ * network would fetch it.
  */
 export function requireLink(value: string, param: string): boolean {
   if (value.startsWith("data:")) return false;

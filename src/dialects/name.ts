@@ -1,2 +1,2 @@
-/** A wire format of text models. It is the same at both ends, served and called. */
+/** A protocol of text models. The same protocols exist for callers and for vendors. */
 export type TextDialectName = "chat" | "messages" | "responses" | "native";

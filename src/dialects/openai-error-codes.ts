@@ -2,7 +2,7 @@ import type { GatewayError } from "../domain/gateway-error.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { ownValue } from "../lib/json.ts";
 
-/** The values of `type` that OpenAI's clients know. */
+/** Values of `type` that OpenAI's clients know, by the gateway's kind of error. */
 export const ERROR_TYPES = {
   parameter: "invalid_request_error",
   access: "authentication_error",
@@ -16,32 +16,34 @@ export const ERROR_TYPES = {
 } as const satisfies Record<GatewayError["kind"], string>;
 
 /**
- * The kind that a code or type of OpenAI or a compatible vendor stands for, as the error of a response or inside a
- * stream; undefined where the code is unknown or too general (OpenAI error codes guide).
+ * Returns the kind of failure for a code or type of OpenAI or a compatible vendor, in an error response or inside a
+ * stream. Returns undefined when the code is unknown or too general (OpenAI error codes guide).
  */
 export function kindOfCode(code: string): UpstreamErrorKind | undefined {
   const key = code.toLowerCase();
   return ownValue(KIND_BY_CODE, key);
 }
 
-/** The kind that a vendor's sentence stands for where it has no code; undefined for any other. */
+/** Returns the kind of failure for a vendor's message without a code; undefined for any other message. */
 export function kindOfSentence(message: string): UpstreamErrorKind | undefined {
   return KIND_BY_SENTENCE.find(([pattern]) => pattern.test(message))?.[1];
 }
 
-/** True when only the vendor's sentence can show that an input is too long, because its code is absent or general. */
+/**
+ * True when only the vendor's message can show that an input is too long, because the code is absent or too general.
+ */
 export function mayBeTooLong(kind: UpstreamErrorKind | undefined): boolean {
   return kind === undefined || kind === "rejected" || kind === "too_large";
 }
 
-/** Returns true for a sentence which says that the input is longer than the model's context. */
+/** Returns true for a message that says that the input is longer than the model's context. */
 export function saysContextExceeded(message: string): boolean {
   return CONTEXT_SENTENCES.some((pattern) => pattern.test(message));
 }
 
 /**
- * Seconds until a retry by a sentence such as "Please try again in 1m12.5s" (OpenAI, Groq) or "Please retry in
- * 46.5s" (Google); undefined without one.
+ * Returns the seconds until a retry, from a message such as "Please try again in 1m12.5s" (OpenAI, Groq) or "Please
+ * retry in 46.5s" (Google); undefined if it contains none.
  */
 export function retrySecondsOf(message: string): number | undefined {
   const [, hours, minutes, seconds, unit] = RETRY.exec(message) ?? [];
@@ -54,13 +56,14 @@ const RETRY =
   /\b(?:try again|retry) (?:in|after) (?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,7}(?:\.\d{1,9})?) ?(ms|s))?/i;
 
 const KIND_BY_SENTENCE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
-  // xAI sends both without a code, the one as 400 and the other as 429 (continuedev/continue issue 10373).
+  // xAI sends this message and the next one without a code, with the statuses 400 and 429 (continuedev/continue issue
+  // 10373).
   [/^Incorrect API key provided/, "account"],
   [/\bused all available credits\b|\bdoesn't have any credits\b/, "account"],
   [/\bcredit balance is too low\b/i, "account"],
 ];
 
-/** OpenAI, vLLM, DeepSeek, OpenRouter and xAI; SGLang; Moonshot; Alibaba; Mistral; llama.cpp. */
+/** Messages of OpenAI, vLLM, DeepSeek, OpenRouter and xAI; SGLang; Moonshot; Alibaba; Mistral; llama.cpp. */
 const CONTEXT_SENTENCES: readonly RegExp[] = [
   /\bmaximum (?:context|prompt) length\b/i,
   /\blonger than the model's context length\b/i,
@@ -77,13 +80,13 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   content_policy_violation: "refused",
   content_filter: "refused",
   contentfilter: "refused",
-  // OpenAI responses reference, `ResponseError`: policies under which a prompt or a reply is refused.
+  // Policies that refuse a prompt or a reply (OpenAI responses reference, `ResponseError`).
   bio_policy: "refused",
   misalignment_policy_violation: "refused",
   data_inspection_failed: "refused",
   datainspectionfailed: "refused",
-  // Zhipu's codes are numeric strings: sensitive content, arrears, unknown model. Its failures of keys have the status
-  // 401.
+  // Zhipu uses numeric strings for sensitive content, missing payments and unknown models. Wrong keys have the status
+  // 401 there.
   "1301": "refused",
   "1113": "account",
   "1211": "account",
@@ -96,21 +99,21 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   billing_not_active: "account",
   account_deactivated: "account",
   arrearage: "account",
-  // Moonshot API, "Error reference".
+  // Codes of Moonshot (Moonshot API, "Error reference").
   exceeded_current_quota_error: "account",
   invalid_authentication_error: "account",
   incorrect_api_key_error: "account",
   permission_denied_error: "account",
   rate_limit_reached_error: "limited",
   engine_overloaded_error: "overloaded",
-  // Google's reasons (google.rpc.ErrorInfo).
+  // Reasons of Google (google.rpc.ErrorInfo).
   api_key_invalid: "account",
   api_key_expired: "account",
-  // Alibaba Model Studio, "Error codes".
+  // Codes of Alibaba (Alibaba Model Studio, "Error codes").
   invalidapikey: "account",
   "throttling.allocationquota": "limited",
   "throttling.ratequota": "limited",
-  // Groq API, "Error codes".
+  // Codes of Groq (Groq API, "Error codes").
   model_decommissioned: "account",
   invalid_api_key: "account",
   authentication_error: "account",
@@ -118,7 +121,8 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   model_not_found: "account",
   request_forbidden: "account",
   unsupported_country_region_territory: "account",
-  // Azure: the resource is blocked, the identity lacks a role, the deployment is missing or serves another operation.
+  // Codes of Azure: the resource is blocked, the identity lacks a role, the deployment is missing or serves another
+  // operation.
   forbidden: "account",
   permissiondenied: "account",
   deploymentnotfound: "account",

@@ -1,28 +1,31 @@
 import { isObject } from "../lib/json.ts";
 import { editItems, editMembers, removeMember } from "../lib/json-edit.ts";
 
-/** A picture that stands in a request in place of its link. */
+/** A picture that replaces its link in a request. */
 export interface InlinePicture {
-  /** MIME type. */
+  /** MIME type of the picture. */
   type: string;
   base64: string;
 }
 
-/** The links of the pictures in a conversation of any dialect, in their order. */
+/** Returns the different links to pictures in a conversation of any dialect, in order. */
 export function pictureLinks(body: Record<string, unknown>): string[] {
   const links = new Set<string>();
   for (const name of CONVERSATIONS) collect(body[name], links);
   return [...links];
 }
 
-/** The text of a request with pictures in place of their links; every other character stays. */
+/** Returns the text of a request with pictures in place of their links. All other characters stay unchanged. */
 export function withPictures(raw: string, pictures: ReadonlyMap<string, InlinePicture>): string {
   const edits = CONVERSATIONS.map((name) => [name, (old?: string) => old && edit(old, pictures)] as const);
   return editMembers(raw, Object.fromEntries(edits));
 }
 
 const CONVERSATIONS = ["messages", "input", "contents"] as const;
-/** Members that hold parts and blocks. Arguments of calls are left out, because links in them belong to the caller. */
+/**
+ * Names of fields that contain parts and blocks. Arguments of calls are left out, because links in them are data of the
+ * caller.
+ */
 const LISTS = ["content", "output", "parts"] as const;
 const LINK = /^https:/i;
 
@@ -34,7 +37,7 @@ function collect(value: unknown, links: Set<string>): void {
   for (const name of LISTS) collect(value[name], links);
 }
 
-/** The link of a part: of chat, of responses, of messages, of the native protocol. */
+/** Returns the link in a part of chat, responses, messages or the native protocol. */
 function linkOf({
   type,
   image_url: image,
@@ -56,7 +59,7 @@ function linkIn(value: unknown): string | undefined {
   return typeof value === "string" && LINK.test(value) ? value : undefined;
 }
 
-/** `text` is a list, a message or a part. */
+/** Replaces the links in `text`, which is a list, a message or a part. */
 function edit(text: string, pictures: ReadonlyMap<string, InlinePicture>): string {
   if (!text.includes("http")) return text;
   if (text.startsWith("[")) return editItems(text, (item) => edit(item, pictures));

@@ -4,8 +4,8 @@ import type { TextRequest } from "./dialect.ts";
 import { tokenEighths, wholeTokens } from "./input-size.ts";
 
 /**
- * Collects the text that a model reads of a request, for a tokenizer: conversation and tools, without the names of the
- * protocol and without media, whose sizes are known.
+ * Collects the text in a request that a model reads, for a tokenizer. It consists of the conversation and tools,
+ * without the names of the protocol's fields and without media, whose sizes are known.
  */
 export function promptText({
   body,
@@ -28,10 +28,10 @@ export function promptText({
   return { text, share: reader.isCut ? kept / all : 1, otherTokens: form + mediaTokens };
 }
 
-/** The tokenizer counts this much of a prompt; the rest is estimated by its size. UTF-16 code units. */
+/** Maximum UTF-16 code units of a prompt that the tokenizer counts. The size of the rest is estimated. */
 export const MAX_PROMPT_UNITS = 256 * 1024;
 
-/** The fields of all protocols that hold what a model reads. */
+/** The fields of all protocols that contain text for the model. */
 const PROMPT_FIELDS = [
   "system",
   "instructions",
@@ -46,11 +46,14 @@ const PROMPT_FIELDS = [
 const CONVERSATIONS: ReadonlySet<string> = new Set(["messages", "input", "contents"]);
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
-/** The frame around a message, and around the reply (OpenAI cookbook, how to count tokens). */
+/**
+ * Number of tokens that each message has in addition to its text, and that the reply begins with (OpenAI cookbook, how
+ * to count tokens).
+ */
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_REPLY = 3;
 
-/** Members that are written into a prompt as JSON: schemas, arguments and results of tools. */
+/** Names of fields that the prompt contains as JSON: schemas, and arguments and results of tools. */
 const JSON_MEMBERS: ReadonlySet<string> = new Set([
   "parameters",
   "parametersJsonSchema",
@@ -60,7 +63,7 @@ const JSON_MEMBERS: ReadonlySet<string> = new Set([
   "response",
 ]);
 
-/** Members that are no text: types, ids, media and what only a vendor can read. */
+/** Names of fields without text for the model: types, ids, media, and data that only a vendor can read. */
 const NO_TEXT: ReadonlySet<string> = new Set([
   "type",
   "role",
@@ -87,7 +90,7 @@ const NO_TEXT: ReadonlySet<string> = new Set([
   "encrypted_content",
 ]);
 
-/** Collects texts, up to a number of UTF-16 code units. */
+/** Collects texts up to a maximum of UTF-16 code units. */
 class PromptReader {
   readonly pieces: string[] = [];
   #space: number;
@@ -108,7 +111,7 @@ class PromptReader {
   }
 
   #add(text: string): void {
-    // The line between two pieces counts too.
+    // The line break between two pieces takes one unit.
     const piece = text.length < this.#space ? text : text.slice(0, Math.max(0, this.#space - 1));
     this.isCut = piece.length < text.length;
     this.#space -= piece.length + 1;

@@ -3,8 +3,8 @@ import { systemClock } from "../lib/clock.ts";
 import type { TextDialectName } from "./name.ts";
 
 /**
- * Rate limit headers of a response. `now` is Unix milliseconds. Chat, responses and images: OpenAI's rate limit
- * reference; messages: Anthropic's, whose resets are RFC 3339 instants.
+ * Returns the rate-limit headers of a response. `now` is Unix milliseconds. Chat, responses and images use OpenAI's
+ * headers (rate limit reference); messages use Anthropic's, whose reset times are RFC 3339 timestamps.
  */
 export function rateHeaders(
   limitState: LimitState | null,

@@ -2,24 +2,24 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { JSON_BOUNDS, moreThan } from "../lib/parse-json.ts";
 import { exceededBound, hasRepeatedName, isObject, scanObject, type JsonSpan } from "../lib/json.ts";
 
-/** The body of a text request: its exact text, its value, and where some of its members stand in the text. */
+/** The body of a text request: its exact text, its value, and the positions of some values in the text. */
 interface RequestBody {
   raw: string;
   body: Record<string, unknown>;
-  /** Positions of the values of the requested members; undefined for an absent one. */
+  /** Positions of the values of the requested fields; undefined for an absent field. */
   spans: (JsonSpan | undefined)[];
-  /** Index of the character after the opening brace. */
+  /** Index of the first character after the opening brace. */
   bodyStart: number;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** Bodies up to this size are parsed without counting values; larger ones could block the event loop. */
+/** Maximum bytes of a body that is parsed without counting its values. A larger body could block the event loop. */
 const LARGE_BYTES = 256 * 1024;
 const TOO_DEEP = `The request body is nested more than ${JSON_BOUNDS.depth} levels deep.`;
 
 /**
- * Reads the bytes of a text request, whose raw text goes to vendors. Throws a `GatewayError` for anything but a JSON
- * object, too deep nesting, a field that is named twice, or a provider's name.
+ * Reads the bytes of a text request, whose text is sent to vendors. Throws a `GatewayError` for text that is not a JSON
+ * object, for too many levels, for a field that occurs twice, and for a field that chooses a provider.
  */
 export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBody {
   const read = readUnambiguous(bytes, names);
@@ -30,7 +30,10 @@ export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBo
   return read;
 }
 
-/** Reads a JSON object. Throws a `GatewayError` for anything else, too deep nesting, or a field that is named twice. */
+/**
+ * Reads a JSON object. Throws a `GatewayError` for any other text, for too many levels, and for a field that occurs
+ * twice.
+ */
 export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []): RequestBody {
   const { raw, body } = readObject(bytes);
   const scan = scanObject(raw, names);
@@ -39,14 +42,17 @@ export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []
   return { raw, body, spans: scan.spans, bodyStart: scan.bodyStart };
 }
 
-/** Returns the value of `model`. Throws `model_required` for a missing or empty one. */
+/** Returns the value of `model`. Throws `model_required` when it is missing or empty. */
 export function requireModelName(body: Record<string, unknown>): string {
   const { model } = body;
   if (typeof model === "string" && model !== "") return model;
   throw new GatewayError("model_required", "Set `model` to the id of a model.", { param: "model" });
 }
 
-/** The text of a JSON object and its value, of no more values than can be parsed at once. Throws a `GatewayError`. */
+/**
+ * Returns the text of a JSON object and its value. Throws a `GatewayError` for any other text, and for more values than
+ * can be parsed at once.
+ */
 export function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
   const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, JSON_BOUNDS) : null;
@@ -62,7 +68,7 @@ export function readObject(bytes: Uint8Array): { raw: string; body: Record<strin
   return { raw, body };
 }
 
-/** Encoding the text again gives the same bytes, except for a byte order mark. */
+/** Decodes the bytes. Encoding the text again gives the same bytes, except for a byte order mark. */
 function readText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);

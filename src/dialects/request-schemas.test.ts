@@ -18,9 +18,9 @@ type Body = Record<string, unknown>;
 interface Interface {
   schema: JsonSchema;
   read(bytes: Uint8Array): unknown;
-  /** A request that is accepted. */
+  /** A body that is accepted. */
   valid: Body;
-  /** Puts a field into it; at its top when absent. */
+  /** Adds a field to the body; when absent, the field is added at the top level. */
   put?(field: Body): Body;
 }
 
@@ -80,7 +80,7 @@ const INTERFACES: Readonly<Record<string, Interface>> = {
   },
 };
 
-/** One value of each type that a field may have, and of each that it may not have. */
+/** One value of each JSON type. A field accepts some of them and must refuse the others. */
 const VALUES = [
   null,
   true,
@@ -101,7 +101,7 @@ const VALUES = [
   { type: "x" },
 ];
 
-/** What these fields accept depends on the content of pictures. */
+/** Fields whose values are checked elsewhere, by the content of the pictures. */
 const READ_ELSEWHERE = new Set(["imageConfig", "image", "mask"]);
 
 for (const [name, { schema, read, valid, put = (body: Body) => body }] of Object.entries(INTERFACES))

@@ -10,34 +10,37 @@ import type {
 import { eighthsOf, tokenEighths, wholeTokens } from "./input-size.ts";
 
 /**
- * Counts what a stream delivers beside what its vendor reports, and bills the one by the other. Forwarded and
- * translated streams share it, so that a stream costs the same whichever way it takes and wherever it is cut.
+ * Counts what a stream delivers, in addition to what its vendor reports, and bills by comparing both. Forwarded and
+ * translated streams share this class, so that a stream costs the same in both cases and wherever it is cut.
  */
 export class StreamMeter {
   readonly #policy: UsagePolicy;
   #report: UsageReport | null = null;
-  /** Estimated size of the content up to the last report. */
+  /** Estimated size of the content that arrived before the last report. */
   #reportedEighths = 0;
-  /** Content that came piece by piece. */
+  /** Size of the content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** The same content where a protocol repeats it whole; the larger of the two is billed. */
+  /** Size of the same content where a protocol repeats it as a whole. The larger of both sizes is billed. */
   whole: SizedText | null = null;
-  /** Choices by their index: those that have begun and not ended, and those that have ended. */
+  /** Indexes of choices that have begun and not ended. `#ended` are those that have ended. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
-  /** True once the caller would see content: from then on no other upstream can take over. */
+  /** True after the caller has got content. From then on, no other upstream can take over. */
   hasContent = false;
 
   constructor(policy: UsagePolicy) {
     this.#policy = policy;
   }
 
-  /** The content so far. */
+  /** The content that was delivered so far. */
   get delivered(): SizedText {
     return this.whole && this.whole.eighths > this.pieces.eighths ? this.whole : this.pieces;
   }
 
-  /** Notes that a piece of a choice came; `isLast` when the piece ends it, which is content by itself. */
+  /**
+   * Notes that a piece of a choice has arrived. `isLast` is true when the piece ends the choice; an end counts as
+   * content.
+   */
   noteChoice(index: unknown, isLast: boolean): void {
     if (isLast) {
       this.#ended.add(index);
@@ -46,12 +49,14 @@ export class StreamMeter {
     } else if (!this.#ended.has(index)) this.#running.add(index);
   }
 
-  /** True once there was a choice and each one that began has ended. */
+  /** True when at least one choice has begun and all have ended. */
   get haveChoicesEnded(): boolean {
     return this.#ended.size > 0 && this.#running.size === 0;
   }
 
-  /** Keeps a report, unless it has nothing usable and an earlier one has. Returns true where it is kept. */
+  /**
+   * Keeps the report and returns true. Returns false for null, and for an unusable report if an earlier report exists.
+   */
   report(report: UsageReport | null): boolean {
     if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return false;
     this.#report = report;
@@ -59,7 +64,7 @@ export class StreamMeter {
     return true;
   }
 
-  /** Returns the billed usage so far. `isComplete`: nothing is missing of the reply. */
+  /** Returns the billed usage so far. `isComplete` is true when the reply has arrived completely. */
   usage(isComplete: boolean): TokenUsage {
     const { delivered } = this;
     const isFinal = isComplete && this.#reportedEighths === delivered.eighths;
@@ -67,7 +72,7 @@ export class StreamMeter {
   }
 }
 
-/** Bytes of a reply that are kept for a tokenizer. */
+/** Maximum bytes of a reply that are kept for a tokenizer. */
 const MAX_KEPT_BYTES = 32 * 1024;
 const FIRST_BYTES = 256;
 const NOTHING = new Uint8Array(0);
@@ -75,7 +80,7 @@ const NO_USES: UseCounts = {};
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Puts the vendor's report beside what was delivered, for the usage policy. */
+/** Returns the vendor's report together with the delivered content, for the usage policy. */
 export function observe(
   report: UsageReport | null,
   delivered: SizedText | WholeText,
@@ -86,8 +91,8 @@ export function observe(
 }
 
 /**
- * Sizes text piece by piece as it passes, by a rule of thumb. Its beginning is kept for a tokenizer, which counts it at
- * the end where the vendor reports nothing.
+ * Estimates the size of text piece by piece while it passes. Keeps the beginning of the text; a tokenizer counts it at
+ * the end if the vendor reports nothing.
  */
 export class SizedText implements CountableText {
   #kept: Uint8Array<ArrayBuffer> = NOTHING;
@@ -98,12 +103,12 @@ export class SizedText implements CountableText {
   #isFull: boolean;
   #uses = NO_USES;
 
-  /** With `isKept` false the text is sized only. */
+  /** When `isKept` is false, the text is only measured and not kept. */
   constructor({ isKept = true } = {}) {
     this.#isFull = !isKept;
   }
 
-  /** Estimated size of everything so far, in eighths of a token. */
+  /** Estimated size of all content so far, in eighths of a token. */
   get eighths(): number {
     return this.#textEighths + this.#otherEighths;
   }
@@ -124,7 +129,7 @@ export class SizedText implements CountableText {
     return this.#otherEighths / 8;
   }
 
-  /** Uses of features whose results were delivered so far. */
+  /** Number of uses of each feature whose results were delivered so far. */
   get uses(): UseCounts {
     return this.#uses;
   }
@@ -140,7 +145,7 @@ export class SizedText implements CountableText {
     this.#isFull = read < text.length;
   }
 
-  /** The same for the bytes of UTF-8 text from `from` to `to`; `units` is their number of UTF-16 code units. */
+  /** Adds UTF-8 text between the byte positions `from` and `to`. `units` is its number of UTF-16 code units. */
   addUtf8(bytes: Uint8Array, from: number, to: number, units: number): void {
     const eighths = eighthsOf(to - from, units);
     this.#textEighths += eighths;
@@ -148,17 +153,17 @@ export class SizedText implements CountableText {
     this.#isFull = this.#keptBytes + to - from > MAX_KEPT_BYTES;
     if (this.#isFull) return;
     this.#makeSpace(to - from);
-    // A piece is a few bytes, for which a view costs more than the copy.
+    // A piece has only a few bytes. Creating a view of them would take longer than copying them.
     for (let at = from; at < to; at += 1) this.#kept[this.#keptBytes++] = bytes[at] ?? 0;
     this.#keptEighths += eighths;
   }
 
-  /** Counts what is no text. */
+  /** Adds tokens of content that is not text. */
   addTokens(tokens: number): void {
     this.#otherEighths += 8 * tokens;
   }
 
-  /** Counts the result of a use of a feature. */
+  /** Adds one use of a feature whose result was delivered. */
   addUse(feature: Feature): void {
     this.#uses = { ...this.#uses, [feature]: (this.#uses[feature] ?? 0) + 1 };
   }
@@ -174,8 +179,8 @@ export class SizedText implements CountableText {
 }
 
 /**
- * The text of a whole reply, which `add` gives piece by piece. It is sized now, and read once more only where a
- * tokenizer counts it: nearly every vendor reports its usage.
+ * The text of a whole reply, which `add` supplies piece by piece. The size is computed at once. The text is read again
+ * only if a tokenizer counts it, because nearly every vendor reports its usage.
  */
 export class WholeText implements CountableText {
   readonly tokens: number;

@@ -55,7 +55,7 @@ const message = { id: "msg_1", type: "message", role: "assistant", model: "v", c
 const ended = { stop_reason: "end_turn", stop_sequence: null };
 const usage = { input_tokens: 3, output_tokens: 0 };
 
-/** Replies that end of their own accord with nothing said: streamed and whole. */
+/** Replies that end normally without any content, as a stream and whole. */
 const EMPTY: Record<TextDialectName, { stream: string; whole: object }> = {
   chat: {
     stream:
@@ -201,7 +201,7 @@ test("a stream of several choices is refused to a client of Mistral, which would
   expect(() => open(false)).not.toThrow();
 });
 
-/** What a caller of the native protocol gets of a call whose vendor fails before its end. */
+/** These events are a call whose vendor fails before the call's end, for a caller of the native protocol. */
 test("pieces that are held back do not close the window of failover", () => {
   const stream = passageOf("native", "chat").openStream();
   const begun = { tool_calls: [{ index: 0, ...call('{"a"') }] };

@@ -24,7 +24,7 @@ import type { TextDialectName } from "./name.ts";
 import { native } from "./native/text/index.ts";
 import { responses } from "./responses/index.ts";
 
-/** Every wire format of text models. */
+/** Every protocol of text models, by name. */
 const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectName, TextDialect>([
   ["chat", chat],
   ["messages", messages],
@@ -32,7 +32,7 @@ const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectN
   ["native", native],
 ]);
 
-/** Their names. */
+/** Names of all dialects. */
 export const TEXT_DIALECTS: readonly TextDialectName[] = [...DIALECTS.keys()];
 
 export function textDialect(name: TextDialectName): TextDialect {
@@ -41,21 +41,24 @@ export function textDialect(name: TextDialectName): TextDialect {
   return dialect;
 }
 
-/** The way of one request to one vendor and back. */
+/** The conversion of one request to one vendor and of its reply. */
 interface Passage {
   /** The request's text for the vendor. */
   raw: string;
-  /** The caller's names of the hints that the vendor is not told. */
+  /** Names of the caller's hints that are not sent to the vendor. */
   ignored: readonly string[];
   readReply(reply: VendorReply): WholeReply & { isEmpty: boolean };
   openStream(): TextStream;
-  /** The caller's stream of a reply that the vendor gave whole although a stream was requested. */
+  /** Returns the caller's stream for a reply that the vendor sent whole although a stream was requested. */
   replayReply(reply: VendorReply): TextStream;
 }
 
 const NOTHING_IGNORED: readonly string[] = [];
 
-/** Vendor and caller speak the same dialect: texts pass as they are, but for what the gateway must change. */
+/**
+ * Returns the conversion when vendor and caller use the same dialect. Texts pass unchanged, except for changes that the
+ * gateway must make.
+ */
 export function forward(
   dialect: TextDialect,
   payload: TextPayload,
@@ -98,7 +101,7 @@ class Forwarding implements Passage {
   }
 
   replayReply(reply: VendorReply): TextStream {
-    // The neutral form has one choice; the others would be billed and not delivered.
+    // The neutral form has only one choice. Other choices would be billed but not delivered.
     if (this.#payload.parsed.choices > 1)
       throw new UpstreamError("broken", "a whole reply in place of a stream of several choices");
     const writer = this.#dialect.replyWriter(this.#payload);
@@ -106,7 +109,9 @@ class Forwarding implements Passage {
   }
 }
 
-/** Returns the neutral form of a forwarded reply; null for a reply with content that the form lacks. */
+/**
+ * Returns the neutral form of a forwarded reply; null when the reply has content that the neutral form cannot express.
+ */
 function neutralOf(dialect: TextDialect, reply: VendorReply): Reply | null {
   try {
     return dialect.parseReply(reply);
@@ -122,7 +127,7 @@ function isEmpty(reply: Reply): boolean {
   return emptiness.isEmpty;
 }
 
-/** Writes the reply of targets that had nothing to say, for the caller of this request. */
+/** Returns the reply for the caller of this request when all targets gave empty replies. */
 export function writeEmptyReply(payload: TextPayload): string {
   const dialect = textDialect(payload.dialect);
   if (!payload.parsed.isStream) return dialect.writeReply(EMPTY_REPLY, payload, NOTHING_BILLED);
@@ -130,7 +135,10 @@ export function writeEmptyReply(payload: TextPayload): string {
   return Buffer.concat([stream.push(), stream.end()]).toString();
 }
 
-/** The caller speaks `caller`, the vendor `vendor`: requests and replies pass through the neutral form. */
+/**
+ * Returns the conversion when the caller uses the dialect `caller` and the vendor uses the dialect `vendor`. Requests
+ * and replies pass through the neutral form.
+ */
 export function translate(
   ends: Ends,
   payload: TextPayload,
@@ -174,28 +182,31 @@ export function translate(
   };
 }
 
-/** Other protocols than chat have no request of instructions alone: there they are what the user says. */
+/** Converts a request with only instructions to a turn of the user. Only chat accepts a request without turns. */
 function withTurns(conversation: Conversation, vendor: TextDialect["name"]): Conversation {
   const { system, turns } = conversation;
   if (vendor === "chat" || turns.length > 0 || system.length === 0) return conversation;
   return { ...conversation, system: [], turns: [{ role: "user", parts: system }] };
 }
 
-/** The dialects at the two ends of a request. */
+/** The dialects of the caller and the vendor of a request. */
 interface Ends {
   caller: TextDialect;
   vendor: TextDialect;
 }
 
-/** Levels are bounded for each call, where it is parsed. */
+/** Bounds of the arguments of all calls together. The number of levels is limited where each call is parsed. */
 const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
-/** Arguments of at most this many characters are within the bounds: a name takes at least four characters. */
+/**
+ * Maximum number of characters of arguments that are always within the bounds: each name takes at least four
+ * characters.
+ */
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 
 /**
- * Returns the reason why the calls of a request or of a reply cannot be translated, null when they can: together their
- * arguments have more values, names or escapes than may be parsed at once. Arguments are JSON inside of texts, so the
- * bounds of the request or reply do not see them.
+ * Returns the reason why the calls of a request or reply cannot be translated; null when they can. The reason is that
+ * all arguments together have more values, names or escapes than may be parsed at once. Arguments are JSON inside
+ * texts, so the bounds of the request or reply do not include them.
  */
 function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   const texts: string[] = [];

@@ -8,7 +8,7 @@ import {
 import { removeMember } from "../lib/json-edit.ts";
 import { isObject } from "../lib/json.ts";
 
-/** Reads counts and remembers whether one of them was impossible; absent and null count as not reported. */
+/** Reads counts and notes if one of them is impossible. Absent and null counts are treated as not reported. */
 export class CountReader {
   isAnomalous = false;
 
@@ -19,20 +19,23 @@ export class CountReader {
     return count;
   }
 
-  /** A count that is part of another one. */
+  /** Reads a count that is a part of another count. */
   readPart(value: unknown, max: number): number {
     const count = this.read(value) ?? 0;
     if (count > max) this.isAnomalous = true;
     return Math.min(count, max);
   }
 
-  /** Reads a total that is told beside its parts; one that is not their sum is impossible. */
+  /** Reads a total that is reported next to its parts. A total that is not their sum is impossible. */
   checkTotal(value: unknown, ...sums: readonly number[]): void {
     const total = this.read(value);
     if (total !== null && !sums.includes(total)) this.isAnomalous = true;
   }
 
-  /** Returns the report of these tokens. `totals` are the vendor's own counts of both sides, null where it sent none. */
+  /**
+   * Returns the report of these tokens. `totals` are the vendor's own counts of input and output; null where the vendor
+   * sent none.
+   */
   report(
     tokens: TokenCounts,
     totals: { input: number | null; output: number | null },
@@ -48,18 +51,19 @@ export class CountReader {
   }
 }
 
-/** Ticks of a US dollar (xAI API reference, `cost_in_usd_ticks`). */
+/** Number of ticks in a US dollar (xAI API reference, `cost_in_usd_ticks`). */
 const TICKS = 10_000_000_000;
 
 /**
- * The cost in a vendor's `usage`: `cost_in_usd_ticks`, or `cost` in US dollars (OpenRouter API, "Usage accounting").
- * The names may mean something else at other vendors, so a trait says which vendors report it.
+ * Returns the cost in a vendor's `usage`: `cost_in_usd_ticks`, or `cost` in US dollars (OpenRouter API, "Usage
+ * accounting"). These fields may mean something else at other vendors, so it is called only for vendors with the trait
+ * `reportsCost`.
  */
 export function reportedCost(usage: Record<string, unknown>): VendorCost | undefined {
   return readVendorCost(usage["cost_in_usd_ticks"], TICKS) ?? readVendorCost(usage["cost"]);
 }
 
-/** Fields of a vendor's `usage` with the operator's cost, which callers do not see. */
+/** Fields of a vendor's `usage` that contain the operator's cost. Callers do not see them. */
 const COST_FIELDS = ["cost", "cost_in_usd_ticks", "cost_details", "is_byok"];
 
 export function tellsCost(usage: unknown): boolean {
@@ -68,7 +72,7 @@ export function tellsCost(usage: unknown): boolean {
   return false;
 }
 
-/** A `usage` object, as text, without these fields. */
+/** Returns the text of a `usage` object without the fields of the operator's cost. */
 export function withoutCost(text: string): string {
   return COST_FIELDS.reduce(removeMember, text);
 }

@@ -2,8 +2,8 @@ import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature
 import { knownNames } from "./fields.ts";
 
 /**
- * Fields that are features wherever they have a value. Vendors of one protocol take many of them in their other ones
- * too (OpenRouter and xAI API references), so every protocol reads all of them. `fallbacks` names other models.
+ * Fields that use a feature whenever they have a value. Every protocol reads all of them, because vendors accept many
+ * of them in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
  */
 const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   web_search_options: "web_search_options",
@@ -14,11 +14,11 @@ const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   container: "container",
   mcp_servers: "mcp_servers",
   inference_geo: "inference_geo",
-  // Alibaba Cloud Model Studio, "Web search".
+  // Field of Alibaba Cloud Model Studio ("Web search").
   enable_search: "web_search",
 };
 
-/** Listed once: every request is compared with them. */
+/** This list is made only once, because every request is compared with it. */
 const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map(([param, feature]) => ({
   feature,
   param,
@@ -27,22 +27,22 @@ const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map
 export const FEATURE_FIELDS: readonly string[] = ["service_tier", "modalities", ...Object.keys(WHOLE_FIELDS)];
 
 /**
- * Prefixes of the types of tools that run at a vendor of any protocol; a date of the version may follow. Tools of other
- * types run at the caller. Null: no model is offered with this tool.
+ * Prefixes of the types of tools that run at a vendor of any protocol; a version date may follow. Tools of other types
+ * run at the caller. Null means that no model may use the tool.
  */
 const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null])[] = [
   ["web_search", "web_search"],
   ["x_search", "web_search"],
   ["live_search", "web_search"],
-  // Groq API, "Browser Search".
+  // Tool of Groq (Groq API, "Browser Search").
   ["browser_search", "web_search"],
-  // Moonshot API, "Use Kimi API's Internet Search": the built-in functions search the web.
+  // Functions of Moonshot that search the web (Moonshot API, "Use Kimi API's Internet Search").
   ["builtin_function", "web_search"],
   ["web_fetch", "web_fetch"],
   ["retrieval", "retrieval"],
   ["file_search", "file_search"],
   ["collections_search", "file_search"],
-  // xAI API, "Tools": over the files of a conversation.
+  // A search in the files of a conversation (xAI API, "Tools").
   ["attachment_search", "file_search"],
   ["code_interpreter", "code_interpreter"],
   ["code_execution", "code_execution"],
@@ -53,10 +53,10 @@ const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null]
   ["advisor", "models"],
 ];
 
-/** Names of a tool's members that are read. */
+/** Names of a tool's fields that the gateway reads. */
 export const TOOL_NAMES = knownNames(["type", "tools", "environment", "max_uses"]);
 
-/** Returns the features of fields at the top of a request. An empty list and false use no feature. */
+/** Returns the features of fields at the top level of a request. An empty list and false use no feature. */
 export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses: FeatureUse[] = [];
   if (!isStandardTier(body["service_tier"])) uses.push({ feature: "service_tier", param: "service_tier" });
@@ -76,8 +76,8 @@ export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
 }
 
 /**
- * True when a reply is to have more than text and pictures. Vendors bill tokens of speech several times as high as those of
- * text (OpenAI and Gemini, prices of audio), and no price has a category for them.
+ * True when a reply should contain more than text and pictures. Vendors bill speech tokens several times as high as
+ * text tokens (OpenAI and Gemini, prices of audio), and prices have no category for them.
  */
 export function namesAudio(modalities: unknown): boolean {
   if (modalities === undefined || modalities === null) return false;
@@ -87,7 +87,10 @@ export function namesAudio(modalities: unknown): boolean {
 
 const SILENT_MODALITIES: ReadonlySet<string> = new Set(["text", "image"]);
 
-/** The feature of a tool's type, undefined for one that runs at the caller. Relays name themselves: `name:web_search`. */
+/**
+ * Returns the feature of a tool's type; undefined for a tool that runs at the caller. Tools of relays contain the
+ * relay's name: `name:web_search`.
+ */
 export function serverTool(type: unknown): Feature | null | undefined {
   if (typeof type !== "string") return undefined;
   const own = type.slice(type.lastIndexOf(":") + 1);

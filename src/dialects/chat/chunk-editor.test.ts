@@ -155,7 +155,7 @@ test("a role that was put in is not repeated in the frames after", () => {
   expect(output.match(/assistant/g)).toHaveLength(1);
 });
 
-/** The events that a caller gets of these chunks, the ending included where they finish. */
+/** Returns the events that a caller gets for these chunks, with the ending if the chunks complete the reply. */
 function relay(chunks: readonly object[]): unknown[] {
   const stream = openStream(PUBLIC, policyFor(3));
   const output = chunks.map((chunk) =>

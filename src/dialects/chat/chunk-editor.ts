@@ -13,23 +13,23 @@ import {
 } from "./required-fields.ts";
 import { neutralFrame } from "../sse/vendor-frames.ts";
 
-/** The frame of a chunk for the caller. */
+/** A chunk's frame after it was edited for the caller. */
 interface EditedFrame {
   frame: Buffer;
-  /** True when the next chunk would be edited in another way. */
+  /** True when the edits of this chunk do not apply to the next one. */
   isUnique: boolean;
 }
 
 /**
- * Edits a vendor's chunks for callers: the model has its public name, all chunks have one id and the fields that the
- * protocol requires, the first delta of a choice has a role, calls are numbered without gaps and tell their id and name
- * once, and usage is in no chunk with choices. Every other byte stays.
+ * Edits a vendor's chunks for callers. The model gets its public name; all chunks get the same id and all fields that
+ * the protocol requires. The first delta of a choice gets a role. Calls are numbered without gaps and contain their id
+ * and name only once. No chunk contains both choices and usage. All other bytes stay unchanged.
  */
 export class ChunkEditor {
   readonly #model: string;
-  /** The model's name as JSON text, one character for each byte. */
+  /** Name of the model as JSON text, with one character for each byte. */
   readonly #modelText: string;
-  /** Choices that have begun, by their index; null for one without calls so far. */
+  /** Choices that have begun, by index; the value is null for a choice without calls so far. */
   readonly #choices = new Map<unknown, CallNumbers | null>();
   /** The id of the vendor's first chunk. */
   #id: string | null = null;
@@ -60,12 +60,12 @@ export class ChunkEditor {
     return { frame: editData(neutral, edit), isUnique };
   }
 
-  /** The stream's id, which is made where the vendor gave none. */
+  /** Returns the id of the stream. Makes an id when the vendor sent none. */
   idOrNew(): string {
     return (this.#id ??= newReplyId());
   }
 
-  /** Returns the edit of a choice; null where nothing changes. */
+  /** Returns the edit of a choice; null when nothing changes. */
   #editsOf(choice: unknown): Edit | null {
     if (!isObject(choice)) return null;
     const { index = 0, delta, usage } = choice;
@@ -81,14 +81,14 @@ export class ChunkEditor {
       if (calls) inDelta["tool_calls"] = (old) => old && editItems(old, calls);
       if (Object.keys(inDelta).length > 0) edits["delta"] = (old) => old && editMembers(old, inDelta);
     } else {
-      // Clients read it without a check.
+      // Clients read `delta` without a check, so it must exist.
       edits["delta"] = () => "{}";
     }
     if (Object.keys(edits).length === 0 && !usage) return null;
     return (text) => editMembers(usage ? removeMember(text, "usage") : text, edits);
   }
 
-  /** Null where all are right. */
+  /** Returns the edit of each call in a delta; null when no call needs an edit. */
   #editsOfCalls(choice: unknown, calls: unknown): (Edit | null)[] | null {
     if (!Array.isArray(calls)) return null;
     const numbers = this.#choices.get(choice) ?? new CallNumbers();
@@ -101,9 +101,9 @@ export class ChunkEditor {
 type Edit = (text: string) => string;
 
 /**
- * Edits a call for official clients. They need a small index (OpenAI's clients for Node and Python). Some join a
- * repeated id or name to the first one, or replace the first one by it, even by an empty one (OpenAI's client for
- * Python, LangChain). OpenAI's client for Node fails on a call that is null or begins without id or type.
+ * Returns the edit of a call. Official clients need small indexes (OpenAI's clients for Node and Python). Some clients
+ * append a repeated id or name to the first one, or replace the first one even by an empty text (OpenAI's client for
+ * Python, LangChain). OpenAI's client for Node fails on a null call and on a call that begins without id or type.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   if (!isObject(call)) throw new UpstreamError("broken", "a call is not an object");
@@ -126,7 +126,7 @@ function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   return (text) => editMembers(hasOldId ? removeMember(text, "id") : text, edits);
 }
 
-/** Stands for an id made by the gateway: the vendor's own id of that call is then left out. */
+/** Marks a call whose id the gateway made: an id that the vendor sends later for that call is left out. */
 const MADE_HERE = "made here";
 
 function editItems(text: string, edits: readonly (Edit | null)[]): string {
@@ -138,15 +138,15 @@ function editItems(text: string, edits: readonly (Edit | null)[]): string {
   return splice(text, edited);
 }
 
-/** The data of an event that is written on one line, as vendors do. */
+/** Matches the data of an event on one line, which is how vendors write it. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
-/** Edits the JSON of a frame. One character is one byte; the syntax of events and JSON is ASCII. */
+/** Edits the JSON in a frame. Each character stands for one byte; the syntax of events and JSON is ASCII. */
 function editData(frame: Buffer, edit: Edit): Buffer {
   const text = frame.toString("latin1");
   const lines = text.match(DATA) ?? [];
   if (lines.length === 1) return Buffer.from(text.replace(DATA, edit), "latin1");
-  // Line ends in the data stand between JSON tokens only.
+  // Line ends in the data occur only between JSON tokens, so a space can replace them.
   const data = lines.map((line) => line.slice("data:".length)).join(" ");
   return Buffer.from(`data:${edit(data)}\n\n`, "latin1");
 }

@@ -20,12 +20,12 @@ import {
 import { readBody } from "../request-body.ts";
 import { type ChatPayload, readRequest } from "./request.ts";
 
-/** A completion of a text, as a chat of one user message. */
+/** A request of the completions protocol, with its prompt as a chat of one user message. */
 export interface Completion {
   payload: ChatPayload;
-  /** The request as it was sent. */
+  /** The text of the request, as it was sent. */
   raw: string;
-  /** True where a stream ends with a chunk of usage. */
+  /** True when the caller's stream must end with a chunk that contains the usage. */
   showsUsage: boolean;
 }
 
@@ -39,7 +39,7 @@ const FIELDS: FieldChecks = [
   ["stream_options", object],
 ];
 
-/** The published schema of a request. */
+/** The published schema of a request for a completion. */
 export const completionsSchema = requestSchema(
   FIELDS,
   {
@@ -49,7 +49,7 @@ export const completionsSchema = requestSchema(
   ["model", "prompt"],
 );
 
-/** Fields that a chat has no counterpart of, each with the values that ask for nothing. */
+/** Fields that have no equivalent in chat, each with the values that request nothing. */
 const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ["suffix", [""]],
   ["echo", [false]],
@@ -60,14 +60,16 @@ const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonl
   ["functions", []],
 ]);
 
-/** The body is written anew as that of a chat, which takes long with many thousand fields. */
+/**
+ * Maximum number of fields. The body is rewritten as a chat request, which would take long with many thousand fields.
+ */
 const MAX_FIELDS = 1_000;
 
 const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...FIELDS.map(([name]) => name)]);
 
 /**
- * Reads a request of the completions protocol (OpenAI reference, "Completions"), which models of today take as a chat.
- * Throws a `GatewayError` that names the field to change.
+ * Reads a request of the completions protocol (OpenAI reference, "Completions"). Models get it as a chat. Throws a
+ * `GatewayError` that names the field to change.
  */
 export function readCompletion(bytes: Uint8Array): Completion {
   const { body, raw } = readBody(bytes, []);
@@ -100,13 +102,13 @@ function readPrompt(prompt: unknown): string {
   throw new GatewayError("unsupported_parameter", message, { param: "prompt" });
 }
 
-/** Writes the whole reply to a chat as that of a completion. */
+/** Writes a whole reply to a chat as a reply to a completion. */
 export function writeCompletion(reply: string): string {
   const parsed = parseBounded(reply);
   return JSON.stringify(completionOf(isObject(parsed) ? parsed : {}));
 }
 
-/** Returns a chat's reply, or a chunk of it, in the form of a completion. */
+/** Returns a reply to a chat, or a chunk of it, in the form of a completion. */
 function completionOf(reply: Record<string, unknown>): object {
   const { id, created, model, choices, usage } = reply;
   const written = (Array.isArray(choices) ? choices.filter(isObject) : []).map((choice, index) => ({
@@ -131,11 +133,11 @@ function textOf(message: unknown): string {
   return typeof written === "string" ? written : "";
 }
 
-/** A frame that clients skip, in place of one that has no counterpart: the stream is never silent for it. */
+/** A comment that clients skip. It replaces a chunk that has no equivalent, so that the stream is never silent. */
 const COMMENT = ":\n\n";
 const END = "[DONE]";
 
-/** Turns the events of a chat into those of a completion. Comments, errors and the end mark stay as they are. */
+/** Converts the events of a chat to those of a completion. Comments, errors and the end mark stay unchanged. */
 export function asCompletionEvents(
   events: ReadableStream<Uint8Array>,
   { showsUsage }: Pick<Completion, "showsUsage">,
@@ -151,7 +153,8 @@ export function asCompletionEvents(
   };
   return new ReadableStream({
     async pull(client) {
-      // The runtime does not pull again after a pull that enqueues nothing, so this reads on until an event is whole.
+      // The runtime does not call `pull` again after a call that enqueued nothing, so this loop reads until an event is
+      // complete.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;
@@ -166,7 +169,7 @@ export function asCompletionEvents(
   });
 }
 
-/** True for a chunk with text or an end, and for that of usage where the caller asks for it. */
+/** True for a chunk that has text or ends a choice. A chunk with only the usage is shown if the caller requested it. */
 function isShown({ choices, usage }: Record<string, unknown>, showsUsage: boolean): boolean {
   const list = Array.isArray(choices) ? choices.filter(isObject) : [];
   if (list.length === 0) return showsUsage && usage != null;

@@ -9,11 +9,11 @@ const IMAGE_TOKENS = 1_290;
 const AUDIO_CHARACTERS_PER_TOKEN = 64;
 
 /**
- * Adds everything in a message or delta that a vendor counts as output. The deltas of a stream add up to the size of
- * the message that they make.
+ * Adds everything in a message or delta that a vendor counts as output. The sizes of a stream's deltas add up to the
+ * size of the whole message.
  */
 export function addContent(sized: SizedText, message: Record<string, unknown>): void {
-  // Some vendors send the same reasoning under both names.
+  // Some vendors send the same reasoning in both fields.
   addText(sized, message["reasoning_content"] ?? message["reasoning"]);
   addText(sized, message["content"]);
   addText(sized, message["refusal"]);
@@ -22,7 +22,7 @@ export function addContent(sized: SizedText, message: Record<string, unknown>): 
   addMedia(sized, message);
 }
 
-/** True for a delta with nothing but text in it, so that another delta with other text differs in nothing else. */
+/** True for a delta that contains only text. Deltas like this differ only in their text. */
 export function isTextDelta(delta: Record<string, unknown>): boolean {
   const { tool_calls: calls, function_call: call, audio, images } = delta;
   if (calls || call || audio || images) return false;
@@ -31,7 +31,10 @@ export function isTextDelta(delta: Record<string, unknown>): boolean {
   return sized.eighths > 0;
 }
 
-/** Text is a string, or parts that hold it under their own type or as `text` (Mistral nests parts). */
+/**
+ * Adds a text. It is a string, or a list of parts that contain the text as `text` or in a field named like their type;
+ * Mistral nests such lists.
+ */
 function addText(sized: SizedText, value: unknown): void {
   if (typeof value === "string") sized.add(value);
   else if (Array.isArray(value)) for (const part of value) addText(sized, part);
@@ -65,7 +68,7 @@ function addMedia(sized: SizedText, { audio, images }: Record<string, unknown>):
   if (typeof audio["data"] === "string") sized.addTokens(audio["data"].length / AUDIO_CHARACTERS_PER_TOKEN);
 }
 
-/** The text of a content, which may be parts (Mistral). */
+/** Returns the text of a content, which is a list of parts at some vendors (Mistral). */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -74,7 +77,7 @@ export function contentText(content: unknown): string {
     .join("");
 }
 
-/** A call as chat completions write it, in a message or in a delta. */
+/** A call in the form of chat completions, in a message or a delta. */
 interface WrittenCall {
   id: string;
   type: "function" | "custom";
@@ -83,7 +86,10 @@ interface WrittenCall {
   extra_content?: { google: { thought_signature: string } };
 }
 
-/** Reads a call, or the part of one in a delta; null for anything else. Absent texts are empty. */
+/**
+ * Reads a call, or the part of a call in a delta. Missing texts become empty. Returns null when the value is not a
+ * call.
+ */
 export function readCall(value: unknown): ToolCall | null {
   if (!isObject(value)) return null;
   const kind = isObject(value["custom"]) ? "custom" : "function";
@@ -101,13 +107,16 @@ export function readCall(value: unknown): ToolCall | null {
   };
 }
 
-/** Text, or the object that some servers have in its place (Ollama, SGLang). */
+/** Returns the text of arguments. Some servers send an object instead of its text (Ollama, SGLang). */
 function argumentsOf(value: unknown): string {
   if (typeof value === "string") return value;
   return isObject(value) ? JSON.stringify(value) : "";
 }
 
-/** Google's compatible endpoint signs calls here (Gemini API, "OpenAI compatibility", thought signatures). */
+/**
+ * Reads the signature of a call where Google's compatible endpoint puts it (Gemini API, "OpenAI compatibility", thought
+ * signatures).
+ */
 function readSignature(extra: unknown): Signature | null {
   const google = isObject(extra) ? extra["google"] : undefined;
   const value = isObject(google) ? google["thought_signature"] : undefined;
@@ -125,43 +134,42 @@ export function writeCall({ id, name, kind, arguments: args, signature }: ToolCa
   };
 }
 
-/** An id for a call whose vendor gave none. */
+/** Returns a new id for a call whose vendor sent none. */
 export function newCallId(): string {
   return `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
 }
 
-/** The members that distinguish the calls of a stream. */
+/** The fields of a delta that show to which call it belongs. */
 interface CallMark {
-  /** Empty where the delta has none. */
+  /** Id of the call; empty when the delta contains none. */
   id: string;
   name: string;
 }
 
 /**
- * Numbers the calls of a choice in the order of their appearance. Servers differ: parallel calls may all have index 0
- * and differ in their id (vLLM), or have no index and come whole (xAI, Google); names and ids may be repeated in
- * every delta.
+ * Numbers the calls of a choice in the order in which they begin. Servers differ: parallel calls may all have index 0
+ * and different ids (vLLM), or arrive whole without an index (xAI, Google); each delta may repeat the name and id.
  */
 export class CallNumbers {
-  /** Ids by number; empty where there is none. */
+  /** Ids of calls by their number; empty when a call has no id. */
   readonly #ids: string[] = [];
-  /** The last call of each index. */
+  /** Number of the latest call for each index. */
   readonly #byIndex = new Map<number, number>();
   readonly #reported = new Set<string>();
 
-  /** The number of the call that a delta belongs to; from 0, without gaps. */
+  /** Returns the number of the call that a delta belongs to. Numbers start at 0 and have no gaps. */
   of({ id, name }: CallMark, index: unknown): number {
     const last = typeof index === "number" ? this.#byIndex.get(index) : this.#ids.length - 1;
     if (last === undefined || last < 0) return this.#open(id, index);
     const known = this.#ids[last] ?? "";
-    // Without an index, only a name shows that a call begins.
+    // In a delta without index and id, only a name shows that another call begins.
     const isOther = name !== "" && (id === "" ? typeof index !== "number" : known !== "" && id !== known);
     if (isOther) return this.#open(id, index);
     this.#ids[last] ||= id;
     return last;
   }
 
-  /** Returns true when a call has its id, its name or its type for the first time. */
+  /** Returns true when a call's id, name or type arrives for the first time. */
   isNews(number: number, member: keyof CallMark | "type", value: string): boolean {
     const key = `${member} ${number}`;
     if (value === "" || this.#reported.has(key)) return false;

@@ -12,8 +12,8 @@ import {
 import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /**
- * The object of a whole reply. Throws an `UpstreamError` when it is no chat completion, or has no choice or one without
- * a message: clients read messages and calls without a check.
+ * Returns a whole reply as an object. Throws an `UpstreamError` if it is not a chat completion, if it has no choices,
+ * or if a choice has no message: clients read messages and calls without a check.
  */
 export function parseCompletion({ text, parsed }: VendorReply): Completion {
   const body = parsed ?? parseVendorObject(text, "the response");
@@ -36,7 +36,10 @@ function isChoice(choice: unknown): boolean {
   return !Array.isArray(calls) || calls.every(isObject);
 }
 
-/** The error of a frame: at its top, flat (Mistral, SGLang), in Groq's own object, or in a choice (OpenRouter). */
+/**
+ * Returns the error in a frame. Vendors put it into the field `error`, into the frame itself (Mistral, SGLang), into
+ * Groq's own object, or into a choice (OpenRouter).
+ */
 export function errorOf(event: Record<string, unknown>): unknown {
   const { error, x_groq: groq, choices, object } = event;
   if (error) return error;
@@ -45,7 +48,10 @@ export function errorOf(event: Record<string, unknown>): unknown {
   return firstChoice(choices)?.["error"];
 }
 
-/** Vendors report trouble inside a running stream as a frame with `error`, some with the status of a response. */
+/**
+ * Returns the error for a failure inside a running stream. Vendors report it as a frame with `error`; some add an HTTP
+ * status.
+ */
 export function inStreamError(error: unknown): UpstreamError {
   const { type = "", code = "", message = error } = isObject(error) ? error : {};
   const label = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
@@ -67,7 +73,10 @@ function kindOfStatus(code: unknown): UpstreamErrorKind {
   return status === 429 ? "limited" : "overloaded";
 }
 
-/** Returns the usage of a chunk, which stands at its top, in a choice (Moonshot), or in Groq's own object. */
+/**
+ * Returns the usage in a chunk. Vendors put it into the chunk itself, into a choice (Moonshot) or into Groq's own
+ * object.
+ */
 export function usageOf({ usage, choices, x_groq: groq }: Record<string, unknown>): unknown {
   return usage ?? firstChoice(choices)?.["usage"] ?? (isObject(groq) ? groq["usage"] : undefined);
 }
@@ -77,7 +86,7 @@ export function firstChoice(choices: unknown): Record<string, unknown> | undefin
   return isObject(first) ? first : undefined;
 }
 
-/** Reasons of OpenAI, and those of DeepSeek, Mistral, Zhipu, SGLang and OpenRouter. */
+/** Finish reasons of OpenAI, and those that DeepSeek, Mistral, Zhipu, SGLang and OpenRouter use instead. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",
@@ -89,7 +98,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   sensitive: "refused",
 };
 
-/** Finish reasons of a vendor that gave up (DeepSeek, SGLang, Mistral and OpenRouter, Zhipu). */
+/** Finish reasons that report a failure of the vendor (DeepSeek, SGLang, Mistral and OpenRouter, Zhipu). */
 const FAILURES: ReadonlySet<string> = new Set([
   "insufficient_system_resource",
   "abort",
@@ -97,19 +106,19 @@ const FAILURES: ReadonlySet<string> = new Set([
   "network_error",
 ]);
 
-/** Throws an `UpstreamError` for a `finish_reason` that says that the vendor gave up. */
+/** Throws an `UpstreamError` if the `finish_reason` reports a failure of the vendor. */
 export function refuseFailure(reason: unknown): void {
   if (typeof reason === "string" && FAILURES.has(reason))
     throw new UpstreamError("overloaded", `the reply ended with ${reason}`);
 }
 
-/** Reads `finish_reason`; null while the reply goes on. Throws an `UpstreamError` where it is a failure. */
+/** Reads `finish_reason`; null while the reply continues. Throws an `UpstreamError` if it reports a failure. */
 export function readFinish(value: unknown, hasCalls: boolean): Finish | null {
-  // DashScope has the word in its place.
+  // DashScope sends the text "null" instead of null.
   if (typeof value !== "string" || value === "null") return null;
   refuseFailure(value);
   const reason = ownValue(REASONS, value) ?? "stop";
-  // Many servers say `stop` after calls.
+  // Many servers send `stop` when a reply ends with calls.
   return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, stopSequence: null };
 }
 

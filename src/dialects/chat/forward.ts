@@ -12,9 +12,9 @@ import { editsOfReply } from "./required-fields.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 
 /**
- * The text for a vendor of the same dialect: its own model name, usage always requested on a stream, a maximum of
- * output tokens for a caller who set none and whose budget needs one, another word for what the vendor's traits say
- * it refuses, everything else as the caller wrote it.
+ * Returns the text of a request for a vendor of the same dialect. Sets the vendor's model name, requests usage in a
+ * stream, and sets a maximum of output tokens if a budget needs one and the caller set none. Fields that the vendor
+ * refuses by its traits are replaced; all other fields stay as the caller wrote them.
  */
 export function forVendor(
   payload: ChatPayload,
@@ -50,7 +50,10 @@ function withModelAndUsage(
   return edits.length === 0 ? raw : splice(raw, edits);
 }
 
-/** Writes the same request in the vendor's names; nothing that the vendor can do is lost. */
+/**
+ * Replaces names that the vendor does not know by the vendor's own names. Only fields that the vendor cannot use are
+ * removed.
+ */
 function adapt(
   text: string,
   body: Readonly<Record<string, unknown>>,
@@ -95,9 +98,9 @@ function asSystem(role: string | undefined): string | undefined {
 }
 
 /**
- * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields that name
- * the vendor, required ones that are missing, and `usage` where other numbers are billed. Throws an `UpstreamError`
- * when it is not a chat completion or has no choice.
+ * Reads a reply that is not a stream. The text stays as the vendor wrote it, except for the model name, fields that
+ * name the vendor, missing required fields, and `usage` if other numbers are billed. Throws an `UpstreamError` when the
+ * text is not a chat completion or has no choices.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);

@@ -15,13 +15,16 @@ import { errorOf, firstChoice, inStreamError, usageOf, readFinish, parseCompleti
 import { readReasoning } from "./reasoning.ts";
 import { readUsage } from "./usage.ts";
 
-/** Reads a vendor's chunks. The reply is complete with a `finish_reason` or `[DONE]`, whichever the vendor sends. */
+/**
+ * Reads a vendor's chunks. The reply is complete after a `finish_reason` or `[DONE]`; some vendors send only one of
+ * them.
+ */
 export class ChatReplyReader implements ReplyReader {
   readonly #calls = new CallDeltas();
   readonly #tags = new ThinkTags();
   #hasStarted = false;
   #finish: Finish | null = null;
-  /** Reasoning that came as text alone, since the last that came as a whole. */
+  /** Text of reasoning since the last `reasoning_details`. */
   #plainReasoning = "";
   isDone = false;
 
@@ -38,7 +41,7 @@ export class ChatReplyReader implements ReplyReader {
     yield* this.readEvent(parseVendorObject(data));
   }
 
-  /** Reads a chunk, or a whole reply, which differs in having `message` for `delta`. */
+  /** Reads a chunk or a whole reply; a whole reply has `message` instead of `delta`. */
   *readEvent(event: Record<string, unknown>): Generator<ReplyEvent> {
     const error = errorOf(event);
     if (error) throw inStreamError(error);
@@ -47,7 +50,7 @@ export class ChatReplyReader implements ReplyReader {
       this.#hasStarted = true;
       yield { type: "start", id: typeof id === "string" && id !== "" ? id : null };
     }
-    // Callers of other protocols ask for one choice only.
+    // Callers of other protocols can request only one choice.
     const choice = firstChoice(choices);
     if (choice) yield* this.#readChoice(choice);
     const report = readUsage(usageOf(event));
@@ -84,8 +87,9 @@ export class ChatReplyReader implements ReplyReader {
   }
 
   /**
-   * Reasoning that came as text may come again as a whole, with its signatures, as this gateway writes it. Then several
-   * pieces were joined to one, whose signature differs from theirs.
+   * Returns the reasoning in a delta that has not been returned before. This gateway sends reasoning first as text and
+   * then again as a whole with signatures; then only the signature is new. If the whole consists of several pieces,
+   * none of their signatures is returned, because the text was already joined to one piece.
    */
   #newReasoning(delta: Record<string, unknown>): ReasoningPart[] {
     const parts = readReasoning(delta);
@@ -109,8 +113,8 @@ export class ChatReplyReader implements ReplyReader {
 }
 
 /**
- * Parses a vendor's whole reply, which is read as the only chunk of a stream. Throws an `UpstreamError` when it is no
- * chat completion.
+ * Parses a vendor's whole reply, which is read like a stream with only one chunk. Throws an `UpstreamError` when the
+ * text is not a chat completion.
  */
 export function parseReply(reply: VendorReply): Reply {
   return collectReply(readWhole(parseCompletion(reply)));
@@ -124,16 +128,16 @@ function* readWhole(body: Record<string, unknown>): Generator<ReplyEvent> {
 
 interface OpenCall {
   id: string;
-  /** The call as it was announced, which happens once its name is known. */
+  /** Kind of the call after it was announced; null before its name is known. */
   kind: ToolCall["kind"] | null;
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   waiting: string;
   hasArguments: boolean;
 }
 
 /**
- * Reads the calls of a stream. Each is announced once, with its name; an id is made where the vendor gives none, or one
- * that another call has.
+ * Reads the calls of a stream. Announces each call once, together with its name. Makes an id when the vendor sends none
+ * or one that another call already has.
  */
 class CallDeltas {
   readonly #numbers = new CallNumbers();
@@ -144,7 +148,7 @@ class CallDeltas {
     return this.#calls.length > 0;
   }
 
-  /** `areWhole`: each entry is a separate call, even with an id or index that another has. */
+  /** `areWhole` is true when each entry is a separate call, even if it repeats an id or index. */
   *read(deltas: readonly unknown[], { areWhole }: { areWhole: boolean }): Generator<ReplyEvent> {
     for (const delta of deltas) {
       const part = readCall(delta);
@@ -155,7 +159,10 @@ class CallDeltas {
     }
   }
 
-  /** A function without parameters may have been called without arguments; other protocols want an object. */
+  /**
+   * Ends all calls. A function without parameters may have been called without arguments; it gets an empty object,
+   * which other protocols require.
+   */
   *end(): Generator<ReplyEvent> {
     for (const [call, { kind, hasArguments }] of this.#calls.entries())
       if (kind === "function" && !hasArguments) yield { type: "arguments", call, text: "{}" };
@@ -180,7 +187,7 @@ class CallDeltas {
   }
 }
 
-/** A piece of text, and whether it is reasoning. */
+/** A piece of text, marked as reasoning or as answer. */
 interface Piece {
   type: "text" | "reasoning";
   text: string;
@@ -191,17 +198,18 @@ const OPEN = "<think>";
 const CLOSE = "</think>";
 
 /**
- * Takes reasoning out of text where a server leaves it there, between tags at the very start (MiniMax without
- * `reasoning_split`, servers of open models without a reasoning parser). The tags may be cut anywhere. A tag that never
- * closes was text: where it has gone out as reasoning piece by piece, it follows as text too, so that no answer is lost.
+ * Separates reasoning from text for servers that leave it in the text between tags at the very start (MiniMax without
+ * `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks. If the
+ * closing tag never arrives, the text was not reasoning: text that was already sent as reasoning is then sent again as
+ * text, so that no answer is lost.
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";
-  /** White space at the very start, held until the text after it is examined. */
+  /** White space at the very start, kept until the text after it has been examined. */
   #space = "";
-  /** Text that may be the start of a tag. */
+  /** Text that may be the beginning of a tag, kept until more text arrives. */
   #held = "";
-  /** Everything since the opening tag, until the closing one. */
+  /** Text since the opening tag while the closing tag has not arrived. */
   #unclosed = "";
 
   *read(text: string): Generator<Piece> {
@@ -214,7 +222,7 @@ class ThinkTags {
     if (this.#state === "answer") yield* this.#take("text", this.#held.length);
   }
 
-  /** The text has ended; `isCut` when that says nothing about the closing tag. */
+  /** Ends the text. `isCut` is true when the text ended early, so that the closing tag may only be missing. */
   *end(isCut: boolean): Generator<Piece> {
     if (this.#state === "thinking" && !isCut) {
       this.#state = "answer";
@@ -263,7 +271,7 @@ class ThinkTags {
   }
 }
 
-/** Returns the number of characters at the end that may be the start of the closing tag. */
+/** Returns the number of characters at the end of the text that may be the beginning of the closing tag. */
 function tagStartLength(text: string): number {
   for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length -= 1)
     if (CLOSE.startsWith(text.slice(-length))) return length;

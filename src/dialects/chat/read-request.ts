@@ -10,8 +10,8 @@ import type { ChatPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a chat request into the neutral form. Hints and fields that only this protocol has are named there. Throws an
- * `UpstreamError` that names a field whose value has no place there.
+ * Reads a chat request into the neutral form, which lists the names of hints and fields that only this protocol has.
+ * Throws an `UpstreamError` that names a field whose value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
@@ -52,7 +52,7 @@ export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   };
 }
 
-/** The caller's names of the fields and hints. */
+/** Names of neutral fields and hints in this protocol. */
 const PARAMS: Conversation["params"] = {
   system: "messages",
   turns: "messages",
@@ -79,7 +79,7 @@ const PARAMS: Conversation["params"] = {
   fileName: "filename",
 };
 
-/** Fields that are read above, or concern the gateway alone. */
+/** Fields that `readConversation` reads or that concern only the gateway. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.values(PARAMS),
   "model",
@@ -95,8 +95,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Labels, hints for caches and speed (OpenAI reference), and sampling of vendors of this protocol alone (OpenRouter and
- * vLLM API references).
+ * Labels, hints for caches and speed (OpenAI reference), and sampling settings that only vendors of this protocol have
+ * (OpenRouter and vLLM API references).
  */
 const HINTS: ReadonlySet<string> = new Set([
   "metadata",
@@ -108,7 +108,7 @@ const HINTS: ReadonlySet<string> = new Set([
   "top_a",
 ]);
 
-/** Values by which a field asks for nothing. */
+/** Conditions under which the value of a field requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
   modalities: (value) => Array.isArray(value) && value.every((each) => each === "text"),
@@ -126,7 +126,7 @@ interface Types {
   string: string;
 }
 
-/** A field's value; null where it is absent. */
+/** Returns the value of a field; null when the field is absent. */
 function typed<Name extends keyof Types>(body: Body, field: string, type: Name): Types[Name] | null {
   const value = body[field];
   if (!isSet(value)) return null;
@@ -161,7 +161,7 @@ function readTool(tool: unknown, index: number): Tool {
   };
 }
 
-/** The responses protocol has the grammar beside its type, where chat has it one level below. */
+/** Reads a grammar. The responses protocol writes it next to its type; chat writes it one level deeper. */
 function readGrammar(format: unknown): unknown {
   return isObject(format) && isObject(format["grammar"]) ? { type: "grammar", ...format["grammar"] } : format;
 }
@@ -206,7 +206,8 @@ function readFormat(value: unknown): OutputFormat | null {
 }
 
 /**
- * Some vendors, and clients made for them, have a schema beside `json_object` (Fireworks AI, "Structured responses").
+ * Reads the format `json_object`. Some vendors, and clients made for them, add a schema to it (Fireworks AI,
+ * "Structured responses").
  */
 function readJsonFormat(schema: unknown): OutputFormat {
   if (!isSet(schema)) return { type: "json" };
@@ -215,8 +216,8 @@ function readJsonFormat(schema: unknown): OutputFormat {
 }
 
 /**
- * Reads `reasoning_effort`, and `reasoning` of OpenRouter, which has also a budget and hides the reasoning by `exclude`
- * (OpenRouter API, "Reasoning tokens").
+ * Reads `reasoning_effort`, and OpenRouter's `reasoning`, which may also contain a budget and hides the reasoning by
+ * `exclude` (OpenRouter API, "Reasoning tokens").
  */
 function readReasoning({ reasoning_effort: word, reasoning: object }: Body): Conversation["reasoning"] {
   const { effort: inner, max_tokens: budget, exclude, enabled } = isObject(object) ? object : {};

@@ -216,7 +216,7 @@ describe("the text for the vendor", () => {
   });
 });
 
-/** Names whose values a request is checked by. */
+/** Names of fields that the gateway reads. */
 const RESERVED = new Set([
   "__proto__",
   "model",

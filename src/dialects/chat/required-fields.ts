@@ -7,8 +7,8 @@ import { readReasoning } from "./reasoning.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /*
- * Edits for fields that OpenAI's published types require and other vendors leave out or write in another form. Typed
- * clients fail on either. A reply that has everything needs no edits and keeps its bytes.
+ * Edits that add fields that OpenAI's published types require, and that rewrite fields of another form. Some vendors
+ * leave such fields out, and clients with types fail. A complete reply needs no edits and keeps its bytes.
  */
 type Edits = Record<string, MemberEdit>;
 
@@ -32,7 +32,9 @@ export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
   return edits;
 }
 
-/** The edits of a chunk beside those of its choices; `created` is for a stream whose vendor gives no time. */
+/**
+ * Returns the edits of a chunk, except those of its choices. `created` is the time for streams whose vendor sends none.
+ */
 export function editsOfChunk(event: Readonly<Record<string, unknown>>, created: number): Edits {
   const edits: Edits = {};
   if (event["object"] !== "chat.completion.chunk") edits["object"] = always("chat.completion.chunk");
@@ -40,7 +42,7 @@ export function editsOfChunk(event: Readonly<Record<string, unknown>>, created: 
   return edits;
 }
 
-/** The edits of a choice of a chunk beside those of its delta. */
+/** Returns the edits of a chunk's choice, except those of its delta. */
 export function editsOfChunkChoice({
   index,
   finish_reason: reason,
@@ -52,7 +54,7 @@ export function editsOfChunkChoice({
   return { ...edits, finish_reason: always(finish && writeFinish(finish)) };
 }
 
-/** Edits a content in parts (Mistral) into its text, the only form that clients know. */
+/** Returns the edit that replaces a content in parts (Mistral) by its text. Clients know only this form. */
 export function editsOfContent(message: Readonly<Record<string, unknown>>): Edits {
   const { content, reasoning_content: shown } = message;
   if (!Array.isArray(content)) return {};
@@ -65,7 +67,7 @@ export function editsOfContent(message: Readonly<Record<string, unknown>>): Edit
   };
 }
 
-/** Some servers have milliseconds, a fraction or zero. */
+/** True for a time in Unix seconds. Some servers send milliseconds, a fraction or zero. */
 function isSeconds(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) > 0 && Number(value) < 100_000_000_000;
 }
@@ -107,7 +109,7 @@ function editsOfMessage(message: Record<string, unknown>, calls: readonly unknow
   return edits;
 }
 
-/** Returns the edits of a call or of its first piece; `id` and `kind` were read from it. */
+/** Returns the edits of a call, or of its first piece. `id` and `kind` are the values that were read from it. */
 export function editsOfCall(
   call: Readonly<Record<string, unknown>>,
   { id, kind }: Pick<ToolCall, "id" | "kind">,
@@ -118,7 +120,7 @@ export function editsOfCall(
   return { ...edits, ...editsOfArguments(call) };
 }
 
-/** The edits of arguments that are an object (Ollama, SGLang) in place of its text. */
+/** Returns the edit that replaces arguments in the form of an object (Ollama, SGLang) by text. */
 export function editsOfArguments(call: Readonly<Record<string, unknown>>): Edits {
   const named = call["function"];
   if (!isObject(named) || !isObject(named["arguments"])) return {};
@@ -126,12 +128,12 @@ export function editsOfArguments(call: Readonly<Record<string, unknown>>): Edits
   return { function: (old) => old && editMembers(old, edits) };
 }
 
-/** Edits of a whole call. */
+/** The edit that adds empty arguments to a whole call. */
 const EMPTY_ARGUMENTS: Edits = {
   function: (old) => old && editMembers(old, { arguments: always("{}") }),
 };
 
-/** Edits each item of an array by its own edits. */
+/** Applies to each item of an array the edits at the same position in `edits`. */
 function editEach(text: string, edits: readonly Edits[]): string {
   let at = 0;
   return editItems(text, (item) => {
@@ -144,7 +146,10 @@ function hasEdits(edits: Edits): boolean {
   return Object.keys(edits).length > 0;
 }
 
-/** In ASCII, because the text of a chunk has bytes for characters. */
+/**
+ * Returns an edit that writes this value. The text is ASCII, because a chunk is edited with one character for each
+ * byte.
+ */
 function always(value: string | number | null): MemberEdit {
   const text = JSON.stringify(value).replace(/[\u0080-\uffff]/g, escaped);
   return () => text;
@@ -154,7 +159,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** The id of a reply whose vendor gave none, or one in the form of another protocol. */
+/** Returns a new id for a reply whose vendor sent none or one in the form of another protocol. */
 export function newReplyId(): string {
   return `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`;
 }

@@ -16,12 +16,12 @@ import { writeError } from "./error.ts";
 import { errorOf, firstChoice, inStreamError, usageOf, refuseFailure } from "./event.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Members that hold streamed text. */
+/** Matches fields that contain streamed text. */
 const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
 
 /**
- * A chat stream from an upstream of the same dialect. `ChunkEditor` changes its chunks. A complete reply ends with one
- * usage chunk, the only one, then `[DONE]`.
+ * Returns a chat stream from an upstream of the same dialect. `ChunkEditor` edits its chunks. A complete reply ends
+ * with one usage chunk and `[DONE]`; no other chunk contains the usage.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -32,7 +32,7 @@ class ChatForwarder implements FrameForwarder {
   readonly #publicModel: string;
   readonly #meter: StreamMeter;
   readonly #editor: ChunkEditor;
-  /** The vendor's usage chunk, and its usage where that stood elsewhere. */
+  /** The vendor's usage chunk. The usage may also have been in another chunk. */
   #usageFrame: Buffer | null = null;
   #usage: unknown = undefined;
   #created: unknown = null;
@@ -81,13 +81,13 @@ class ChatForwarder implements FrameForwarder {
     return [usageFrame ?? this.#ownUsageFrame(usage), Buffer.from("data: [DONE]\n\n")];
   }
 
-  /** An event of its own, and no ending after it. */
+  /** Returns a frame with the error. Nothing follows it in the stream. */
   errorFrame(error: GatewayError): Uint8Array {
     return Buffer.from(`data: ${JSON.stringify(writeError(error))}\n\n`);
   }
 
   #readChoice(choice: unknown): void {
-    // Clients read it without a check.
+    // Clients read each choice without a check.
     if (!isObject(choice)) throw new UpstreamError("broken", "a choice is not an object");
     const { index = 0 } = choice;
     refuseFailure(choice["finish_reason"]);
@@ -95,7 +95,7 @@ class ChatForwarder implements FrameForwarder {
     if (isObject(choice["delta"])) addContent(this.#meter.pieces, choice["delta"]);
   }
 
-  /** Counts the chunk's usage report. Returns true where it is kept. */
+  /** Reads the usage report of a chunk. Returns true if it replaces the last one. */
   #readReport(event: Record<string, unknown>): boolean {
     const usage = usageOf(event);
     if (!this.#meter.report(readUsage(usage))) return false;
@@ -104,12 +104,12 @@ class ChatForwarder implements FrameForwarder {
     return true;
   }
 
-  /** Returns true when the vendor's own usage tells what is billed. */
+  /** Returns true when the vendor's own usage shows the billed numbers. */
   #isShown(billed: TokenUsage): boolean {
     return !isCorrected(billed) && showsBilled(this.#usage, billed);
   }
 
-  /** A chunk with the usage: the vendor's numbers, or the billed ones where they differ. */
+  /** Returns a chunk with the vendor's usage, with the billed numbers where these differ. */
   #ownUsageFrame(billed: TokenUsage): Buffer {
     const text = this.#usage === undefined ? undefined : JSON.stringify(this.#usage);
     const usage =
@@ -125,7 +125,7 @@ class ChatForwarder implements FrameForwarder {
   }
 }
 
-/** Returns true for a chunk that holds a piece of text and nothing that has to be remembered. */
+/** Returns true for a chunk with a piece of text and nothing else that a later chunk depends on. */
 function isPlain(event: Record<string, unknown>): boolean {
   const { choices } = event;
   const choice = Array.isArray(choices) && choices.length === 1 ? firstChoice(choices) : undefined;

@@ -20,8 +20,8 @@ const payloadOf = (body: object) => readRequest(Buffer.from(JSON.stringify(body)
 const payload = payloadOf({ model: "public-model", messages: [{ role: "user", content: "hi" }] });
 
 /**
- * Chat has one text where others have several, no marks of failed tools, no budgets of reasoning, one kind of
- * cached tokens, and takes no reasoning back from other protocols.
+ * Chat has only one text for instructions, no mark for failed tools, no reasoning budget and only one kind of cached
+ * tokens; it accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ChatRequest> = {
   dialect: chat,
@@ -63,7 +63,7 @@ function inRuns(parts: readonly AssistantPart[]): AssistantPart[][] {
   return runs;
 }
 
-/** Text comes first, and one signature can follow it. */
+/** Returns the parts in the order of a stream: text comes first, and only one signature can follow it. */
 function streamed(run: AssistantPart[]): AssistantPart[] {
   const texts = run.map((part) => (part.type === "reasoning" ? part.text : ""));
   const text = texts.join("");
@@ -92,7 +92,7 @@ function joinedUser(parts: readonly UserPart[]): UserPart[] {
   return [...results, ...rest.map((part) => without("cacheControl", part))];
 }
 
-/** Without signatures of other protocols, which mean nothing to a vendor of chat. */
+/** Returns the part without signatures of other protocols, which a vendor of chat cannot read. */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (!("signature" in part) || !part.signature || part.signature.dialect === "chat") return [part];
   return part.type === "tool_call" ? [without("signature", part)] : [];

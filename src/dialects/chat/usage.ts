@@ -10,7 +10,7 @@ import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import { CountReader, reportedCost, withoutCost } from "../usage-reading.ts";
 
-/** The `usage` object of chat completions, as callers receive it. */
+/** The `usage` object of chat completions, in the form that callers get. */
 interface ChatUsage {
   prompt_tokens: number;
   completion_tokens: number;
@@ -19,13 +19,13 @@ interface ChatUsage {
   completion_tokens_details?: { reasoning_tokens?: number; image_tokens?: number };
 }
 
-/** Other names under which vendors report tokens written to a cache. */
+/** Names that vendors use for tokens written to a cache. */
 const CACHE_WRITE_NAMES = ["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"];
 
 /**
- * Reads a vendor's usage into disjoint categories; null when there is no report. Cached tokens count inside
- * `prompt_tokens`. Reasoning counts inside `completion_tokens`, unless the total shows that it is apart (xAI); what
- * only the total contains is reasoning too (Google's compatible endpoint).
+ * Reads a vendor's usage into disjoint categories; null when there is no report. Cached tokens are a part of
+ * `prompt_tokens`. Reasoning is a part of `completion_tokens`, unless the total shows that it is counted separately
+ * (xAI). Tokens that only the total contains are reasoning too (Google's compatible endpoint).
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -67,9 +67,8 @@ function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
 }
 
 /**
- * Returns true when a caller who reads this usage learns what is billed. Reasoning that only the total has, or that
- * stands beside the completion, is not seen by clients of the protocol: they read reasoning as a part of the
- * completion.
+ * Returns true when a caller can read the billed numbers from this usage. Reasoning outside of `completion_tokens` does
+ * not count, because clients expect reasoning to be a part of them.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;
@@ -77,7 +76,7 @@ export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   return value["prompt_tokens"] === prompt_tokens && value["completion_tokens"] === completion_tokens;
 }
 
-/** Writes a usage as chat completions do; the total is always the sum. */
+/** Writes a usage in the form of chat completions. The total is always the sum. */
 export function writeUsage({ tokens }: TokenUsage): ChatUsage {
   const { cacheRead, cacheWrite = 0, cacheWrite1h = 0, imageInput, reasoning, imageOutput } = tokens;
   const prompt = sumTokens(tokens, INPUT_CATEGORIES);
@@ -106,8 +105,8 @@ function objectOf(value: unknown): Record<string, unknown> {
 }
 
 /**
- * A vendor's `usage` value, as text, with the billed numbers in place of its own and without what the operator pays.
- * Other members stay; a value that is not an object is replaced.
+ * Returns the text of a vendor's `usage` with the billed numbers and without the operator's costs. Other fields stay; a
+ * value that is not an object is replaced.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
@@ -135,7 +134,10 @@ function ifPresent(count: number): MemberEdit {
   return (old) => (old === undefined ? undefined : String(count));
 }
 
-/** Sets the given names to the billed counts, and to 0 where the vendor reported tokens that nobody pays. */
+/**
+ * Returns the edit that sets these fields to the billed counts, or to 0 where the vendor reports tokens that are not
+ * billed.
+ */
 function details(billed: Readonly<Record<string, number>>, names: readonly string[]): MemberEdit {
   return (old) => {
     const hasBilled = Object.keys(billed).length > 0;

@@ -17,8 +17,8 @@ import { writeCall } from "./content.ts";
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Writes the turns as messages. A message of texts alone is one string, which every vendor takes; results of tools come
- * before the user's other parts, as vendors demand.
+ * Writes turns as messages. A message that contains only text is written as one string, which every vendor accepts.
+ * Results of tools come before the user's other parts, as vendors require.
  */
 export function writeMessages({ system, turns, params }: Conversation, traits: VendorTraits): Message[] {
   for (const { role, parts } of turns) if (role === "user") checkDocuments(parts, params.turns ?? "messages");
@@ -48,7 +48,7 @@ type Content = Exclude<UserPart, ToolResult>;
 function writeUser(parts: readonly UserPart[], traits: VendorTraits): Message[] {
   const results = parts.filter((part) => part.type === "tool_result");
   const messages = results.map(writeResult);
-  // Only text has a place in the message of a tool.
+  // A tool's message can contain only text; other parts of results are added to the user's message.
   const shown = results.flatMap((result) => result.parts.filter((part) => part.type !== "text"));
   const rest = parts.filter((part): part is Content => part.type !== "tool_result");
   const content = [...shown, ...rest];
@@ -88,7 +88,10 @@ function writeImage({ source, detail }: ImagePart): object {
   return { type: "image_url", image_url: { url: urlOf(source), ...(detail !== undefined && { detail }) } };
 }
 
-/** Vendors name a document by its file name, refuse one without, and read PDF alone (OpenAI, "File inputs"). */
+/**
+ * Writes a document. Vendors use its file name and refuse a document without one; they read only PDF (OpenAI, "File
+ * inputs").
+ */
 function writeFile({ source, name }: FilePart): object {
   if ("text" in source) return { type: "text", text: source.text };
   if ("data" in source && source.mediaType.startsWith("text/"))
@@ -96,7 +99,9 @@ function writeFile({ source, name }: FilePart): object {
   return { type: "file", file: { filename: name ?? "document.pdf", file_data: urlOf(source) } };
 }
 
-/** Throws an `UpstreamError` for a document that `writeFile` cannot say; `field` is the caller's. */
+/**
+ * Throws an `UpstreamError` for a document that `writeFile` cannot write. `field` is the name of the caller's field.
+ */
 function checkDocuments(parts: readonly UserPart[], field: string): void {
   for (const part of parts) {
     if (part.type === "tool_result") checkDocuments(part.parts, field);
@@ -111,7 +116,10 @@ function urlOf(source: MediaSource): string {
   return "url" in source ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 
-/** Vendors refuse a turn without text and calls, such as that of a model which was cut while it reasoned. */
+/**
+ * Writes the model's turn. Vendors refuse a turn without text and calls, such as that of a model that was cut while it
+ * reasoned.
+ */
 function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): Message[] {
   const text = textOf(parts, "text");
   const refusal = textOf(parts, "refusal");
@@ -119,7 +127,7 @@ function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): 
   if (text === "" && refusal === "" && calls.length === 0) return [];
   const message = {
     role: "assistant",
-    // A vendor that does not know refusals gets them as text of the model.
+    // A vendor that does not support `refusal` gets the refusal as text of the model.
     content: text || (traits.takesRefusals ? null : refusal || null),
     ...(refusal !== "" && traits.takesRefusals && { refusal }),
     ...writeReasoning(parts, traits),
@@ -132,7 +140,7 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
   return parts.map((part) => (part.type === type ? part.text : "")).join("");
 }
 
-/** Signatures of other protocols mean nothing to this vendor. */
+/** Removes a signature of another protocol, which this vendor cannot read. */
 function ownSignature<Part extends Extract<AssistantPart, { signature?: unknown }>>(part: Part): Part {
   if (!part.signature || part.signature.dialect === "chat") return part;
   return { ...part, signature: undefined };
@@ -147,7 +155,7 @@ function writeReasoning(parts: readonly AssistantPart[], { reasoningField }: Ven
     return details.length > 0 ? { reasoning_details: details } : {};
   }
   const text = textOf(pieces, "reasoning");
-  // A turn with a call must have it, even empty (DeepSeek API, "Thinking mode", tool calls).
+  // A turn with a call must have this field, even if it is empty (DeepSeek API, "Thinking mode", tool calls).
   const isDemanded = parts.some(({ type }) => type === "tool_call");
   return text !== "" || isDemanded ? { [reasoningField]: text } : {};
 }

@@ -102,7 +102,7 @@ interface Details {
   index: number;
 }
 
-/** As clients do that join the pieces of one index. */
+/** Joins the pieces with the same index, as clients do. */
 function join(details: readonly Details[]): Details[] {
   const joined = new Map<number, Details>();
   for (const { text = "", ...rest } of details) {

@@ -12,7 +12,7 @@ import { writeCall } from "./content.ts";
 import { writeUsage } from "./usage.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Writes a whole reply as a chat completion under the model's public name, with the billed usage. */
+/** Writes a whole reply as a chat completion, with the model's public name and the billed usage. */
 export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUsage): string {
   const choice = {
     index: 0,
@@ -27,7 +27,9 @@ export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUs
   });
 }
 
-/** The first fields of every object of a reply. Ids of other protocols give way to one in chat's own form. */
+/**
+ * Returns the first fields of each object of a reply. Replaces an id of another protocol by one in the form of chat.
+ */
 function replyHead(id: string | null, object: "chat.completion" | "chat.completion.chunk", model: string) {
   return {
     id: id?.startsWith("chatcmpl-") ? id : newReplyId(),
@@ -58,16 +60,16 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
 }
 
 /**
- * Writes a stream of chunks: the role first, under one id, then the pieces; at the end the reason, one usage chunk
- * without choices, and `[DONE]`. A client of Mistral gets the usage in the last chunk with a choice instead. Reasoning
- * that a client must send back comes whole, once the reasoning is over: OpenAI's clients keep the last value of a field
- * that they do not know (openai 6, `ChatCompletionStream`).
+ * Writes a stream of chunks: first the role, then the pieces of the reply, then the finish reason, one usage chunk
+ * without choices, and `[DONE]`. All chunks have the same id. A client of Mistral gets the usage in the last chunk with
+ * a choice instead. Reasoning that a client must send back is sent whole after its end, because OpenAI's clients keep
+ * only the last value of a field that they do not know (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
   readonly #model: string;
   #head: ReturnType<typeof replyHead> | null = null;
   #finish: Finish = { reason: "stop", stopSequence: null };
-  /** Pieces of reasoning that are to be sent whole. */
+  /** Pieces of reasoning that must still be sent whole. */
   #reasoning: ReasoningPart[] = [];
   /** Number of pieces of reasoning that were sent. */
   #pieces = 0;
@@ -75,7 +77,7 @@ export class ChatReplyWriter implements ReplyWriter {
   /** Those of the text that comes next. */
   #logprobs: readonly TokenLogprob[] = [];
   readonly #isForMistral: boolean;
-  /** Calls that a client of Mistral gets whole, by their number. */
+  /** Calls by their number that a client of Mistral gets whole. */
   readonly #calls = new Map<number, ToolCall>();
 
   constructor({ parsed }: ChatPayload) {
@@ -128,7 +130,7 @@ export class ChatReplyWriter implements ReplyWriter {
     return frame(writeError(error));
   }
 
-  /** The piece of reasoning that has no signature yet. */
+  /** Returns the piece of reasoning that has no signature so far. */
   #openReasoning(): ReasoningPart {
     const last = this.#reasoning.at(-1);
     if (last && !last.signature) return last;
@@ -164,7 +166,10 @@ export class ChatReplyWriter implements ReplyWriter {
     return "";
   }
 
-  /** Mistral sends calls whole, each with its name (Mistral API, `CompletionChunk`). */
+  /**
+   * Returns a chunk with the whole calls. Mistral sends calls whole, each with its name (Mistral API,
+   * `CompletionChunk`).
+   */
   #wholeCalls(): string {
     if (this.#calls.size === 0) return "";
     const calls = [...this.#calls].map(([index, call]) => Object.assign({ index }, writeCall(call)));
@@ -181,7 +186,7 @@ export class ChatReplyWriter implements ReplyWriter {
     return this.#begin(null) + this.#chunk({ choices: [choiceOf(delta, null)] });
   }
 
-  /** The chunk with the role; empty once it has been written. */
+  /** Returns the chunk with the role; empty when it was written before. */
   #begin(id: string | null): string {
     if (this.#head) return "";
     this.#head = replyHead(id, "chat.completion.chunk", this.#model);

@@ -8,8 +8,8 @@ import { writeMessages } from "./write-messages.ts";
 import { isObject } from "../../lib/json.ts";
 
 /**
- * Writes a request for a vendor of chat completions, without anything that it refuses by its traits. Throws an
- * `UpstreamError` that names the caller's field where the vendor has no equivalent of its content.
+ * Writes a request for a vendor of chat completions. Leaves out what the vendor refuses by its traits. Throws an
+ * `UpstreamError` that names the caller's field if the vendor has no equivalent of its content.
  */
 export function writeConversation(
   requested: Conversation,
@@ -48,7 +48,7 @@ export function writeConversation(
 type RefusableField = NonNullable<VendorTraits["refuses"]>[number];
 
 const USAGE_TOO = { include_usage: true } as const;
-/** OpenAI reference, `stop`. */
+/** Maximum number of stop sequences (OpenAI reference, `stop`). */
 const MAX_STOPS = 4;
 
 function writeMaxTokens(
@@ -56,7 +56,7 @@ function writeMaxTokens(
   { traits, coveredTokens, model }: VendorTerms,
 ): Readonly<Record<string, number>> {
   const wanted = maxTokens ?? coveredTokens;
-  // Clients of other protocols must send a maximum, and send one for the largest model they know.
+  // Clients of other protocols must send a maximum; they send one that suits the largest model they know.
   return wanted === null
     ? {}
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };
@@ -67,7 +67,7 @@ function writeStops({ stop, params }: Conversation): object {
   return stop.length > 0 ? { stop } : {};
 }
 
-/** Fields about tools are refused where there are none (OpenAI). */
+/** Writes the fields about tools. Vendors refuse these fields when there are no tools (OpenAI). */
 function writeTools(conversation: Conversation, traits: VendorTraits): object {
   const { toolChoice, parallelCalls, params } = conversation;
   const allowsByList =
@@ -95,7 +95,7 @@ function writeTool({ kind, name, description, parameters, strict, format }: Tool
   return { type: kind, [kind]: definition };
 }
 
-/** Chat has a grammar one level below its type. */
+/** Writes a grammar one level below its type, as chat requires. */
 function writeGrammar(format: unknown): unknown {
   if (!isObject(format)) return format;
   const { type, ...grammar } = format;
@@ -110,7 +110,7 @@ function writeChoice(choice: ToolChoice, tools: readonly Tool[], allowsByList: b
   };
   if (choice.type === "tool") return named(choice.name);
   if (choice.type !== "allowed") return choice.type;
-  // For a vendor without such lists, the other tools have been left out.
+  // If the vendor does not support such lists, the request contains only the allowed tools.
   if (!allowsByList) return choice.mode;
   return {
     type: "allowed_tools",
@@ -132,7 +132,7 @@ function writeSchema({
   description,
 }: Extract<OutputFormat, { type: "schema" }>): object {
   return {
-    // It must have one.
+    // The protocol requires a name.
     name: name ?? "answer",
     schema,
     ...(strict !== null && { strict }),
@@ -140,7 +140,10 @@ function writeSchema({
   };
 }
 
-/** Writes the effort of reasoning in the vendor's own way; null for none, or a target without this control. */
+/**
+ * Writes the effort of reasoning in the form of the vendor. Returns null when the caller requests none or the target
+ * has no such control.
+ */
 function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object | null {
   const effort = reasoning && effortOf(reasoning);
   if (!effort || !model.reasoning) return null;

@@ -13,7 +13,7 @@ const TERMS: VendorTerms = {
 
 const CALLS = 5;
 
-/** Calls of chat with so many names in all. */
+/** Returns calls in the form of chat, which contain so many names in total. */
 function callsWith(names: number) {
   const text = `{${Array.from({ length: names / CALLS }, () => '"a":1').join(",")}}`;
   return Array.from({ length: CALLS }, (_, index) => ({

@@ -5,8 +5,8 @@ import { isObject } from "../../lib/json.ts";
 import type { Reply } from "./reply.ts";
 
 /**
- * Arguments of a call as an object, character for character; null for a text that is no object. Empty text and `null`
- * are an empty object.
+ * Returns the arguments of a call as an object, character for character; null when the text is not an object. Empty
+ * text and `null` become an empty object.
  */
 export function readArguments(text: string): RawJson | null {
   if (text.trim() === "") return new RawJson("{}");
@@ -20,8 +20,8 @@ export function readArguments(text: string): RawJson | null {
 }
 
 /**
- * Returns a whole reply whose calls have objects as arguments, but for one that the maximum of tokens cut. Throws a
- * `broken` for others: a client would run the tool with arguments that the model did not mean.
+ * Returns the reply if the arguments of all its calls are objects; only a reply that was cut may contain others. Throws
+ * a `broken` error otherwise, because a client would run a tool with arguments that the model did not intend.
  */
 export function requireArguments(reply: Reply): Reply {
   const isCut = reply.finish.reason === "length" || reply.finish.reason === "refused";

@@ -7,11 +7,11 @@ import type { Reply, ReplyEvent, ReplyReader } from "./reply.ts";
 import type { AssistantPart, Conversation, Tool, Turn } from "./request.ts";
 
 /**
- * Custom tools, which take any text, for vendors that know only functions: each becomes a function with the text as
- * its one argument, and calls of it become calls of the custom tool again.
+ * Converts custom tools, which accept any text, for vendors that support only functions. Each custom tool becomes a
+ * function whose only argument is the text; calls of that function become calls of the custom tool again.
  */
 export class CustomToolsAsFunctions {
-  /** With functions in place of custom tools. */
+  /** The conversation with functions in place of custom tools. */
   readonly conversation: Conversation;
   readonly #names: ReadonlySet<string>;
 
@@ -24,7 +24,7 @@ export class CustomToolsAsFunctions {
       : conversation;
   }
 
-  /** A whole reply with calls of the custom tools. */
+  /** Returns a whole reply with calls of the custom tools. */
   readReply(reply: Reply): Reply {
     if (this.#names.size === 0) return reply;
     const { id, finish, report } = reply;
@@ -35,18 +35,18 @@ export class CustomToolsAsFunctions {
     return { id, parts, finish, report };
   }
 
-  /** The same of a stream. */
+  /** Returns a reader whose events contain calls of the custom tools. */
   wrap(reader: ReplyReader): ReplyReader {
     return this.#names.size === 0 ? reader : new CustomCallReader(reader, this.#names);
   }
 }
 
-/** The names of custom tools. */
+/** Returns the names of the custom tools. */
 export function customNames(tools: readonly Tool[]): ReadonlySet<string> {
   return new Set(tools.flatMap(({ kind, name }) => (kind === "custom" ? [name] : [])));
 }
 
-/** Returns true when vendors of a protocol know custom tools; a vendor of chat completions may refuse them. */
+/** Returns true when vendors of a protocol support custom tools. A vendor of chat completions may not support them. */
 export function takesCustomTools(
   dialect: TextDialectName,
   { refuses }: VendorTraits & { refuses?: readonly string[] },
@@ -87,7 +87,7 @@ function withFunctionCalls(turn: Turn): Turn {
   return { ...turn, parts };
 }
 
-/** The text in a function's arguments; null where they are incomplete or not in the requested form. */
+/** Returns the text in a function's arguments; null when the arguments are incomplete or have another form. */
 function inputOf(text: string): string | null {
   try {
     const value: unknown = parseBounded(text);
@@ -98,12 +98,12 @@ function inputOf(text: string): string | null {
 }
 
 /**
- * Holds the arguments of a custom tool back until they are complete, because the text is a value inside of their JSON.
+ * Keeps the arguments of a custom tool's call until they are complete, because the text is a value inside their JSON.
  */
 class CustomCallReader implements ReplyReader {
   readonly #reader: ReplyReader;
   readonly #names: ReadonlySet<string>;
-  /** Arguments so far, by the call. */
+  /** Incomplete arguments by the number of the call. */
   readonly #held = new Map<number, GrowingObject>();
 
   constructor(reader: ReplyReader, names: ReadonlySet<string>) {
@@ -132,7 +132,7 @@ class CustomCallReader implements ReplyReader {
         if (input !== null) yield this.#release(event.call, input);
         continue;
       }
-      // Text still held at the end is not in the requested form, so it goes on unchanged.
+      // Arguments that are still incomplete at the end do not have the expected form, so they are sent unchanged.
       if (event.type === "finish") for (const [call, { text }] of this.#held) yield this.#release(call, text);
       yield event;
     }

@@ -3,12 +3,12 @@ import { isObject } from "../../lib/json.ts";
 import type { TextRequest } from "../dialect.ts";
 import type { Finish, Reply, ReplyEvent, ReplyReader } from "./reply.ts";
 
-/** Finds a reply that ends of its own accord without content, call, refusal or reasoning. */
+/** Detects a reply that ends normally but has no content, calls, refusal or reasoning. */
 export class Emptiness {
   #hasSomething = false;
   #finish: Finish | null = null;
 
-  /** True once such a reply has ended. */
+  /** True after an empty reply has ended. */
   get isEmpty(): boolean {
     return !this.#hasSomething && this.#finish?.reason === "stop" && this.#finish.stopSequence === null;
   }
@@ -18,7 +18,7 @@ export class Emptiness {
     else if (isSomething(event)) this.#hasSomething = true;
   }
 
-  /** Reads an event as its vendor wrote it. One that cannot be read is something. */
+  /** Reads an event in the vendor's form. An event that cannot be read counts as content. */
   read(reader: ReplyReader, data: string): void {
     try {
       for (const event of reader.read(data)) this.add(event);
@@ -47,10 +47,15 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
   }
 }
 
-/** Characters of events that are kept: a vendor of responses repeats the request in several of them. */
+/**
+ * Maximum characters of kept events. They must fit several copies of the request, which vendors of responses repeat.
+ */
 const MAX_OPENING = 4 * 1024 * 1024;
 
-/** The events of a forwarded stream before its first content, which are read only where it ends without any. */
+/**
+ * Keeps the events of a forwarded stream before its first content. They are read only if the stream ends without
+ * content.
+ */
 export class Opening {
   readonly #openReader: () => ReplyReader;
   readonly #events: string[] = [];
@@ -64,7 +69,10 @@ export class Opening {
     if ((this.#characters += data.length) <= MAX_OPENING) this.#events.push(data);
   }
 
-  /** True when the events are a whole, empty reply. A longer opening than is kept counts as a reply with content. */
+  /**
+   * True when the kept events are a whole, empty reply. A reply whose events were too long to keep counts as one with
+   * content.
+   */
   get isEmpty(): boolean {
     if (this.#characters > MAX_OPENING) return false;
     const emptiness = new Emptiness();
@@ -74,16 +82,19 @@ export class Opening {
   }
 }
 
-/** With fewer output tokens there may be nothing to see. */
+/** Number of output tokens below which an empty reply is normal. */
 const FEW_TOKENS = 16;
 
-/** True where the model has written what is no text: thoughts, or content that this gateway does not know. */
+/**
+ * True when the reported tokens show that the model wrote something other than text: thoughts, or content that the
+ * gateway cannot read.
+ */
 function hasWritten(tokens: TokenCounts): boolean {
   if ((tokens.reasoning ?? 0) > 0) return true;
   return OUTPUT_CATEGORIES.reduce((sum, category) => sum + (tokens[category] ?? 0), 0) >= FEW_TOKENS;
 }
 
-/** True when the request itself explains an empty reply: by its own stop sequences or a very small maximum. */
+/** True when the request itself can cause an empty reply: by its stop sequences or a very small maximum. */
 export function mayBeEmpty({ maxTokens, body }: Pick<TextRequest, "maxTokens" | "body">): boolean {
   if (maxTokens !== null && maxTokens < FEW_TOKENS) return true;
   const config = body["generationConfig"] ?? body["generation_config"];
@@ -92,7 +103,7 @@ export function mayBeEmpty({ maxTokens, body }: Pick<TextRequest, "maxTokens" | 
   return typeof stop === "string" || (Array.isArray(stop) && stop.length > 0);
 }
 
-/** The reply of targets that had nothing to say. */
+/** The reply that callers get when all targets gave empty replies. */
 export const EMPTY_REPLY: Reply = {
   id: null,
   parts: [],
@@ -100,5 +111,5 @@ export const EMPTY_REPLY: Reply = {
   report: null,
 };
 
-/** The billed usage of that reply. */
+/** The billed usage of `EMPTY_REPLY`. */
 export const NOTHING_BILLED: TokenUsage = { unit: "token", tokens: {}, source: "upstream" };

@@ -10,7 +10,10 @@ import { expectHintsToBeNamed, TARGETS } from "../../../test/support/hint-laws.t
 import { HINT_CALLERS } from "../../../test/support/hint-requests.table.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 
-/* What callers of each protocol send unasked, to vendors of the others: nothing is refused, and all of it is named. */
+/*
+ * Requests with hints that clients of each protocol send by default. Vendors of other protocols refuse none of them,
+ * and the hints that are not sent are listed.
+ */
 const READ: Readonly<Record<TextDialectName, (body: object) => TextPayload>> = {
   chat: (body) => readChat(bytes({ model: "m", messages: [{ role: "user", content: "hi" }], ...body })),
   messages: (body) => {

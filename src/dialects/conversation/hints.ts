@@ -4,19 +4,19 @@ import type { AssistantPart, Conversation, Hint, LeaveOut, Turn, UserPart } from
 import type { ReasoningControl, TargetReasoning } from "../../domain/model.ts";
 import { entriesOf } from "../../lib/json.ts";
 
-/** The facts about a request and its vendor that decide which hints the vendor is told. */
+/** The facts about a request and its vendor that decide which hints are sent. */
 interface Telling {
   conversation: Conversation;
   terms: VendorTerms;
-  /** True when the vendor is told of the reasoning that the caller asks for. */
+  /** True when the requested reasoning is sent to the vendor. */
   isReasoned: boolean;
-  /** True when the vendor is told that reasoning is to be shown, or hidden. */
+  /** True when the vendor gets the request to show or hide reasoning. */
   isShown: boolean;
-  /** True when the request makes the model think, beside which vendors of messages take no sampling. */
+  /** True when the model will think because of this request. Vendors of messages then accept no sampling settings. */
   isThinking?: boolean;
 }
 
-/** A condition on which a vendor is told a hint, in words for the documents. */
+/** A condition under which a hint is sent to a vendor, with a description for the documentation. */
 interface Rule {
   when: string;
   tells(telling: Telling): boolean;
@@ -38,15 +38,15 @@ const reasoned: Rule = { when: "where the target reasons", tells: ({ isReasoned 
 const shown: Rule = { when: "where the target reasons", tells: ({ isShown }) => isShown };
 
 const MAX_SEED = 2 ** 31 - 1;
-/** Anthropic takes a temperature of at most 1 (Anthropic API, "Messages"). */
+/** The highest temperature that Anthropic accepts (Anthropic API, "Messages"). */
 const MAX_TEMPERATURE = 1;
 
 /**
- * The hints of callers of other protocols that vendors of each protocol are told. Sources: the vendors' API references;
- * for messages "Extended thinking" and "Migrating", for the lengths of ids `safety_identifier` and `metadata.user_id`.
+ * For each hint, the vendors that get it from callers of other protocols. Sources: the vendors' API references; for
+ * messages "Extended thinking" and "Migrating", for the lengths of ids `safety_identifier` and `metadata.user_id`.
  */
 export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
-  // Before the sampling that it decides about.
+  // Reasoning comes first, because the conditions of the sampling settings depend on it.
   reasoning: { chat: reasoned, messages: reasoned, responses: reasoned, native: reasoned },
   reasoningVisibility: { chat: false, messages: shown, responses: shown, native: shown },
   temperature: {
@@ -100,7 +100,7 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
     responses: shorterThan(64),
     native: false,
   },
-  // OpenAI is the only vendor of chat that takes a key, and its models are also called by responses.
+  // OpenAI is the only vendor of chat that accepts a cache key, and its models can also be called by responses.
   cacheKey: { chat: false, messages: false, responses: true, native: false },
   strict: { chat: true, messages: false, responses: true, native: false },
   cacheControl: {
@@ -120,8 +120,8 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
 const HINTS = entriesOf(TOLD_HINTS);
 
 /**
- * Returns the conversation without the hints that a vendor of this protocol cannot be told; `leaveOut` is called with
- * those that ask for anything. Returns the conversation itself where the vendor is told all of it.
+ * Returns the conversation without the hints that are not sent to a vendor of this protocol. Calls `leaveOut` for each
+ * removed hint that requests something. Returns the same object when all hints are sent.
  */
 export function tellHints(telling: Telling, vendor: TextDialectName, leaveOut: LeaveOut): Conversation {
   let left = telling;
@@ -139,17 +139,20 @@ function without(telling: Telling, hint: Hint): Telling {
   return { ...telling, conversation: { ...telling.conversation, [hint]: null } };
 }
 
-/** Hints that stand in a field of their own; others stand in parts and tools, where writers find no place for them. */
+/**
+ * True for hints with a field of their own. Other hints belong to parts and tools; the writers of requests leave them
+ * out there.
+ */
 function isField(conversation: Conversation, hint: Hint): hint is Hint & keyof Conversation {
   return hint in conversation;
 }
 
-/** Parts are searched only for hints that the caller's protocol has. */
+/** True when the conversation contains the hint. Parts are searched only for hints that the caller's protocol has. */
 function isSet(conversation: Conversation, hint: Hint): boolean {
   return isField(conversation, hint) ? conversation[hint] !== null : conversation.params[hint] !== undefined;
 }
 
-/** A caller that names what vendors do by themselves asks for nothing. */
+/** True when the hint requests something. A value that vendors use by default requests nothing. */
 function asksForSomething(conversation: Conversation, hint: Hint): boolean {
   const { tools, turns, system, reasoning } = conversation;
   switch (hint) {
@@ -164,7 +167,7 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
     case "parallelCalls":
       return conversation.parallelCalls === false && tools.length > 0;
     case "reasoningVisibility":
-      // A hint that is left out as a whole is named once.
+      // If the requested reasoning is left out as a whole, only that hint is reported.
       return reasoning !== null && reasoning.isVisible !== null;
     case "strict":
       return tools.some(({ strict }) => strict === true);
@@ -179,7 +182,10 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
   }
 }
 
-/** Vendors of chat take a mark of a cache only in parts of users and instructions (OpenRouter API, "Prompt caching"). */
+/**
+ * True when a cache mark is in a place where vendors of chat do not accept it; they accept marks only in the user's
+ * parts and in instructions (OpenRouter API, "Prompt caching").
+ */
 function hasMarkElsewhere({ tools, turns }: Conversation): boolean {
   return (
     tools.some(isMarked) ||
@@ -193,7 +199,7 @@ function isMarked(part: object): boolean {
   return "cacheControl" in part;
 }
 
-/** True when a part of a turn, or of a tool's result in it, is found. */
+/** True when `isFound` is true for a part of a turn or of a tool's result. */
 function somePart(turns: readonly Turn[], isFound: (part: UserPart | AssistantPart) => boolean): boolean {
   for (const { parts } of turns)
     for (const part of parts)
@@ -201,18 +207,17 @@ function somePart(turns: readonly Turn[], isFound: (part: UserPart | AssistantPa
   return false;
 }
 
-/** The facts about a target that decide in which form it is told of reasoning. */
+/** The facts about a target that decide in which form reasoning is requested. */
 interface ReasoningTarget {
   upstreamModel: string;
-  /** The operator's word. */
+  /** The form that the operator configured for the target. */
   reasoning?: TargetReasoning;
 }
 
 /**
- * Returns the form in which a target is told of the reasoning that callers of another protocol ask for; undefined for a
- * target that cannot be told. The operator's word for the target decides first, then the vendor's model, whose name
- * tells what its vendor takes, then the vendor, then the record of the model, which may be served by vendors of several
- * protocols.
+ * Returns the form in which reasoning is requested from a target for callers of another protocol; undefined when it
+ * cannot be requested. The first known one of these decides: the form that the operator configured for the target, the
+ * name of the vendor's model, the vendor, the record of the model.
  */
 export function reasoningControl(
   { upstreamModel, reasoning }: ReasoningTarget,
@@ -235,7 +240,10 @@ export function reasoningControl(
   }
 }
 
-/** Reads the name of a vendor's model: undefined for an unknown family, null for a model that cannot be told. */
+/**
+ * The form for vendor models with certain names. It is undefined for an unknown family and null for a model from which
+ * reasoning cannot be requested.
+ */
 interface NamedControl {
   names: readonly TextDialectName[];
   read(upstreamModel: string): ReasoningControl | null | undefined;
@@ -243,18 +251,18 @@ interface NamedControl {
 
 const CONTROLS: readonly NamedControl[] = [
   {
-    // Models from 5 on think by themselves, 3.7 to 4.6 take a budget (Anthropic API, "Extended thinking").
+    // Claude from 5 on thinks without a budget; 3.7 to 4.6 take a budget (Anthropic API, "Extended thinking").
     names: ["messages"],
     read: (name) =>
       byVersion(/\bclaude-(?:[a-z]+-)?(\d)(?:[-.](\d)(?!\d))?/.exec(name), [5, "adaptive"], [3.7, "budget"]),
   },
   {
-    // A level since the third generation, a budget in 2.5 (Gemini API, thinking).
+    // Gemini takes a level since the third generation and a budget in 2.5 (Gemini API, thinking).
     names: ["native"],
     read: (name) => byVersion(/\bgemini-(\d)(?:[-.](\d)(?!\d))?/.exec(name), [3, "level"], [2.5, "budget"]),
   },
   {
-    // OpenAI's reasoning models and its open ones (OpenAI reasoning guide).
+    // OpenAI's reasoning models and its open models take an effort (OpenAI reasoning guide).
     names: ["chat", "responses"],
     read: (name) => (/(?:^|\/)(?:o\d|gpt-[5-9]|gpt-oss)/.test(name) ? "effort" : undefined),
   },

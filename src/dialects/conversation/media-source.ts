@@ -1,10 +1,13 @@
 import type { MediaSource } from "./request.ts";
 
 const DATA_URL = /^data:([^;,]+)(?:;[^,]*)?;base64,/i;
-/** Longer texts are no media types. */
+/** Maximum length of the part of a `data:` URL before the data. */
 const MAX_HEAD = 200;
 
-/** A media address: a link, or a `data:` URL of base64 (RFC 2397); null for anything else. */
+/**
+ * Reads the address of media: an `https:` link, or a `data:` URL with base64 (RFC 2397). Returns null for anything
+ * else.
+ */
 export function readMediaUrl(url: unknown): MediaSource | null {
   if (typeof url !== "string") return null;
   if (url.startsWith("https:")) return { url };

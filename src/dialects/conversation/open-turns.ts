@@ -1,23 +1,26 @@
 import type { AssistantPart, TextPart, ToolResult, Turn, UserPart } from "./request.ts";
 
-/** A turn while it is read. Results of calls stand before the user's other parts. */
+/** A turn that may still get parts. Results of calls come before the user's other parts. */
 interface OpenTurn {
   role: Turn["role"];
   results: ToolResult[];
   parts: (TextPart | UserPart | AssistantPart)[];
 }
 
-/** Turns in the order of their reading, neighbours of one side joined. Takes time linear in the parts. */
+/**
+ * Collects turns in the order in which they are read, and joins successive turns of one side. The time is linear in the
+ * number of parts.
+ */
 export class OpenTurns {
   readonly #turns: OpenTurn[] = [];
-  /** Position of the last turn of the assistant; -1 before one. */
+  /** Position of the assistant's last turn; -1 while there is none. */
   #lastAssistant = -1;
 
   get isEmpty(): boolean {
     return this.#turns.length === 0;
   }
 
-  /** A turn without parts is left out. */
+  /** Adds a turn, unless it has no parts. */
   add({ role, parts }: Turn): void {
     if (parts.length === 0) return;
     const last = this.#turns.at(-1);
@@ -26,7 +29,10 @@ export class OpenTurns {
     if (role === "assistant") this.#lastAssistant = this.#turns.length - 1;
   }
 
-  /** Puts the result of a call into the user's turn after the last turn of the assistant, even where others follow. */
+  /**
+   * Adds the result of a call to the user's turn that follows the assistant's last turn, even if other turns follow.
+   * Inserts that turn if it does not exist.
+   */
   addResult(result: ToolResult): void {
     if (this.#lastAssistant < 0) return this.add({ role: "user", parts: [result] });
     const next = this.#turns[this.#lastAssistant + 1];

@@ -1,4 +1,4 @@
-/** The effort of reasoning, from none to the most that a model can. */
+/** Efforts of reasoning, from none to the maximum of a model. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 export type Effort = (typeof EFFORTS)[number];
@@ -6,13 +6,18 @@ export type Effort = (typeof EFFORTS)[number];
 /** The reasoning that a caller requests. */
 export interface Reasoning {
   effort: Effort | null;
-  /** Most tokens of reasoning; null where the caller named none. */
+  /** Maximum number of reasoning tokens; null when the caller set none. */
   budgetTokens: number | null;
-  /** True when the caller wants to see it, as text or summary; null for the vendor's default. */
+  /**
+   * True when the caller requests the reasoning as text or summary, false when it must be hidden; null for the vendor's
+   * default.
+   */
   isVisible: boolean | null;
 }
 
-/** Tokens that stand for an effort (CLIProxyAPI's published table; Google's compatible endpoint has 1K, 8K and 24K). */
+/**
+ * Number of tokens for each effort (CLIProxyAPI's published table; Google's compatible endpoint uses 1K, 8K and 24K).
+ */
 const BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 512,
@@ -23,18 +28,18 @@ const BUDGETS: Readonly<Record<Effort, number>> = {
   max: 128_000,
 };
 
-/** The budget in tokens; null where the caller left it to the model. */
+/** Returns the budget in tokens; null when the model may decide. */
 export function budgetOf({ effort, budgetTokens }: Reasoning): number | null {
   return budgetTokens ?? (effort === null ? null : BUDGETS[effort]);
 }
 
-/** The least effort whose budget is at least the given one; null where the caller left it to the model. */
+/** Returns the lowest effort whose budget is at least the requested one; null when the model may decide. */
 export function effortOf({ effort, budgetTokens }: Reasoning): Effort | null {
   if (effort !== null || budgetTokens === null) return effort;
   return EFFORTS.find((each) => budgetTokens <= BUDGETS[each]) ?? "max";
 }
 
-/** A caller's word as an effort; null for an unknown one. */
+/** Returns the effort with this name; null for an unknown name. */
 export function readEffort(value: unknown): Effort | null {
   return EFFORTS.find((each) => each === value) ?? null;
 }

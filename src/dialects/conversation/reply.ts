@@ -5,35 +5,35 @@ import type { AssistantPart, ReasoningPart, ToolCall } from "./request.ts";
 import type { TokenLogprob } from "./logprobs.ts";
 import type { Signature } from "./signature.ts";
 
-/** The reason for the end of a reply. `refused`: by the model's or the vendor's safety policy. */
+/** The reason why a reply ended. `refused` means that the safety policy of the model or vendor stopped it. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "refused";
 
 export interface Finish {
   reason: FinishReason;
-  /** The caller's stop sequence that ended it, where the vendor says which. */
+  /** The caller's stop sequence that ended the reply, if the vendor reports it. */
   stopSequence: string | null;
 }
 
-/** A whole reply in the words of no vendor. */
+/** A whole reply in a form that is independent of protocols. */
 export interface Reply {
-  /** The vendor's id of it. */
+  /** The vendor's id of the reply. */
   id: string | null;
   parts: readonly AssistantPart[];
   finish: Finish;
   report: UsageReport | null;
-  /** Features whose results it has, one for each use; none where absent. */
+  /** Features whose results the reply contains, one entry for each use; absent for none. */
   uses?: readonly Feature[];
   /** Those of its text, where the caller asked for them; none where absent. */
   logprobs?: readonly TokenLogprob[];
 }
 
 /**
- * A piece of a reply, in the order of its parts: reasoning and its signature, text, calls. A signature ends the piece
- * of reasoning before it. The arguments of several calls may interleave.
+ * A piece of a reply. Pieces of reasoning, signatures, text and calls arrive in the order of the reply's parts. A
+ * signature ends the piece of reasoning before it. Arguments of several calls may arrive alternately.
  */
 export type ReplyEvent =
   | { type: "start"; id: string | null }
-  /** `isRepeat`: the vendor wrote it once, and it has gone out as another kind already. */
+  /** `isRepeat` is true when the same text was already sent as another kind. */
   | { type: "text" | "refusal" | "reasoning"; text: string; isRepeat?: true }
   /** Of the text that follows. */
   | { type: "logprobs"; tokens: readonly TokenLogprob[] }
@@ -43,29 +43,32 @@ export type ReplyEvent =
   | { type: "finish"; finish: Finish }
   /** The result of a feature that the vendor bills by use. */
   | { type: "use"; feature: Feature }
-  /** The vendor's report so far; the last one counts. */
+  /** The vendor's usage report so far. The last report counts. */
   | { type: "usage"; report: UsageReport };
 
 /** Reads a vendor's stream. */
 export interface ReplyReader {
-  /** True after the vendor's end mark; later events do not belong to the reply. */
+  /** True after the vendor's end mark. Later events do not belong to the reply. */
   readonly isDone: boolean;
-  /** True when the reply is whole, should the stream end now. */
+  /** True when the reply is complete if the stream ends now. */
   readonly isComplete: boolean;
-  /** Reads the data of one event. Throws an `UpstreamError` for an error and for what is not the protocol. */
+  /**
+   * Reads the data of one event. Throws an `UpstreamError` for an error event and for data that does not follow the
+   * protocol.
+   */
   read(data: string): Iterable<ReplyEvent>;
 }
 
-/** Writes the caller's stream: complete frames as text. */
+/** Writes the caller's stream as text. Each text consists of complete frames. */
 export interface ReplyWriter {
   write(event: ReplyEvent): string;
-  /** Writes the ending of a whole reply, with the billed usage. */
+  /** Returns the ending of a complete reply, with the billed usage. */
   end(usage: TokenUsage): string;
-  /** An error in place of the ending. */
+  /** Returns a frame with the error, which is sent instead of the ending. */
   fail(error: GatewayError): string;
 }
 
-/** The reply that a stream's events make. */
+/** Returns the reply that the events of a stream make up. */
 export function collectReply(events: Iterable<ReplyEvent>): Reply {
   const collected = new CollectedReply();
   for (const event of events) collected.add(event);
@@ -135,7 +138,7 @@ class CollectedReply implements Reply {
   }
 }
 
-/** The events of a whole reply, as a stream would have sent them. */
+/** Yields the events of a whole reply, as a stream would have sent them. */
 export function* eventsOf({
   id,
   parts,

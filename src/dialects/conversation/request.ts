@@ -2,19 +2,20 @@ import type { Reasoning } from "./reasoning.ts";
 import type { Signature } from "./signature.ts";
 
 /**
- * A request in neutral form: each dialect reads its requests into this form and writes them from it. Content that a
- * dialect cannot say is an error that names the caller's field; a hint is left out and reported (`hints.ts`).
+ * A request in a form that is independent of protocols. Each dialect reads its requests into this form and writes
+ * requests from it. Content that a dialect cannot express is an error that names the caller's field; a hint that it
+ * cannot express is left out and reported (`hints.ts`).
  */
 export interface Conversation {
   isStream: boolean;
-  /** Instructions in force from the start, in order. */
+  /** Instructions that apply from the start, in order. */
   system: readonly TextPart[];
   turns: readonly Turn[];
   tools: readonly Tool[];
   toolChoice: ToolChoice | null;
-  /** True when several tools may be called in one turn; null for the vendor's default. */
+  /** True when the model may call several tools in one turn; null for the vendor's default. */
   parallelCalls: boolean | null;
-  /** Maximum of output tokens, hidden ones included; null where the caller set none. */
+  /** Maximum number of output tokens, including hidden ones; null when the caller set none. */
   maxTokens: number | null;
   temperature: number | null;
   topP: number | null;
@@ -28,19 +29,22 @@ export interface Conversation {
   /** The number of alternatives beside each token's log probability; null for no log probabilities. */
   logprobs: number | null;
   verbosity: string | null;
-  /** The caller's id of its own end user. */
+  /** The caller's id for its own end user. */
   user: string | null;
-  /** Requests with the same key are likely to have a beginning in common, which the vendor may have cached. */
+  /** Key of requests that probably have the same beginning, which the vendor may have cached. */
   cacheKey: string | null;
-  /** The caller's names of set hints that no other protocol has: labels, cache keys, bounds of the vendor's tools. */
+  /**
+   * Names of the caller's fields that set a hint of no other protocol: labels, cache keys, bounds of the vendor's
+   * tools.
+   */
   ownHints: readonly string[];
-  /** The caller's names of set fields that no other protocol has and that are no hints, unknown ones among them. */
+  /** Names of the caller's other fields that exist in no other protocol, including unknown fields. */
   ownFields: readonly string[];
-  /** The caller's names of the fields above, for errors: `maxTokens` may be `max_output_tokens`. */
+  /** Names of the neutral fields in the caller's protocol, for errors: `maxTokens` may be `max_output_tokens`. */
   params: Readonly<Partial<Record<keyof Conversation | Hint, string>>>;
 }
 
-/** A field that influences the vendor's reply or labels the request, without being a part of its content. */
+/** A setting that influences the vendor's reply or labels the request but is not a part of its content. */
 export type Hint =
   | "temperature"
   | "topP"
@@ -59,10 +63,10 @@ export type Hint =
   | "detail"
   | "fileName";
 
-/** Takes a hint that the target is not told. */
+/** Is called for each hint that is not sent to the target. */
 export type LeaveOut = (hint: Hint) => void;
 
-/** An uninterrupted contribution of one side. `system` is an instruction in the middle of the conversation. */
+/** Everything that one side says without interruption. `system` is an instruction in the middle of the conversation. */
 export type Turn =
   | { role: "system"; parts: readonly TextPart[] }
   | { role: "user"; parts: readonly UserPart[] }
@@ -71,7 +75,7 @@ export type Turn =
 export type UserPart = TextPart | ImagePart | AudioPart | FilePart | ToolResult;
 export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCall;
 
-/** A mark after which a vendor may cache the prompt, as the messages protocol writes it. */
+/** A mark after which a vendor may cache the prompt, in the form of the messages protocol. */
 export type CacheControl = Readonly<Record<string, unknown>>;
 
 interface Cacheable {
@@ -89,15 +93,15 @@ export type MediaSource = { url: string } | { mediaType: string; data: string };
 export interface ImagePart extends Cacheable {
   type: "image";
   source: MediaSource;
-  /** `low`, `high`, `auto` or `original`. */
+  /** Resolution of the picture: `low`, `high`, `auto` or `original`. */
   detail?: string;
 }
 
 export interface AudioPart {
   type: "audio";
-  /** Such as `wav` or `mp3`. */
+  /** Format of the audio, such as `wav` or `mp3`. */
   format: string;
-  /** Base64. */
+  /** The audio in base64. */
   data: string;
 }
 
@@ -122,11 +126,11 @@ interface RefusalPart {
 
 export interface ReasoningPart {
   type: "reasoning";
-  /** Empty where the vendor shows none. */
+  /** The text of the reasoning; empty when the vendor shows none. */
   text: string;
-  /** Proves to the vendor that the text is its own. */
+  /** Proof for the vendor that it wrote the text. */
   signature: Signature | null;
-  /** True where the vendor gave nothing but encrypted reasoning, which is the signature. */
+  /** True when the vendor sent only encrypted reasoning. `signature` contains it. */
   isRedacted?: true;
 }
 
@@ -134,7 +138,7 @@ export interface ToolCall extends Cacheable {
   type: "tool_call";
   id: string;
   name: string;
-  /** `function`: JSON text, passed on character for character; `custom`: any text. */
+  /** Form of the arguments. `function`: JSON text, which is sent character for character; `custom`: any text. */
   kind: "function" | "custom";
   arguments: string;
   signature?: Signature;
@@ -144,10 +148,10 @@ export interface Tool extends Cacheable {
   kind: "function" | "custom";
   name: string;
   description: string | null;
-  /** JSON Schema of a function's arguments; null for none. */
+  /** JSON Schema of the function's arguments; null when the function has none. */
   parameters: Readonly<Record<string, unknown>> | null;
   strict: boolean | null;
-  /** Grammar of a custom tool's input, as the responses protocol writes it. */
+  /** Grammar of a custom tool's input, in the form of the responses protocol. */
   format?: unknown;
 }
 

@@ -8,17 +8,20 @@ import { StreamMeter } from "../stream-meter.ts";
 import { Emptiness } from "./empty-reply.ts";
 import type { ReplyEvent, ReplyReader, ReplyWriter } from "./reply.ts";
 
-/** Bytes of a stream: its reader may keep incomplete items. 400,000 tokens have as many, each in its own event. */
+/**
+ * Maximum bytes of a stream, because its reader may keep incomplete items. 400,000 tokens take that many if each has an
+ * event of its own.
+ */
 const MAX_BYTES = 128 * 1024 * 1024;
 
-/** A stream from a vendor of one dialect to a caller of another. */
+/** A stream from a vendor of one dialect to a caller of another dialect. */
 export class TranslatedStream implements TextStream {
   readonly #frames = new VendorFrames();
   readonly #reader: ReplyReader;
   readonly #writer: ReplyWriter;
   readonly #delivered: Delivered;
   #bytes = 0;
-  /** True once the caller would see content. Pieces that the writer holds back do not count yet. */
+  /** True after the caller has got content. Content that the writer still keeps does not count. */
   #isShown = false;
 
   constructor(reader: ReplyReader, writer: ReplyWriter, policy: UsagePolicy) {
@@ -73,12 +76,12 @@ export class TranslatedStream implements TextStream {
   #translate(frame: Uint8Array): string {
     if (this.#reader.isDone) return "";
     const data = frameData(frame);
-    // An event without data is ignored (WHATWG HTML, 9.2.6).
+    // A client ignores an event without data (WHATWG HTML, 9.2.6).
     if (data === null || data === "") return "";
     let output = "";
     for (const event of this.#reader.read(data)) {
       this.#delivered.add(event);
-      // The ending tells the usage that is billed.
+      // The ending contains the billed usage.
       if (event.type === "usage") continue;
       const written = this.#writer.write(event);
       this.#isShown ||= this.#delivered.hasContent && (written !== "" || event.type === "finish");
@@ -88,18 +91,23 @@ export class TranslatedStream implements TextStream {
   }
 }
 
-/** Characters of the calls' arguments, which are parsed at the end of a reply. 200,000 tokens have as many. */
+/**
+ * Maximum characters of the arguments of all calls, which are parsed at the end of a reply. 200,000 tokens have that
+ * many.
+ */
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
-/** Characters of a reply, which some protocols repeat whole at its end. Twice as many as a million tokens have. */
+/**
+ * Maximum characters of a reply, which some protocols repeat as a whole at its end. Two million tokens have that many.
+ */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** Tokens with their alternatives. 24,000 tokens with twenty alternatives have as many. */
 const MAX_LOGPROBS = 500_000;
-/** Calls, signatures, and pieces of text or reasoning that follow something else: each is an item of some protocols. */
+/** Maximum number of items: calls, signatures, and pieces of text or reasoning that follow something else. */
 const MAX_ITEMS = 10_000;
 
 /**
- * Counts what a reply delivers, event by event, beside what the vendor reports of it. Throws an `UpstreamError` for
- * more than a model writes, because the writer keeps the reply until its end.
+ * Counts what a reply delivers, event by event, for comparison with the vendor's report. Throws an `UpstreamError` when
+ * the reply is larger than a model can write, because the writer keeps the reply until its end.
  */
 export class Delivered {
   readonly #meter: StreamMeter;
@@ -108,18 +116,18 @@ export class Delivered {
   #characters = 0;
   #items = 0;
   #logprobs = 0;
-  /** The kind of the item that a further piece belongs to. */
+  /** Kind of the current item; further pieces of this kind belong to it. */
   #item: ReplyEvent["type"] | null = null;
   constructor(policy: UsagePolicy) {
     this.#meter = new StreamMeter(policy);
   }
 
-  /** True once there is content for a caller. A signature of hidden thoughts alone is no content yet. */
+  /** True after the caller has content. The signature of hidden thoughts alone is not content. */
   get hasContent(): boolean {
     return this.#meter.hasContent;
   }
 
-  /** True once the reply has ended without anything. */
+  /** True after the reply has ended without any content. */
   get isEmpty(): boolean {
     return this.#emptiness.isEmpty;
   }
@@ -167,7 +175,7 @@ export class Delivered {
     return this.#meter.delivered.text;
   }
 
-  /** Returns the billed usage so far. `isComplete`: nothing is missing of the reply. */
+  /** Returns the billed usage so far. `isComplete` is true when the reply has arrived completely. */
   usage(isComplete: boolean): TokenUsage {
     return this.#meter.usage(isComplete);
   }
@@ -179,7 +187,7 @@ export class Delivered {
     if (!isRepeat) this.#meter.pieces.add(text);
   }
 
-  /** Counts the characters that the writer of the reply keeps. */
+  /** Counts characters that the writer of the reply keeps. */
   #keep(text: string): void {
     this.#characters += text.length;
     if (this.#characters > MAX_CHARACTERS) throw new UpstreamError("broken", "a reply with too much text");

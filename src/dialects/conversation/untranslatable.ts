@@ -3,9 +3,9 @@ import { ownValue } from "../../lib/json.ts";
 import type { Conversation } from "./request.ts";
 
 /**
- * A request that this vendor's protocol cannot express. Nothing was sent, and another target may speak the caller's own
- * protocol. `param` is the caller's field, `reason` the fault of its content; without a reason the field itself is
- * refused.
+ * Returns the error for a request that the vendor's protocol cannot express. Nothing was sent; another target may use
+ * the caller's own protocol. `param` is the caller's field, and `reason` the problem with its content; without a
+ * reason, the field itself is the problem.
  */
 export function untranslatable(param: string, reason?: string): UpstreamError {
   const publicMessage =
@@ -20,23 +20,26 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
   });
 }
 
-/** Returns the conversation. Throws for a field that no other protocol has: nothing is dropped in silence. */
+/**
+ * Returns the conversation. Throws if it has a field that no other protocol has, because no content may be lost
+ * unnoticed.
+ */
 export function translatable(conversation: Conversation): Conversation {
   const [ownField] = conversation.ownFields;
   if (ownField !== undefined) throw untranslatable(ownField);
   return conversation;
 }
 
-/** The fields of a dialect's request that its translation does not read. */
+/** Rules for the fields of a dialect's request that its translation does not read. */
 interface OtherFields {
   known: ReadonlySet<string>;
-  /** Hints that no other protocol has. */
+  /** Names of hints that no other protocol has. */
   hints: ReadonlySet<string>;
-  /** Recognizes values by which another field asks for nothing. */
+  /** Conditions under which the value of a field requests nothing. */
   neutral: Readonly<Record<string, (value: unknown) => boolean>>;
 }
 
-/** Returns the names of set hints that no other protocol has, and the names of all further fields. */
+/** Returns the names of set hints that no other protocol has, and the names of all other fields that are not read. */
 export function readOwnNames(
   body: Readonly<Record<string, unknown>>,
   { known, hints, neutral }: OtherFields,
@@ -53,7 +56,7 @@ export function readOwnNames(
   return { ownHints, ownFields };
 }
 
-/** An empty label or list asks for nothing. */
+/** True for a value that requests nothing because it is empty. */
 function isEmpty(value: unknown): boolean {
   if (value === false || value === "") return true;
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;

@@ -4,7 +4,10 @@ import type { TextStream } from "../dialect.ts";
 import { Delivered } from "./translated-stream.ts";
 import { eventsOf, type Reply, type ReplyWriter } from "./reply.ts";
 
-/** A reply that came whole, as the stream that its caller requested. One `push` returns all of its events. */
+/**
+ * The stream of a reply that arrived as a whole although the caller requested a stream. A single `push` returns all
+ * events.
+ */
 export class WholeStream implements TextStream {
   readonly #reply: Reply;
   readonly #writer: ReplyWriter;

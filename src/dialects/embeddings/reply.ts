@@ -13,10 +13,15 @@ import { CountReader } from "../usage-reading.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import type { EmbeddingsPayload } from "./request.ts";
 
-/** Limit of a reply: 2,048 vectors of 1,536 numbers have 46 MB, or 63 MB where every digit of them is written. */
+/**
+ * Maximum bytes of the vectors of a reply: 2,048 vectors of 1,536 numbers take 46 MB, or 63 MB when each number has all
+ * digits.
+ */
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
 
-/** Returns the error for a larger reply: `rejected`, because another vendor's reply would be as large. */
+/**
+ * Returns the error for a larger reply. It is `rejected`, because the reply of another vendor would be just as large.
+ */
 export function tooManyNumbers(): UpstreamError {
   return new UpstreamError("rejected", `the vectors have more than ${MAX_VECTOR_BYTES} bytes`, {
     isAmbiguous: true,
@@ -27,8 +32,9 @@ export function tooManyNumbers(): UpstreamError {
 }
 
 /**
- * Reads the reply of a vendor of the same protocol. Its text stays as it is but for the model's name, and for `usage`
- * where other numbers are billed. Throws an `UpstreamError` where it has not one vector for each input.
+ * Reads the reply of a vendor of the same protocol. Its text stays as it is, except for the model's name and for
+ * `usage` if other numbers are billed. Throws an `UpstreamError` if the reply does not have exactly one vector for each
+ * input.
  */
 export function readReply(
   { text, parsed }: VendorReply,
@@ -50,7 +56,10 @@ export function readReply(
   return { text: edited, usage };
 }
 
-/** Sorts vectors by their `index`, which some vendors do not do themselves; as they stand where not each has its own. */
+/**
+ * Sorts vectors by their `index`, because some vendors do not. Returns them unchanged if they do not all have different
+ * indexes.
+ */
 function inOrder(data: readonly Vector[]): readonly Vector[] {
   const ordered: Vector[] = [];
   for (const vector of data) {
@@ -72,9 +81,9 @@ function hasVector(item: unknown): item is Vector {
 }
 
 /**
- * Writes vectors of a vendor of another protocol, each as JSON, of unit length as callers of this one expect. Gives others
- * turns: there may be millions of numbers. Throws an `UpstreamError` where there is not one vector for each input, or they
- * have more than `MAX_VECTOR_BYTES`.
+ * Writes vectors of a vendor of another protocol as JSON, in unit length, which callers of this protocol expect. Lets
+ * other tasks run in between, because there may be millions of numbers. Throws an `UpstreamError` if there is not
+ * exactly one vector for each input, or if the vectors take more than `MAX_VECTOR_BYTES`.
  */
 export async function writeVectors(
   vectors: readonly (readonly number[])[],
@@ -94,7 +103,7 @@ export async function writeVectors(
   return written;
 }
 
-/** The reply with vectors that have been written. */
+/** Returns the reply with vectors that `writeVectors` has written. */
 export function writeReply(
   { vectors, inputTokens }: { vectors: readonly string[]; inputTokens: number | null },
   { model, foreign }: EmbeddingsPayload,
@@ -109,13 +118,13 @@ export function writeReply(
   return { text: `{"object":"list","data":[${data.join()}],${rest}`, usage };
 }
 
-/** Shortened vectors no longer have unit length (Gemini API, embeddings). */
+/** Scales a vector to unit length. Shortened vectors do not have it (Gemini API, embeddings). */
 function toUnitLength(vector: readonly number[]): number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];
 }
 
-/** Floats of 32 bits, the least significant byte first, as official clients decode them. */
+/** Returns 32-bit floats in base64, least significant byte first, as official clients decode them. */
 function toBase64(vector: readonly number[]): string {
   const bytes = Buffer.alloc(4 * vector.length);
   vector.forEach((value, index) => bytes.writeFloatLE(value, 4 * index));

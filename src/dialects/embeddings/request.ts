@@ -20,11 +20,11 @@ import { MAX_PROMPT_UNITS } from "../prompt-text.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures } from "../vendor-features.ts";
 
-/** A request for embeddings: its exact text, and what was read of it. */
+/** A request for embeddings: its exact text, and the facts that were read from it. */
 export interface EmbeddingsPayload {
   raw: string;
   model: string;
-  /** The texts to embed; null where they are given as tokens. */
+  /** The texts to embed; null when the input consists of tokens. */
   texts: readonly string[] | null;
   /** Number of requested vectors. */
   count: number;
@@ -34,7 +34,7 @@ export interface EmbeddingsPayload {
   estimatedInput: number;
   features: readonly FeatureUse[];
   modelSpan: JsonSpan | undefined;
-  /** The form of a caller of another protocol than OpenAI's; null for that. */
+  /** The facts about a caller of another protocol than OpenAI's; null for a caller of OpenAI's protocol. */
   foreign: Pick<ForeignEmbeddings, "purposes" | "ignored" | "write"> | null;
 }
 
@@ -47,7 +47,7 @@ const FIELDS: FieldChecks = [
 const TEXT = { type: "string", minLength: 1 };
 const TOKENS = { type: "array", items: integer.schema, minItems: 1 };
 
-/** The published schema of a request. */
+/** The published schema of a request for embeddings. */
 export const embeddingsSchema = requestSchema(FIELDS, {
   model: { type: "string", description: "A model of the type `embedding`" },
   input: {
@@ -84,7 +84,7 @@ export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
   };
 }
 
-/** Makes the payload of a request that was read in another protocol. */
+/** Returns the payload of a request that was read in another protocol. */
 export function foreignPayload(
   model: string,
   { raw, texts, dimensions, ...foreign }: ForeignEmbeddings,
@@ -106,8 +106,8 @@ export function foreignPayload(
 }
 
 /**
- * The text for a vendor of OpenAI's protocol: as a caller of the same one wrote it, but for the model's name, else
- * written anew.
+ * Returns the request's text for a vendor of OpenAI's protocol: the caller's own text with the vendor's model name, or
+ * a new text if the caller used another protocol.
  */
 export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): string {
   const { raw, model, modelSpan, foreign, texts, dimensions } = payload;
@@ -117,12 +117,12 @@ export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): st
   return splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]);
 }
 
-/** The input for a tokenizer. Titles belong to it for a vendor that is told purposes. */
+/** Returns the input for counting tokens. Titles are a part of it only if the vendor gets purposes. */
 export function inputText(
   { texts, estimatedInput, foreign }: EmbeddingsPayload,
   { takesPurposes = false }: { takesPurposes?: boolean } = {},
 ): CountableText {
-  // Tokens need no counting.
+  // Input that consists of tokens has been counted already.
   if (!texts) return { text: "", share: 1, otherTokens: estimatedInput };
   const titles = takesPurposes ? (foreign?.purposes.flatMap(({ title }) => title ?? []) ?? []) : [];
   const text = [...texts, ...titles].join("\n");
@@ -133,7 +133,7 @@ export function inputText(
 interface Input {
   texts: readonly string[] | null;
   count: number;
-  /** Size of an input that is given as tokens, else zero. */
+  /** Number of tokens when the input consists of tokens, else zero. */
   tokens: number;
 }
 

@@ -17,11 +17,11 @@ import {
 } from "../fields.ts";
 import { MASK_FIELDS, REFERENCE_FIELDS } from "./references.ts";
 
-/** The fields of an image request besides its pictures. */
+/** The fields of an image request, without its pictures. */
 export type ImageFields = Omit<ImageRequest, "references" | "mask" | "compressReferences">;
 
 const SILENTLY_IGNORED: ReadonlySet<string> = new Set(["moderation", "user", "style"]);
-/** They have no effect, and are named where they ask for something. */
+/** Fields that have no effect. They are reported as ignored if they request something. */
 const STREAMING: ReadonlySet<string> = new Set(["stream", "partial_images"]);
 const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 const DELIVERIES = ["url", "b64_json"] as const;
@@ -63,7 +63,7 @@ const EDIT: JsonSchema = {
   },
 };
 
-/** The same for an edit. */
+/** The published schema of a request for an edit. */
 export const editSchema = requestSchema(FIELDS, EDIT, REQUIRED_NAMES);
 
 const JOB_FIELDS: FieldChecks = [
@@ -71,10 +71,10 @@ const JOB_FIELDS: FieldChecks = [
   ["webhook_url", text, "A public https address that is told of the job's end"],
 ];
 
-/** The same for a request that runs in the background. */
+/** The published schema of a request that runs in the background. */
 export const jobSchema = requestSchema(JOB_FIELDS, EDIT, REQUIRED_NAMES);
 
-/** Form fields that are numbers, which a form writes as text. */
+/** Form fields that contain numbers. Forms send numbers as text. */
 export const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
 
 const FILE = { type: "string", contentMediaType: "application/octet-stream" };
@@ -94,10 +94,10 @@ function formSchema(fields: FieldChecks): object {
   );
 }
 
-/** The same for an edit as a form. */
+/** The published schema of an edit that is sent as a form. */
 export const editFormSchema = formSchema(FIELDS);
 
-/** The same for a form that runs in the background. */
+/** The published schema of a form that runs in the background. */
 export const jobFormSchema = formSchema(JOB_FIELDS);
 
 const READ: ReadonlySet<string> = new Set([
@@ -112,7 +112,7 @@ export function isReadField(name: string): boolean {
   return READ.has(name) || STREAMING.has(name);
 }
 
-/** Returns true for a field of image requests that has no effect and is not named in the header either. */
+/** Returns true for a field of image requests that has no effect and is not reported as ignored. */
 export function isSilentlyIgnored(name: string): boolean {
   return SILENTLY_IGNORED.has(name);
 }
@@ -121,14 +121,17 @@ const ALL_NAMES = [...READ, ...REFERENCE_FIELDS, ...MASK_FIELDS];
 const KNOWN_NAMES = knownNames(ALL_NAMES);
 const JOB_NAMES = knownNames([...ALL_NAMES, "webhook_url", "contents"]);
 
-/** Throws for a name of a job's submission, of any shape, that differs only in case from one that is read. */
+/**
+ * Throws for a field of a job's submission whose name differs only in case from a name that is read. The submission may
+ * be in any of the accepted forms.
+ */
 export function refuseJobVariants(submission: object): void {
   refuseCaseVariants(submission, JOB_NAMES);
 }
 
 /**
- * Reads the fields that all image endpoints share; `null` means absent. Throws a `GatewayError` naming a field of a
- * wrong type or out of range. Well-formed values that a model does not support are not an error.
+ * Reads the fields that all image endpoints share; `null` counts as absent. Throws a `GatewayError` that names a field
+ * of a wrong type or out of range. Valid values that a model does not support cause no error.
  */
 export function readFields(body: Readonly<Record<string, unknown>>): ImageFields {
   const model = optionalText(body, "model");
@@ -161,7 +164,7 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
   };
 }
 
-/** `stream: false` asks for what there is; a form has it as text. */
+/** True for a value that requests nothing: null, or false for `stream`, which forms send as text. */
 function asksForNothing(name: string, value: unknown): boolean {
   return value === null || (name === "stream" && (value === false || value === "false"));
 }

@@ -2,10 +2,13 @@ import type { DeliveredImage, ImageDelivery } from "../../domain/image.ts";
 import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 
-/** Qualities of the interface. `auto` and a vendor's own names do not show callers the effective quality. */
+/**
+ * Qualities that replies show. `auto` and a vendor's own names are not shown, because they do not tell callers the
+ * effective quality.
+ */
 const QUALITIES: ReadonlySet<string> = new Set(["low", "medium", "high", "xhigh", "max"]);
 
-/** Writes a reply of the image interface; a blob is written as the base64 of its bytes. */
+/** Writes a reply of the image interface. A blob is written as the base64 of its bytes. */
 export function writeReply(delivery: ImageDelivery, created: number): StreamedObject {
   const { model, width, height, quality, background, format, images, usage } = delivery;
   return {
@@ -20,7 +23,10 @@ export function writeReply(delivery: ImageDelivery, created: number): StreamedOb
   };
 }
 
-/** Input details are required, output details optional (OpenAI's specification, `ImagesResponse`). */
+/**
+ * Writes the usage. Details of the input are required, those of the output are optional (OpenAI's specification,
+ * `ImagesResponse`).
+ */
 function writeUsage(usage: ImageTokens): StreamedObject {
   const { input, output, total, inputDetails = { text: input, image: 0 }, outputDetails } = usage;
   return {

@@ -5,25 +5,31 @@ import { readLongText } from "../long-text.ts";
 import { isReadField, isSilentlyIgnored, NUMBERS, readFields } from "./fields.ts";
 import { isMaskField, isReferenceField, readReferences } from "./references.ts";
 
-/** An unparsed field: a JSON value with long strings on disk, or a form's text or uploaded file (a `Blob`). */
+/**
+ * A field before it is parsed: a JSON value whose long strings are on disk, or a form's text or uploaded file (a
+ * `Blob`).
+ */
 export type ImageField = readonly [name: string, value: unknown];
 
-/** Returns true for a field of pictures, so that long text in it is decoded while it arrives. */
+/** Returns true for a field that contains pictures. Long text in such a field is decoded while it arrives. */
 export function isPictureField(name: string | number | undefined): boolean {
   return typeof name === "string" && (isReferenceField(name) || isMaskField(name));
 }
 
-/** Returns true for a field that is read; the others are named in a header and otherwise skipped. */
+/** Returns true for a field that is read. Other fields are skipped and listed in a header. */
 export function isKnownField(name: string): boolean {
   return isPictureField(name) || isReadField(name);
 }
 
-/** Returns true for a field of image requests, with an effect or without. */
+/** Returns true for a field of image requests, including fields without effect. */
 export function isImageField(name: string): boolean {
   return isKnownField(name) || isSilentlyIgnored(name);
 }
 
-/** Reads a generation: no reference images. Throws a `GatewayError` naming the field to change. */
+/**
+ * Reads a request for new pictures, which has no reference images. Throws a `GatewayError` that names the field to
+ * change.
+ */
 export async function readGeneration(fields: readonly ImageField[]): Promise<ImageRequest> {
   for (const [name, value] of fields) {
     if (!isPictureField(name) || value === undefined || value === null) continue;
@@ -33,7 +39,7 @@ export async function readGeneration(fields: readonly ImageField[]): Promise<Ima
   return { ...readFields(await plain(fields)), references: [], compressReferences: false };
 }
 
-/** Reads an edit: at least one reference image, in upload order, and a mask. */
+/** Reads an edit: at least one reference image, in the order of upload, and an optional mask. */
 export async function readEdit(
   fields: readonly ImageField[],
   compressReferences: boolean,
@@ -60,8 +66,8 @@ function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
 }
 
 /**
- * Leaves empty parts of a form out and converts numbers to those of JSON. Throws a `GatewayError` for a field that has
- * one value and is there twice.
+ * Removes empty parts of a form and converts numbers from text. Throws a `GatewayError` when a field for a single value
+ * occurs twice.
  */
 export function formFields(fields: readonly ImageField[]): ImageField[] {
   const filled = fields.filter(([, value]) => value !== "");

@@ -10,8 +10,8 @@ import type { SizedText } from "../stream-meter.ts";
 import { useOf } from "./usage.ts";
 
 /**
- * Throws an `UpstreamError` unless the first event of a block has all members that clients read unchecked. Relays may
- * leave out a text that is empty so far.
+ * Throws an `UpstreamError` unless the first event of a block has all fields that clients read without a check. A relay
+ * may leave out a text that is still empty.
  */
 export function checkBegun(block: unknown): asserts block is Record<string, unknown> {
   if (!isObject(block)) throw new UpstreamError("broken", "a block that is none");
@@ -24,8 +24,8 @@ export function isNamedCall({ id, name }: Record<string, unknown>): boolean {
 }
 
 /**
- * Adds the size of a content block, or of the first event of a block in a stream; the deltas add the rest. The result
- * of a vendor's own tool is a use of a feature.
+ * Adds the size of a content block, or of a block's first event in a stream; later deltas are added separately. The
+ * result of a vendor's own tool counts as one use of a feature.
  */
 export function addBlock(sized: SizedText, block: Record<string, unknown>): void {
   const { type, text, thinking, name, input } = block;
@@ -38,7 +38,7 @@ export function addBlock(sized: SizedText, block: Record<string, unknown>): void
   if (isObject(input) && Object.keys(input).length > 0) sized.add(JSON.stringify(input));
 }
 
-/** The same for a delta. */
+/** Adds the size of a delta. */
 export function addDelta(
   sized: SizedText,
   { text, thinking, partial_json: json }: Record<string, unknown>,
@@ -52,7 +52,7 @@ function addText(sized: SizedText, value: unknown): void {
   if (typeof value === "string") sized.add(value);
 }
 
-/** Vendors refuse more marks in one request (Anthropic API, "Prompt caching"). */
+/** Maximum number of cache marks that vendors accept in one request (Anthropic API, "Prompt caching"). */
 const MAX_MARKS = 4;
 
 export function cacheOf({ cache_control: cacheControl }: Record<string, unknown>): {
@@ -65,7 +65,10 @@ export function writeCache({ cacheControl }: { cacheControl?: CacheControl }): {
   return cacheControl ? { cache_control: cacheControl } : {};
 }
 
-/** Removes the marks beyond the vendor's maximum, and returns how many. `blocks` are all blocks that may carry one. */
+/**
+ * Removes cache marks that exceed the vendor's maximum. Returns the number of removed marks. `blocks` are all blocks
+ * that can have a mark.
+ */
 export function limitMarks(blocks: Iterable<Record<string, unknown>>): number {
   let marks = 0;
   for (const block of blocks) {
@@ -75,7 +78,7 @@ export function limitMarks(blocks: Iterable<Record<string, unknown>>): number {
   return Math.max(0, marks - MAX_MARKS);
 }
 
-/** The reasons for the end of a reply, by the protocol's words (Anthropic API, "Handling stop reasons"). */
+/** The neutral reason for the end of a reply, by the protocol's own word (Anthropic API, "Handling stop reasons"). */
 const REASONS: Readonly<Record<string, Finish["reason"]>> = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -94,13 +97,13 @@ export function readFinish({
   return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
 }
 
-/** Fields of every message for features that translations do not have. */
+/** Required fields of every message that are null in translated replies. */
 export const NO_EXTRAS = { container: null, diagnostics: null } as const;
 
-/** Fields of a call besides its content: the model itself made it. */
+/** Required fields of a call: they say that the model itself made it. */
 export const CALL_EXTRAS = { caller: { type: "direct" } } as const;
 
-/** The fields that tell the ending. */
+/** The fields of a message that say why it ended. */
 interface Stop {
   stop_reason: string | null;
   stop_sequence: string | null;
@@ -109,7 +112,7 @@ interface Stop {
 
 export const NOT_STOPPED: Stop = { stop_reason: null, stop_sequence: null, stop_details: null };
 
-/** Some vendors end a reply with calls by the word for a plain stop. */
+/** Writes the reason for the end. Some vendors report a normal end although the reply ends with calls. */
 export function writeFinish({ reason, stopSequence }: Finish, hasCalls: boolean): Stop {
   const stop = stopSequence === null ? "end_turn" : "stop_sequence";
   const word = reason === "stop" && hasCalls ? "tool_use" : STOPS[reason];
@@ -127,16 +130,16 @@ const STOPS: Readonly<Record<Finish["reason"], string | null>> = {
 
 const ID = /^msg_[\w-]+$/;
 
-/** The id of a message for callers: a vendor's of this protocol, else a new one. */
+/** Returns the id of a message for callers: the vendor's id if it has the form of this protocol, else a new id. */
 export function messageId(id: string | null): string {
   return id !== null && ID.test(id) ? id : `msg_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }
 
-/** References of a conversation's blocks to anything outside of the request. */
+/** References in a conversation to data outside of the request. */
 export interface References {
-  /** Files in the operator's account at the vendor. */
+  /** Files in the operator's account at the vendor, with the fields that refer to them. */
   files: readonly FeatureUse[];
-  /** The field of the first `https:` link; null where there is none. */
+  /** The field that contains the first `https:` link; null when there is none. */
   linkParam: string | null;
 }
 
@@ -144,9 +147,9 @@ const BLOCK_NAMES = knownNames(["type", "text", "source", "content", "file_id", 
 const SOURCE_NAMES = knownNames(["type", "url", "data", "media_type", "file_id", "content"]);
 
 /**
- * Reads the sources of blocks of every kind, those inside of tool results and documents too, and counts their media.
- * Throws a `GatewayError` for a link that is not a public `https:` one: a vendor inside a private network would
- * fetch it.
+ * Reads the sources in blocks of all types, including those inside tool results and documents, and counts their media.
+ * Throws a `GatewayError` for a link that is not public `https:`, because a vendor inside a private network would fetch
+ * it.
  */
 export function readReferences(body: Record<string, unknown>, size: InputSize): References {
   const files: FeatureUse[] = [];
@@ -170,7 +173,7 @@ export function readReferences(body: Record<string, unknown>, size: InputSize): 
   }
 }
 
-/** The `url` of a search result is only text: no vendor fetches it. */
+/** True for a path at which vendors fetch a `url`. The `url` of a search result is only text. */
 function isSource(path: string): boolean {
   return path.endsWith(".source");
 }
@@ -185,7 +188,9 @@ function countSource(type: unknown, { data, url }: Record<string, unknown>, size
   }
 }
 
-/** Tool results hold blocks, which may be documents that are made of blocks. */
+/**
+ * Maximum levels of blocks: a tool result contains blocks, and one of these may be a document that consists of blocks.
+ */
 const MAX_LEVELS = 4;
 
 type LocatedBlock = [path: string, block: Record<string, unknown>];

@@ -2,12 +2,15 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, ownValue } from "../../lib/json.ts";
 
-/** The body of an error on messages. The body for a missing key or a blocked address has no top-level `type`. */
+/**
+ * The body of an error of the messages protocol. The body for a missing key or a blocked address has no top-level
+ * `type`.
+ */
 type MessagesErrorBody =
   | { type: "error"; error: { type: string; message: string; details?: object }; request_id?: string }
   | { error: { type: string; message: string } };
 
-/** The values of `type` that official clients know (Anthropic API, "Errors"). */
+/** The values of `type` that official clients know, by the gateway's kind of error (Anthropic API, "Errors"). */
 const TYPES = {
   parameter: "invalid_request_error",
   authentication: "authentication_error",
@@ -18,13 +21,18 @@ const TYPES = {
   overload: "overloaded_error",
 } as const;
 
-/** The field that continues a conversation at the vendor (`message-threads-2026-08-12` of the Anthropic API). */
+/**
+ * Name of the field that continues a conversation that the vendor stores (`message-threads-2026-08-12` of the Anthropic
+ * API).
+ */
 export const THREAD = "thread";
 
-/** Makes official clients send the whole history instead; their tool runners begin with a thread. */
+/**
+ * Details of an error that make official clients send the whole history instead. Their tool runners first try a thread.
+ */
 const UNTHREADED = { error_code: "thread_unsupported_request", unsupported: [THREAD] } as const;
 
-/** Writes an error as the messages protocol does. A stream has no place for the request's id. */
+/** Writes an error in the form of the messages protocol. An error in a stream cannot contain the id of the request. */
 export function writeError(error: GatewayError, requestId?: string): MessagesErrorBody {
   const { code, kind, message } = error;
   if (kind === "access") return { error: { type: code, message } };
@@ -39,7 +47,7 @@ function typeOf({ code, kind, status }: GatewayError): string {
   return kind === "access" ? code : TYPES[kind];
 }
 
-/** The meaning of the protocol's error types (Anthropic API, "Errors"). */
+/** The gateway's kind of failure for each error type of the protocol (Anthropic API, "Errors"). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   invalid_request_error: "rejected",
   request_too_large: "too_large",
@@ -53,17 +61,20 @@ const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   overloaded_error: "overloaded",
 };
 
-/** The kind of a failure by its type; undefined for an unknown one. */
+/** Returns the kind of failure for an error type; undefined for an unknown type. */
 export function kindOfType(type: unknown): UpstreamErrorKind | undefined {
   return typeof type === "string" ? ownValue(KIND_BY_TYPE, type) : undefined;
 }
 
-/** True for the sentence of an input that is longer than the model's context, which has the type of any invalid request. */
+/**
+ * True when the message says that the input is longer than the model's context. Its error type is that of any invalid
+ * request.
+ */
 export function saysTooLong(sentence: string): boolean {
   return /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i.test(sentence);
 }
 
-/** The failure that a vendor reports in a response of success, or inside of a running stream. */
+/** Returns the error for a failure that a vendor reports in a successful response or in a running stream. */
 export function reportedFailure(error: unknown): UpstreamError {
   const { type = "", message = error } = isObject(error) ? error : {};
   const named = String(type)

@@ -7,20 +7,20 @@ interface MessagesEvent {
   [member: string]: unknown;
 }
 
-/** An event as a frame: clients read its name, and ignore a frame without one. */
+/** Returns an event as a frame with its name: clients ignore a frame without a name. */
 export function eventFrame(event: MessagesEvent): Buffer {
   return Buffer.from(eventText(event));
 }
 
-/** The same as text. */
+/** Returns an event as the text of a frame. */
 export function eventText(event: MessagesEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Fills the silence of a stream: every client skips it. */
+/** A frame that is sent while a stream is silent. Every client skips it. */
 export const PING_FRAME: Uint8Array = eventFrame({ type: "ping" });
 
-/** Adds the name of its event to a frame where only the data has it. */
+/** Adds the name of the event to a frame if only its data contains the name. */
 export function namedFrame(frame: Buffer, type: unknown): Buffer {
   if (frame.subarray(0, 6).equals(NAME) || typeof type !== "string" || !/^\w+$/.test(type)) return frame;
   const hasName = /(?<=[\r\n])event:/.test(frame.toString("latin1"));
@@ -28,16 +28,16 @@ export function namedFrame(frame: Buffer, type: unknown): Buffer {
 }
 
 const NAME = Buffer.from("event:");
-/** The data of an event that is written on one line, as vendors do. */
+/** Matches the data of an event on one line, which is how vendors write it. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
-/** Edits one member of a frame's event; every other byte stays. */
+/** Edits one field of the event in a frame. All other bytes stay unchanged. */
 export function editEvent(frame: Buffer, name: string, edit: MemberEdit): Buffer {
   const asBytes: MemberEdit = (old) => {
     const edited = edit(old === undefined ? undefined : Buffer.from(old, "latin1").toString());
     return edited === undefined ? undefined : Buffer.from(edited).toString("latin1");
   };
-  // One character is one byte; the syntax of events and JSON is ASCII.
+  // Each character stands for one byte; the syntax of events and JSON is ASCII.
   const text = frame.toString("latin1");
   const lines = text.match(DATA) ?? [];
   if (lines.length === 1)
@@ -46,7 +46,7 @@ export function editEvent(frame: Buffer, name: string, edit: MemberEdit): Buffer
       "latin1",
     );
   const [before = ""] = text.split(DATA, 1);
-  // Line ends in the data stand between JSON tokens only.
+  // Line ends in the data occur only between JSON tokens, so a space can replace them.
   const data = Buffer.from((frameData(frame) ?? "").replaceAll("\n", " ")).toString("latin1");
   return Buffer.from(`${before}data: ${editMembers(data, { [name]: asBytes })}\n\n`, "latin1");
 }

@@ -12,8 +12,8 @@ import type { MessagesPayload } from "./request.ts";
 import { reportedFailure } from "./error.ts";
 
 /**
- * The text for a vendor of the same dialect: its own model name, nothing of other protocols, everything else as the
- * caller wrote it.
+ * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name,
+ * without content of other protocols.
  */
 export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
   const own = afterForeignAnswers(raw, parsed.body, traits);
@@ -23,14 +23,14 @@ export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, tra
   return span && own === raw ? splice(raw, [{ span, text: name }]) : editMembers(own, { model: () => name });
 }
 
-/** A whole message of a vendor, parsed. */
+/** A vendor's whole message, parsed. */
 interface VendorMessage extends Record<string, unknown> {
   content: Record<string, unknown>[];
 }
 
 /**
- * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields that
- * name the vendor, and `usage` where other numbers are billed. Throws an `UpstreamError` when it is no message.
+ * Reads a reply that is not a stream. The text stays as the vendor wrote it, except for the model name, fields that
+ * name the vendor, and `usage` if other numbers are billed. Throws an `UpstreamError` when the text is not a message.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseMessage(reply);
@@ -48,7 +48,7 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   return { text: edited, usage };
 }
 
-/** Parses a vendor's message. Throws an `UpstreamError` for an error and for anything else. */
+/** Parses a vendor's message. Throws an `UpstreamError` for an error and for text that is not a message. */
 export function parseMessage({ text, parsed }: VendorReply): VendorMessage {
   const body = parsed ?? parseVendorObject(text, "the response");
   if (isObject(body) && body["type"] === "error") throw reportedFailure(body["error"]);
@@ -60,7 +60,9 @@ function isMessage(body: unknown): body is VendorMessage {
   return isObject(body) && Array.isArray(body["content"]) && body["content"].every(isBlock);
 }
 
-/** Returns true for a block with all members that clients read unchecked. Unknown kinds need nothing but a kind. */
+/**
+ * Returns true for a block with all fields that clients read without a check. Blocks of unknown types need only a type.
+ */
 function isBlock(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, text } = block;
@@ -69,15 +71,18 @@ function isBlock(block: unknown): boolean {
   return typeof type === "string";
 }
 
-/** Vendors refuse a message without any block. */
+/** A text for a message whose blocks were all removed, because vendors refuse an empty message. */
 const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 
-/** Ids of calls by vendors of this protocol, of the caller's tools and of their own (Anthropic API, "Tool use"). */
+/**
+ * Matches ids that vendors of this protocol give to calls of the caller's tools and of their own tools (Anthropic API,
+ * "Tool use").
+ */
 const OWN_CALL = /^(?:srv)?toolu_/;
 
 /**
- * The text of a request without what a vendor of this protocol would refuse: thinking that a vendor of another protocol
- * gave earlier in the conversation. Everything else stays character for character.
+ * Returns the text of a request without content that a vendor of this protocol would refuse, because a vendor of
+ * another protocol wrote it earlier in the conversation. All other characters stay unchanged.
  */
 function afterForeignAnswers(
   raw: string,
@@ -89,8 +94,9 @@ function afterForeignAnswers(
 }
 
 /**
- * Returns true when thinking with a budget is asked for, but the call that is answered has none: a vendor of another
- * protocol made it. Anthropic refuses such a request for ever (Anthropic API, "Extended thinking with tool use").
+ * Returns true when the request asks for thinking with a budget, but the turn of the answered call has no thinking
+ * because a vendor of another protocol wrote it. Anthropic always refuses such a request (Anthropic API, "Extended
+ * thinking with tool use").
  */
 function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
   if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;
@@ -104,7 +110,7 @@ function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, u
   return calls.length > 0 && (blocks.some(isForeign) || !calls.every(({ id }) => OWN_CALL.test(String(id))));
 }
 
-/** Removes thinking that vendors of other protocols gave. */
+/** Removes thinking that vendors of other protocols wrote. */
 function withoutForeignThinking(raw: string, body: Readonly<Record<string, unknown>>): string {
   const { messages } = body;
   if (!mayHoldForeign(raw) || !Array.isArray(messages)) return raw;

@@ -18,7 +18,7 @@ export {
   type MessagesPayload,
 } from "./request.ts";
 
-/** The messages protocol, read and written at either end. */
+/** The dialect of the messages protocol, for callers and for vendors. */
 export const messages: TextDialect<MessagesRequest> = {
   name: "messages",
   keepAliveFrame: PING_FRAME,

@@ -17,14 +17,14 @@ import { readCallId } from "./tools.ts";
 
 type Block = Record<string, unknown>;
 
-/** The blocks of content that is a string or a list, with the field of each. */
+/** Yields the blocks of a content, which is a string or a list, each with the path of its field. */
 function* blocksOf(content: unknown, path: string): Generator<[block: Block, path: string]> {
   if (typeof content === "string") yield [{ type: "text", text: content }, path];
   if (!Array.isArray(content)) return;
   for (const [index, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${index}]`];
 }
 
-/** Texts alone, of instructions. */
+/** Reads content that may contain only text, such as instructions. */
 export function readTexts(content: unknown, path: string): TextPart[] {
   return [...blocksOf(content, path)].map(([block, at]) => {
     if (block["type"] !== "text") throw untranslatable(`${at}.type`);
@@ -38,7 +38,7 @@ export function readUserParts(content: unknown, path: string): UserPart[] {
   );
 }
 
-/** Reads a turn of the assistant. `inputOf` gives the text of a call's input as the caller wrote it. */
+/** Reads a turn of the assistant. `inputOf` returns the input of a call as the caller wrote it. */
 export function readAssistantParts(
   content: unknown,
   path: string,
@@ -117,7 +117,7 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
       const head = [title, source].filter((part) => typeof part === "string");
       return { type: "text", text: [...head, ...texts].join("\n"), ...cacheOf(block) };
     }
-    // Names a tool that a search for tools found; it is among the tools of the request.
+    // The name of a tool that a search for tools found. The tool itself is among the tools of the request.
     case "tool_reference":
       return { type: "text", text: `Tool: ${String(block["tool_name"])}`, ...cacheOf(block) };
     default:
@@ -125,7 +125,10 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
   }
 }
 
-/** Title and context of a document become part of its text; other protocols have no place for it, nor for citations. */
+/**
+ * Reads a document. Its title and context become a part of its text, because other protocols have no fields for them;
+ * citations are left out.
+ */
 function readDocument(block: Block, path: string): FilePart {
   const { title, context, citations } = block;
   if (isObject(citations) && citations["enabled"] === true) throw untranslatable(`${path}.citations`);
@@ -153,7 +156,7 @@ function documentSource(source: unknown, path: string): FilePart["source"] {
 }
 
 /**
- * Maps each call's block to the text of its `input`, character for character. Takes the JSON text of a message and its
+ * Maps the block of each call to the text of its `input`, character for character. Takes a message as JSON text and its
  * parsed blocks.
  */
 export function rawInputs(message: string, content: unknown): ReadonlyMap<unknown, string> {
@@ -168,7 +171,7 @@ export function rawInputs(message: string, content: unknown): ReadonlyMap<unknow
   return inputs;
 }
 
-/** The text of one member of an object's JSON text. */
+/** Returns the text of one field of an object's JSON text. */
 export function memberText(text: string, name: string): string | undefined {
   const [span] = scanObject(text, [name]).spans;
   return span && text.slice(span.start, span.end);

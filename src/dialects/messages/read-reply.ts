@@ -13,15 +13,15 @@ import { openCallSignature, openThinking } from "./thinking.ts";
 import { readCallId } from "./tools.ts";
 import { mergeUsage, readUsage, useOf } from "./usage.ts";
 
-/** A block of a call that has begun. */
+/** The block of a call that has begun. */
 interface OpenCall {
   call: number;
-  /** The input that came with the beginning, where a vendor sends it whole. */
+  /** The input in the first event of the call, for vendors that send it whole there. */
   input: string;
   hasArguments: boolean;
 }
 
-/** Reads a vendor's messages stream. Events and blocks of unknown kinds have no neutral form. */
+/** Reads a vendor's messages stream. Events and blocks of unknown types are skipped. */
 export class MessagesReader implements ReplyReader {
   /** Calls by the index of their block. */
   readonly #calls = new Map<unknown, OpenCall>();
@@ -36,7 +36,7 @@ export class MessagesReader implements ReplyReader {
   }
 
   *read(data: string): Generator<ReplyEvent, void> {
-    // Relays add the end mark of chat completions.
+    // Some relays add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return;
     const event = parseVendorObject(data);
     switch (event["type"]) {
@@ -136,10 +136,10 @@ function* signed(text: unknown): Generator<ReplyEvent, void> {
   if (signature) yield { type: "signature", signature };
 }
 
-/** Blocks that have a neutral form; results of the vendor's own tools have none. */
+/** Types of blocks that have a neutral form. Results of the vendor's own tools have none. */
 const TYPES: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
 
-/** Parses a vendor's whole message. Throws an `UpstreamError` for anything else. */
+/** Parses a vendor's whole message. Throws an `UpstreamError` for text that is not a message. */
 export function parseReply(reply: VendorReply): Reply {
   const body = parseMessage(reply);
   const { id, content } = body;

@@ -8,7 +8,7 @@ import type { MessagesPayload } from "./request.ts";
 import { readThinking } from "./thinking.ts";
 import { readToolChoice, readTools } from "./tools.ts";
 
-/** The caller's names of the neutral fields and hints. */
+/** Names of neutral fields and hints in this protocol. */
 const PARAMS: Conversation["params"] = {
   system: "system",
   turns: "messages",
@@ -30,7 +30,7 @@ const PARAMS: Conversation["params"] = {
 };
 const BY_EFFORT = { ...PARAMS, reasoning: "output_config.effort" };
 
-/** Fields that are read below. */
+/** Fields that `readConversation` reads. */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "messages",
@@ -49,7 +49,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "metadata",
 ]);
 
-/** Labels, hints for caches, and management of a long history (Anthropic API reference, "Create a Message"). */
+/** Labels, hints for caches, and settings for a long history (Anthropic API reference, "Create a Message"). */
 const HINTS: ReadonlySet<string> = new Set([
   "cache_control",
   "context_management",
@@ -58,18 +58,19 @@ const HINTS: ReadonlySet<string> = new Set([
   "workspace_id",
 ]);
 
-/** Values by which a field asks for nothing. */
+/** Conditions under which the value of a field requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   service_tier: isStandardTier,
   speed: isStandardTier,
 };
 
 /**
- * Claude Code names itself to Anthropic by this text, and Anthropic removes the block (Claude Code, "LLM gateways").
+ * Matches a text by which Claude Code identifies itself to Anthropic. Anthropic removes this block (Claude Code, "LLM
+ * gateways").
  */
 const ATTRIBUTION = /^x-anthropic-billing-header:/;
 
-/** The request in neutral form. Throws an `UpstreamError` that names the field which has no such form. */
+/** Returns the request in neutral form. Throws an `UpstreamError` that names a field without a neutral form. */
 export function readConversation({ raw, parsed }: MessagesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
   const { ownHints, ownFields } = readOwnNames(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
@@ -120,7 +121,7 @@ function readTurns(raw: string, messages: unknown): Turn[] {
   });
 }
 
-/** Older clients have `output_format` at the top level. */
+/** Reads the requested format. Older clients send it as `output_format` at the top level. */
 function readFormat({
   output_config: config,
   output_format: older,

@@ -36,9 +36,9 @@ export interface MessagesRequest extends TextRequest {
 
 export type MessagesPayload = TextPayload<MessagesRequest>;
 
-/** Headers that go to vendors of this protocol: they and the fields of the body belong together. */
+/** Headers that are sent to vendors of this protocol, because fields of the body depend on them. */
 const FORWARDED_HEADERS = ["anthropic-version", "anthropic-beta"];
-/** A server tool may add this many tokens to the prompt, such as the pages it has read. */
+/** Maximum number of tokens that a server tool adds to the prompt, such as the pages that it reads. */
 const MAX_SERVER_TOOL_TOKENS = 200_000;
 
 /** Reads and checks a request. Throws a `GatewayError` whose message names the field to change. */
@@ -46,12 +46,12 @@ export function readRequest(bytes: Uint8Array, headers: Headers): MessagesPayloa
   return read(bytes, headers, { isCount: false });
 }
 
-/** The same for a request that only counts its tokens, which needs no `max_tokens`. */
+/** Reads a request that only counts its tokens. Such a request needs no `max_tokens`. */
 export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesPayload {
   return read(bytes, headers, { isCount: true });
 }
 
-/** The same request, to run or to count, with other text. */
+/** Returns the same request with another text. */
 export function withRaw({ headers, parsed }: MessagesPayload, raw: string): MessagesPayload {
   return read(Buffer.from(raw), new Headers(headers), { isCount: parsed.maxTokens === null });
 }
@@ -95,7 +95,7 @@ function forwardedHeaders(headers: Headers): Record<string, string> {
   return forwarded;
 }
 
-/** The features that a request's fields and tools use. */
+/** Returns the features that fields and tools of the request use. */
 function readFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses = fieldFeatures(body);
   if (!isStandardTier(body["speed"])) uses.push({ feature: "speed", param: "speed" });
@@ -138,10 +138,10 @@ const TURN = requestSchema([], { role: text.schema, content: textOrBlocks.schema
 const PROMPT = { model: text.schema, messages: { type: "array", items: TURN, minItems: 1 } };
 const COUNTED: ReadonlySet<string> = new Set(["system", "tools", "tool_choice", "thinking"]);
 
-/** The published schema of a request. */
+/** The published schema of a request for a message. */
 export const messagesSchema = requestSchema(FIELDS, PROMPT, ["model", "messages", "max_tokens"]);
 
-/** The same for a count, with only the fields that add tokens. */
+/** The published schema of a request that counts tokens. It has only the fields that add tokens. */
 export const countSchema = requestSchema(
   FIELDS.filter(([name]) => COUNTED.has(name)),
   PROMPT,
@@ -159,18 +159,21 @@ const BODY_NAMES = knownNames([
 const MESSAGE_NAMES = knownNames(["role", "content"]);
 const THINKING_NAMES = knownNames(["type", "budget_tokens"]);
 
-/** Refuses names at the top level that a vendor could take for one the gateway reads. */
+/**
+ * Refuses names at the top level that differ only in case from a name that the gateway reads; a vendor might accept
+ * them.
+ */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
-  // A thread is kept at the vendor, in the account of all callers.
+  // A thread is stored at the vendor, in an account that all callers share.
   if ((body[THREAD] ?? false) === false) return;
   const message = `\`${THREAD}\` keeps the conversation at the vendor. Leave it out and send the whole history.`;
   throw new GatewayError("unsupported_parameter", message, { param: THREAD });
 }
 
 /**
- * Throws a `GatewayError` that names the first documented field that is missing or of a wrong type; other fields are
- * not checked. `max_tokens` is not required where the request only counts tokens.
+ * Throws a `GatewayError` that names the first documented field that is missing or has a wrong type. Other fields are
+ * not checked. `max_tokens` is not required when the request only counts tokens.
  */
 function checkFields(body: Record<string, unknown>, { isCount }: { isCount: boolean }): void {
   const maxTokens = body["max_tokens"] ?? null;
@@ -199,7 +202,7 @@ function checkMessages(messages: unknown): void {
   }
 }
 
-/** Blocks of other kinds are left to the vendor. */
+/** Returns the rule that a block breaks. Blocks of other types are not checked; the vendor may accept them. */
 function wrongOfBlock(block: unknown): string | undefined {
   if (!isObject(block) || typeof block["type"] !== "string") return "an object with a `type`";
   const { type, source } = block;
@@ -215,7 +218,7 @@ function wrongOfBlock(block: unknown): string | undefined {
     : "a tool use with `id`, `name` and an `input` object";
 }
 
-/** Tools with a type of their own are left to the vendor. */
+/** Returns the rule that a tool breaks. Tools with a type of their own are not checked; the vendor may accept them. */
 function wrongOfTool(tool: unknown): string | undefined {
   if (!isObject(tool)) return "an object";
   const type = tool["type"] ?? "custom";

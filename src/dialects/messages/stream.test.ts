@@ -5,7 +5,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import { messages } from "./index.ts";
 import { openStream } from "./stream.ts";
 
-/** In place of a usage: there is none. */
+/** Marks an event without usage. */
 const NONE = "none";
 type Event = { type: string; [name: string]: unknown };
 
@@ -107,7 +107,7 @@ describe("a stream of the same protocol", () => {
         relay([sent]),
         relay(cut(Buffer.from(sent), cuts)),
         relay(Array.from(Buffer.from(sent), (byte) => Buffer.of(byte))),
-        // Half of the last line end may come when nothing is read any more.
+        // The last line end may be incomplete, because nothing is read after the end mark.
       ].map((output) => output.trimEnd());
       expect(pieces).toBe(whole);
       expect(bytes).toBe(whole);

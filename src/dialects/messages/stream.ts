@@ -27,12 +27,13 @@ import {
 import { reportedFailure, writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 
-/** Members that hold streamed text. */
+/** Matches fields that contain streamed text. */
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
 
 /**
- * A messages stream from an upstream of the same dialect. Events and blocks of every kind pass, but for the model name,
- * the vendor's name, and usage that is not what is billed. The ending goes out once the upstream has sent all of it.
+ * Returns a messages stream from an upstream of the same dialect. Events and blocks of all types pass unchanged, except
+ * for the model name, the vendor's name, and usage that differs from the billed one. The ending is sent only after the
+ * upstream has sent its complete ending.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -42,13 +43,13 @@ export function openStream(publicModel: string, policy: UsagePolicy): TextStream
 class MessagesForwarder implements FrameForwarder {
   readonly #publicModel: string;
   readonly #meter: StreamMeter;
-  /** The vendor's reports so far, merged. */
+  /** The vendor's usage reports so far, merged. */
   #reported: Record<string, unknown> = {};
-  /** The usage that a client has of the frames that were sent. */
+  /** The usage that a client has read from the frames sent so far. */
   #shown: Record<string, unknown> = {};
-  /** Frames that end the message, unless content follows them. */
+  /** Frames that end the message. They are kept, because content may still follow. */
   #ending: EndingFrame[] = [];
-  /** The last `delta` with a reason to stop. */
+  /** The last `delta` that contains a reason for the end. */
   #stopped: Record<string, unknown> | null = null;
 
   isDone = false;
@@ -63,7 +64,7 @@ class MessagesForwarder implements FrameForwarder {
   }
 
   forward(frame: Buffer, data: string, output: Uint8Array[]): FrameTemplate | null {
-    // Relays add the end mark of chat completions.
+    // Some relays add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return null;
     const event = parseVendorObject(data);
     const written = namedFrame(neutralFrame(frame), event["type"]);
@@ -112,7 +113,7 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ ...writeError(error), type: "error" });
   }
 
-  /** A frame without content keeps its position behind the ending's. */
+  /** Sends a frame without content, or keeps it if frames of the ending are kept, so that the order stays the same. */
   #pass(frame: Buffer, output: Uint8Array[]): void {
     if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
@@ -142,7 +143,7 @@ class MessagesForwarder implements FrameForwarder {
     this.#ending.push({ frame, usage: isObject(usage) ? usage : MISSING });
   }
 
-  /** Writes the frames that were held back, with the usage as billed by now. */
+  /** Writes the kept frames of the ending, with the usage that is billed now. */
   #writeEnding(output: Uint8Array[]): void {
     const ending = this.#ending.splice(0);
     const last = ending.findLast(({ usage }) => usage !== null);
@@ -152,7 +153,10 @@ class MessagesForwarder implements FrameForwarder {
     }
   }
 
-  /** Official clients fail on a `message_delta` without usage, and take the numbers of the last one. */
+  /**
+   * Returns the frame with the billed usage. Official clients fail on a `message_delta` without usage, and use the
+   * numbers of the last one.
+   */
   #withBilled(frame: Buffer, usage: Record<string, unknown>, isLast: boolean): Buffer {
     const billed = this.#meter.usage(true);
     this.#shown = mergeUsageAsClients(this.#shown, usage);
@@ -169,31 +173,31 @@ class MessagesForwarder implements FrameForwarder {
     if (!isFilledLater(block["type"])) this.#meter.hasContent = true;
   }
 
-  /** Returns true for a piece of text and nothing else. */
+  /** Counts a delta. Returns true when it contained a piece of text. */
   #addDelta(delta: unknown): boolean {
     if (!isObject(delta)) throw new UpstreamError("broken", "a delta that is none");
     const { pieces } = this.#meter;
     const { eighths } = pieces;
     addDelta(pieces, delta);
     if (delta["type"] === "signature_delta") this.#meter.hasContent = true;
-    // A piece of arguments may be empty, and a delta with citations may have no text.
+    // A delta may have no text: a piece of arguments may be empty, and a delta may contain only citations.
     return pieces.eighths > eighths;
   }
 
-  /** Later reports hold only some of the counts. */
+  /** Merges a usage report into the earlier ones, because later reports contain only some of the counts. */
   #addReport(usage: unknown): void {
     if (!isObject(usage)) return;
     const merged = mergeUsage(this.#reported, usage);
     if (this.#meter.report(readUsage(merged))) this.#reported = merged;
   }
 
-  /** Returns true when the vendor's ending tells why the message ended, and what is billed. */
+  /** Returns true when the vendor's ending contains both the reason for the end and the billed numbers. */
   #isTold(): boolean {
     if (this.#ending.some(({ usage }) => usage !== null)) return this.#stopped !== null;
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));
   }
 
-  /** Makes the `message_delta` that the vendor left out, or sent before more content. */
+  /** Writes the `message_delta` that the vendor left out or sent before further content. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     const usage = {
@@ -203,22 +207,22 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ type: "message_delta", delta, usage });
   }
 
-  /** True where a client has iterations of the frames that were sent, which may not add up to what is billed. */
+  /** True when a client has got `iterations` in a usage. Their sum may differ from the billed numbers. */
   #hasIterations(): boolean {
     return Array.isArray(this.#shown["iterations"]);
   }
 }
 
-/** Stands for the usage that a `message_delta` lacks. */
+/** Marks a `message_delta` without usage. */
 const MISSING: Record<string, unknown> = {};
 
-/** A frame of the ending; `usage` of a `message_delta`, null of another. */
+/** A frame of the ending. `usage` is that of a `message_delta`, and null for other frames. */
 interface EndingFrame {
   frame: Buffer;
   usage: Record<string, unknown> | null;
 }
 
-/** Blocks that begin empty, so that a caller sees nothing yet. */
+/** True for blocks that begin empty, so that the caller sees nothing at first. */
 function isFilledLater(type: unknown): boolean {
   return type === "text" || type === "thinking";
 }

@@ -3,16 +3,16 @@ import { isObject } from "../../lib/json.ts";
 import { budgetOf, type Effort, effortOf, readEffort, type Reasoning } from "../conversation/reasoning.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
 
-/** The least budget that vendors of this protocol take (Anthropic API, "Extended thinking"). */
+/** The smallest thinking budget that vendors of this protocol accept (Anthropic API, "Extended thinking"). */
 const MIN_BUDGET = 1_024;
 
-/** The fields by which a request asks for thinking. */
+/** The fields of a request that ask for thinking. */
 export interface ThinkingFields {
   thinking?: Readonly<Record<string, unknown>>;
   effort?: string;
 }
 
-/** Reads the requested reasoning; null where the caller asks for nothing. */
+/** Reads the requested reasoning; null when the caller requests nothing. */
 export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning | null {
   const { thinking, output_config: config } = body;
   const effort = isObject(config) ? readEffort(config["effort"]) : null;
@@ -24,8 +24,8 @@ export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning
 }
 
 /**
- * Writes the requested reasoning. Writes nothing for a model without reasoning settings, or where the maximum of output
- * is too small for the least budget.
+ * Writes the requested reasoning. Writes nothing for a model without reasoning settings, or if the maximum of output is
+ * too small for the smallest budget.
  */
 export function writeThinking(
   reasoning: Reasoning | null,
@@ -34,7 +34,7 @@ export function writeThinking(
 ): ThinkingFields {
   if (!reasoning || control === undefined) return {};
   const effort = effortOf(reasoning);
-  // Some models always think and refuse a request that switches it off.
+  // Models without a budget always think, and refuse a request that turns thinking off.
   if (effort === "none") return control === "budget" ? { thinking: { type: "disabled" } } : { effort: "low" };
   const display = reasoning.isVisible === null ? {} : { display: displayOf(reasoning.isVisible) };
   if (control === "budget") {
@@ -49,7 +49,7 @@ function displayOf(isVisible: boolean): string {
   return isVisible ? "summarized" : "omitted";
 }
 
-/** The least effort of the protocol is `low`. */
+/** Returns the protocol's word for an effort. Its lowest effort is `low`. */
 function wordOf(effort: Effort): string {
   return effort === "minimal" ? "low" : effort;
 }
@@ -58,37 +58,42 @@ const CARRIED = "gw-";
 const OF_CALL = "gw-call-";
 const UNSIGNED = "gw-unsigned";
 
-/** Writes the signature of another protocol's thinking, or the lack of one, for the caller to keep. */
+/**
+ * Returns the text in place of a signature, for the caller to send back: the signature of another protocol's thinking,
+ * or a mark that there is none.
+ */
 export function sealThinking(signature: Signature | null): string {
   return signature ? sealSignature(signature, "messages") : UNSIGNED;
 }
 
-/** The signature that a caller sends back; null for none. */
+/** Returns the signature that a caller sends back; null for none. */
 export function openThinking(text: unknown): Signature | null {
   if (typeof text !== "string" || text === "" || text === UNSIGNED) return null;
   return openSignature(text, "messages");
 }
 
 /**
- * The protocol has no place for the signature of a call, which other vendors require back. A `redacted_thinking`
- * block before the call carries it, which clients return where it was.
+ * Returns a call's signature as the data of a `redacted_thinking` block. The protocol has no field for it, but other
+ * vendors require it back; clients return such a block at the same place, before the call.
  */
 export function sealCallSignature(signature: Signature): string {
   return OF_CALL + sealSignature(signature, "messages");
 }
 
-/** The signature of the call that follows; null for data of the vendor's own. */
+/**
+ * Returns the signature of the call that follows a `redacted_thinking` block; null when the data is the vendor's own.
+ */
 export function openCallSignature(data: string): Signature | null {
   return data.startsWith(OF_CALL) ? openSignature(data.slice(OF_CALL.length), "messages") : null;
 }
 
-/** Returns true for thinking of another protocol's vendor, which vendors of this one would refuse. */
+/** Returns true for thinking that a vendor of another protocol wrote. Vendors of this protocol would refuse it. */
 export function isForeign({ type, signature, data }: Readonly<Record<string, unknown>>): boolean {
   const seal = type === "thinking" ? signature : type === "redacted_thinking" ? data : undefined;
   return typeof seal === "string" && seal.startsWith(CARRIED);
 }
 
-/** Returns true when a request's text may hold such a block. */
+/** Returns true when the text of a request may contain such thinking. */
 export function mayHoldForeign(raw: string): boolean {
   return raw.includes(`"${CARRIED}`);
 }

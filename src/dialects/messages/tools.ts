@@ -3,7 +3,7 @@ import type { Conversation, Tool, ToolChoice } from "../conversation/request.ts"
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { cacheOf, writeCache } from "./content.ts";
 
-/** Reads the tools of a request. Only vendors of this protocol know tools with a type of their own. */
+/** Reads the tools of a request. Only vendors of this protocol support tools with a type of their own. */
 export function readTools(tools: unknown): Tool[] {
   if (!Array.isArray(tools)) return [];
   return tools.filter(isObject).map(readTool);
@@ -37,7 +37,7 @@ function toolChoiceOf(type: unknown, name: unknown): ToolChoice {
   throw untranslatable("tool_choice.type");
 }
 
-/** The fields of a request that offer tools; none without any. */
+/** Returns the fields of a request that offer tools; none if there are no tools. */
 export function writeTools(conversation: Conversation): Record<string, unknown> {
   const { tools, toolChoice, parallelCalls, params } = conversation;
   const names = toolChoice?.type === "allowed" ? new Set(toolChoice.names) : null;
@@ -50,7 +50,7 @@ export function writeTools(conversation: Conversation): Record<string, unknown> 
   };
 }
 
-/** `strict` is left out: vendors differ in the schemas that they can enforce, and refuse others. */
+/** Writes a tool without `strict`: vendors support different schemas for strict tools, and refuse all others. */
 function writeTool(tool: Tool): Record<string, unknown> {
   const { name, description, parameters } = tool;
   return {
@@ -82,16 +82,19 @@ function writeToolChoice(
   }
 }
 
-/** The characters that the protocol takes in the id of a call (Anthropic API, "Tool use"). */
+/** Matches ids of calls that the protocol accepts (Anthropic API, "Tool use"). */
 const USABLE = /^[a-zA-Z0-9_-]+$/;
 const CARRIED = "gw_id_";
 
-/** Writes the id of a call in the characters of the protocol: ids that fit stay, others are encoded, always alike. */
+/**
+ * Returns the id of a call in the characters that the protocol accepts. Valid ids stay unchanged; others are always
+ * encoded in the same way.
+ */
 export function writeCallId(id: string): string {
   return USABLE.test(id) && !id.startsWith(CARRIED) ? id : CARRIED + Buffer.from(id).toString("base64url");
 }
 
-/** The id that `writeCallId` was given. */
+/** Returns the id that `writeCallId` has encoded. */
 export function readCallId(id: string): string {
   return id.startsWith(CARRIED) ? Buffer.from(id.slice(CARRIED.length), "base64url").toString() : id;
 }

@@ -12,7 +12,9 @@ import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, entriesOf } from "../../lib/json.ts";
 import { CountReader } from "../usage-reading.ts";
 
-/** The `usage` object of the messages protocol, as callers receive it: with every field that its types require. */
+/**
+ * The `usage` object of the messages protocol in the form that callers get, with every field that its types require.
+ */
 interface MessagesUsage {
   input_tokens: number;
   cache_creation_input_tokens: number;
@@ -27,9 +29,9 @@ interface MessagesUsage {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null when there is no report. `input_tokens` are neither read from
- * the cache nor written to it. Thinking counts inside `output_tokens`. With `iterations` the top level lacks some of
- * them, so their sum counts (Anthropic API, "Prompt caching" and "Compaction").
+ * Reads a vendor's usage into disjoint categories; null when there is no report. `input_tokens` do not include tokens
+ * read from or written to the cache. Thinking is a part of `output_tokens`. When the usage has `iterations`, their sum
+ * counts, because the top level leaves out some of them (Anthropic API, "Prompt caching" and "Compaction").
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -47,11 +49,17 @@ export function readUsage(value: unknown): UsageReport | null {
   };
 }
 
-/** Iterations that the top level leaves out, and those that it sums (Anthropic API, "Compaction", "Advisor tool"). */
+/**
+ * Types of iterations that the top level does not include; `SUMMED` are those that it includes (Anthropic API,
+ * "Compaction", "Advisor tool").
+ */
 const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 const SUMMED: ReadonlySet<unknown> = new Set([undefined, "message"]);
 
-/** Returns true unless the top level contradicts the sum of its iterations; those of unknown kinds prove nothing. */
+/**
+ * Returns true unless the top level differs from the sum of the iterations that it includes. With iterations of unknown
+ * types, a difference proves nothing.
+ */
 function agrees(whole: UsageReport, parts: readonly Record<string, unknown>[]): boolean {
   const summed = parts.filter(({ type }) => SUMMED.has(type));
   if (parts.some(({ type }) => !SUMMED.has(type) && !APART.has(type))) return true;
@@ -72,13 +80,15 @@ function addReports(reports: readonly UsageReport[]): UsageReport {
   }));
 }
 
-/** Names of counts in `server_tool_use` (Anthropic API, "Web search tool" and "Web fetch tool"). */
+/** Names of the counts in `server_tool_use`, by feature (Anthropic API, "Web search tool" and "Web fetch tool"). */
 const USE_COUNTS = [
   ["web_search", "web_search_requests"],
   ["web_fetch", "web_fetch_requests"],
 ] as const;
 
-/** The feature that a block's result used: results come from the vendor's own tools; null for other blocks. */
+/**
+ * Returns the feature that the result in a block used, which is a result of a vendor's own tool; null for other blocks.
+ */
 export function useOf({
   type,
   content,
@@ -110,7 +120,8 @@ function readCounts(value: Record<string, unknown>): UsageReport {
   const output = counts.read(value["output_tokens"]);
   const details = isObject(value["output_tokens_details"]) ? value["output_tokens_details"] : {};
   const reasoning = counts.readPart(details["thinking_tokens"], output ?? 0);
-  // The total of a later report may exceed the split of an earlier one; the rest has the default lifetime.
+  // The total in a later report may be larger than the split in an earlier one. The difference has the default
+  // lifetime.
   const cacheWrite1h = written === null ? hour : Math.min(hour, written);
   const cacheWrite = written === null ? fiveMinutes : written - cacheWrite1h;
   const isSplitAbove = written !== null && fiveMinutes + hour > written;
@@ -131,7 +142,7 @@ function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
   return sum;
 }
 
-/** The members of a report that count; a stream may have thousands of reports. */
+/** Fields of a report that are merged. A stream may contain thousands of reports. */
 const COUNTED = [
   "input_tokens",
   "cache_creation_input_tokens",
@@ -144,8 +155,8 @@ const COUNTED = [
 ] as const;
 
 /**
- * The usage of a stream: the start's, with what later events report in its place. Their numbers are cumulative, and
- * null, absent or zero where they have nothing to add (Anthropic API, "Streaming messages").
+ * Returns the usage of a stream: that of its start, with each number replaced by that of a later event. Numbers are
+ * cumulative; they are null, absent or zero when an event has nothing new (Anthropic API, "Streaming messages").
  */
 export function mergeUsage(
   earlier: Readonly<Record<string, unknown>>,
@@ -161,8 +172,8 @@ export function mergeUsage(
 }
 
 /**
- * Merges as official clients do: each number of a later event replaces the earlier one, also by zero. The split of the
- * cache stays that of the start.
+ * Merges usage in the way official clients do: each number of a later event replaces the earlier one, even if it is
+ * zero. The split of the cache stays as in the first event.
  */
 export function mergeUsageAsClients(
   earlier: Readonly<Record<string, unknown>>,
@@ -178,8 +189,8 @@ export function mergeUsageAsClients(
 }
 
 /**
- * Returns true when a caller who reads this usage learns what is billed, but for the lifetime of what was cached.
- * Clients read the tokens written to the cache from their sum, not from the split.
+ * Returns true when a caller can read the billed numbers from this usage; the lifetime of cached tokens may differ.
+ * Clients read the number of tokens written to the cache from the sum, not from the split.
  */
 export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const read = readUsage(shown);
@@ -198,7 +209,7 @@ export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
 
 const SHOWN = ["input", "cacheRead", "output", "reasoning"] as const;
 
-/** Writes a usage as the messages protocol does. */
+/** Writes a usage in the form of the messages protocol. */
 export function writeUsage({ tokens, uses }: TokenUsage): MessagesUsage {
   const {
     input = 0,
@@ -227,9 +238,9 @@ function writeUses(uses: UseCounts): Record<string, number> {
 }
 
 /**
- * Returns a vendor's `usage` value, as text, with the billed numbers in place of its own. Its other members stay; a
- * value that is no object is replaced. `hasIterations` tells of a client that has some of an earlier event: a null would
- * leave them, an empty list replaces them.
+ * Returns the text of a vendor's `usage` with the billed numbers. Other fields stay; a value that is not an object is
+ * replaced. `hasIterations` is true when the client has `iterations` from an earlier event: a null would leave them
+ * unchanged, an empty list replaces them.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage, hasIterations = false): string {
   const billed = writeUsage(usage);
@@ -238,7 +249,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage, hasI
   return editMembers(text, {
     input_tokens: always(billed.input_tokens),
     output_tokens: always(billed.output_tokens),
-    // Clients keep each number of a stream's first event unless the last one has it, too.
+    // Clients keep each number of a stream's first event unless the last event contains that number too.
     cache_creation_input_tokens: always(billed.cache_creation_input_tokens),
     cache_read_input_tokens: always(billed.cache_read_input_tokens),
     cache_creation: ifPresent(billed.cache_creation),
@@ -248,7 +259,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage, hasI
   });
 }
 
-/** The uses that are billed, where there are some or the vendor reports some. */
+/** Returns the billed uses; the old value stays if no uses are billed and the vendor reports none. */
 function correctedUses(old: string | undefined, billed: Record<string, number> | null): string | undefined {
   if (old === undefined || !isObject(JSON.parse(old))) return billed ? JSON.stringify(billed) : old;
   const edits = USE_COUNTS.map(([, name]) => [name, ifPresentOr(billed?.[name] ?? 0)] as const);
@@ -259,7 +270,7 @@ function always(count: number): MemberEdit {
   return () => String(count);
 }
 
-/** Writes zero only where the vendor wrote a number. */
+/** Writes the count. Writes zero only in place of a number of the vendor. */
 function ifPresentOr(count: number): MemberEdit {
   return (old) => (old === undefined && count === 0 ? undefined : String(count));
 }

@@ -17,10 +17,13 @@ import { writeCallId } from "./tools.ts";
 
 export type WrittenBlock = Record<string, unknown>;
 
-/** The place of a part in the caller's request, for errors. */
+/** Name of the part in the caller's request, for errors. */
 type Field = string;
 
-/** Vendors refuse text that is empty or white space alone, which other vendors' models write before calls. */
+/**
+ * Writes texts without those that are empty or only white space. Vendors refuse these, but models of other vendors
+ * write them before calls.
+ */
 export function writeTexts(parts: readonly TextPart[]): WrittenBlock[] {
   return parts.filter(({ text }) => text.trim() !== "").map(writeText);
 }
@@ -31,7 +34,10 @@ export function writeUserBlocks(parts: readonly UserPart[], field: Field): Writt
   );
 }
 
-/** Reasoning that this protocol's vendors have not signed would be refused, so it is left out. */
+/**
+ * Writes the assistant's parts. Leaves out reasoning that vendors of this protocol have not signed, because they would
+ * refuse it.
+ */
 export function writeAssistantBlocks(parts: readonly AssistantPart[], field: Field): WrittenBlock[] {
   return parts.flatMap((part): WrittenBlock[] => {
     switch (part.type) {
@@ -52,7 +58,7 @@ export function writeAssistantBlocks(parts: readonly AssistantPart[], field: Fie
   });
 }
 
-/** A call of the past, with its arguments as the model wrote them. */
+/** Writes an earlier call, with the arguments as the model wrote them. */
 function writeCall(call: ToolCall, field: Field): WrittenBlock {
   const { id, name, kind } = call;
   if (kind === "custom") throw untranslatable(field);
@@ -60,13 +66,13 @@ function writeCall(call: ToolCall, field: Field): WrittenBlock {
   return { type: "tool_use", id: writeCallId(id), name, input, ...writeCache(call) };
 }
 
-/** Arguments as the text of an object; none at all are an empty one. */
+/** Returns arguments as the text of an object. Missing arguments become an empty object. */
 function objectText(text: string, field: Field): string {
   if (text.trim() === "") return "{}";
   try {
     if (isObject(parseBounded(text))) return text;
   } catch {
-    // Refused below like any other value.
+    // The text is refused below, like any other value that is not an object.
   }
   throw untranslatable(field, "The arguments of a call must be a JSON object.");
 }
@@ -103,7 +109,7 @@ function writeShown(part: Exclude<UserPart, ToolResult>, field: Field): WrittenB
   }
 }
 
-/** Formats that vendors take, by the beginning of their base64: callers often name another one. */
+/** Formats that vendors accept, by the first characters of their base64. Callers often declare the wrong format. */
 const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
   ["iVBORw0KGgo", "image/png"],
   ["/9j/", "image/jpeg"],
@@ -128,7 +134,7 @@ function documentSource(source: FilePart["source"], field: Field): object {
   return { type: "text", media_type: "text/plain", data: Buffer.from(data, "base64").toString() };
 }
 
-/** The block that carries a call's signature, for callers. */
+/** Returns the block that contains a call's signature, for callers. */
 export function signatureBlock({ signature }: Pick<ToolCall, "signature">): WrittenBlock[] {
   return signature ? [{ type: "redacted_thinking", data: sealCallSignature(signature) }] : [];
 }

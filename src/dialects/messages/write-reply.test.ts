@@ -21,7 +21,7 @@ interface Written {
   content_block?: { id: string };
 }
 
-/** The events of the protocol, by their data. */
+/** Returns the events of the protocol that are written for these events. */
 function write(...events: ReplyEvent[]): Written[] {
   const writer = messages.replyWriter(payload);
   const text = events.map((event) => writer.write(event)).join("") + writer.end(USAGE);

@@ -14,7 +14,7 @@ import { writeCallId } from "./tools.ts";
 import { writeUsage } from "./usage.ts";
 import { signatureBlock, type WrittenBlock } from "./write-blocks.ts";
 
-/** The text of a whole message for the caller of this request. */
+/** Returns the text of a whole message for the caller of this request. */
 export function writeReply(reply: Reply, { parsed }: MessagesPayload, usage: TokenUsage): string {
   const hasCalls = reply.parts.some(({ type }) => type === "tool_call");
   return writeJson({
@@ -41,7 +41,7 @@ function writePart(part: AssistantPart): WrittenBlock[] {
         : [{ type: "thinking", thinking: part.text, signature }];
     }
     case "tool_call": {
-      // Arguments that the maximum of tokens cut.
+      // Arguments that were cut at the maximum of tokens cannot be read.
       const input = readArguments(part.arguments) ?? {};
       return [
         ...signatureBlock(part),
@@ -53,27 +53,27 @@ function writePart(part: AssistantPart): WrittenBlock[] {
 
 type CallEvent = Extract<ReplyEvent, { type: "call" }>;
 
-/** A call that waits until the block before it has ended. */
+/** A call that waits for the end of the current block. */
 interface WaitingCall {
   event: CallEvent;
   text: string;
 }
 
 /**
- * Writes a messages stream. Its blocks follow one another, while other protocols let several calls grow at once: the
- * first call goes out as it comes, the others wait for its end.
+ * Writes a messages stream. Its blocks follow one another, but other protocols may send several calls at the same time:
+ * the first call is sent while it arrives, the others wait for its end.
  */
 export class MessagesWriter implements ReplyWriter {
   readonly #model: string;
   readonly #estimatedInput: number;
   #hasStarted = false;
-  /** The block that is open: a piece of text, of reasoning, or a call by its number. */
+  /** The open block: a piece of text or reasoning, or a call by its number. */
   #open: "text" | "thinking" | number | null = null;
-  /** True while the open block is thinking whose signature has not come. */
+  /** True while the open block is thinking whose signature has not arrived. */
   #isUnsigned = false;
-  /** True while the open call's input may still be an object; null before its first character. */
+  /** True while the open call's input may be an object; null before its first character. */
   #isInputObject: boolean | null = null;
-  /** White space that came while a call was open, for the text that follows. */
+  /** White space that arrived while a call was open. It is sent before the text that follows. */
   #space = "";
   #nextIndex = 0;
   #waiting = new Map<number, WaitingCall>();
@@ -124,7 +124,7 @@ export class MessagesWriter implements ReplyWriter {
     return eventText({ ...writeError(error), type: "error" });
   }
 
-  /** The cost of the input is known at the end only; the estimate stands until then. */
+  /** The number of input tokens is known only at the end. Until then, the estimate is sent. */
   #start(id: string | null): string {
     if (this.#hasStarted) return "";
     this.#hasStarted = true;
@@ -142,7 +142,10 @@ export class MessagesWriter implements ReplyWriter {
     return eventText({ type: "message_start", message });
   }
 
-  /** Some models write line breaks between the pieces of a call, whose block must not end there. */
+  /**
+   * Writes text. Line breaks between the pieces of a call are kept back, because some models write them and the call's
+   * block must not end there.
+   */
   #writeShown(text: string): string {
     if (typeof this.#open === "number" && text.trim() === "") {
       this.#space += text;
@@ -183,12 +186,15 @@ export class MessagesWriter implements ReplyWriter {
       return "";
     }
     if (text === "") return "";
-    // Text in the middle of the call has closed its block; half of a call must not look like a whole one.
+    // A text in the middle of the call has ended its block. An incomplete call must not look like a complete one.
     if (this.#open !== call) throw new UpstreamError("broken", "arguments of a call that has ended");
     return this.#writeInput(text);
   }
 
-  /** Clients parse the pieces as they come, so input that is no object is left out, as in a whole reply. */
+  /**
+   * Writes a piece of a call's input. Input that is not an object is left out, as in a whole reply, because clients
+   * parse the pieces as they arrive.
+   */
   #writeInput(text: string): string {
     if (text.trim() !== "") this.#isInputObject ??= text.trimStart().startsWith("{");
     return this.#isInputObject ? this.#writeDelta({ type: "input_json_delta", partial_json: text }) : "";
@@ -202,7 +208,7 @@ export class MessagesWriter implements ReplyWriter {
     return signed.join("") + this.#startBlock(call, block);
   }
 
-  /** Ends the open block and writes the calls that wait. */
+  /** Ends the open block and writes the waiting calls. */
   #endCalls(): string {
     let output = this.#endBlock();
     for (const { event, text } of this.#waiting.values()) {
@@ -235,7 +241,7 @@ export class MessagesWriter implements ReplyWriter {
     return seal + eventText({ type: "content_block_stop", index: this.#nextIndex++ });
   }
 
-  /** A block that comes whole with its beginning. */
+  /** Writes a block whose first event contains the whole block. */
   #writeBlock(block: object): string {
     return this.#startBlock("text", block) + this.#endBlock();
   }

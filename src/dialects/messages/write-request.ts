@@ -8,13 +8,16 @@ import { type ThinkingFields, writeThinking } from "./thinking.ts";
 import { writeTools } from "./tools.ts";
 import { writeAssistantBlocks, writeTexts, writeUserBlocks, type WrittenBlock } from "./write-blocks.ts";
 
-/** The protocol has no field for JSON without a schema, so the request asks for it in words. */
+/** An instruction to reply in JSON. The protocol has no field for JSON without a schema. */
 const JSON_INSTRUCTION: WrittenBlock = {
   type: "text",
   text: "Answer with a single JSON object and nothing else.",
 };
 
-/** The text of a request for a vendor of messages. Throws an `UpstreamError` for content that it cannot say. */
+/**
+ * Returns the text of a request for a vendor of messages. Throws an `UpstreamError` for content that the protocol
+ * cannot express.
+ */
 export function writeConversation(
   requested: Conversation,
   terms: VendorTerms,
@@ -58,8 +61,9 @@ function maxTokensOf({ maxTokens }: Conversation, { coveredTokens, model }: Vend
 }
 
 /**
- * Thinking, where the rest of the request allows it: a budget excludes a forced tool, and a call that is being
- * answered must begin with its thinking, which callers of other protocols may not have kept.
+ * Returns the fields for thinking if the rest of the request allows it. A thinking budget is not allowed together with
+ * a forced tool. A call that is being answered must begin with its thinking, which callers of other protocols may not
+ * have kept.
  */
 function thinkingOf(
   { reasoning }: Conversation,
@@ -97,7 +101,7 @@ function writeFormat({ schema }: Extract<OutputFormat, { type: "schema" }>): obj
   return { type: "json_schema", schema };
 }
 
-/** All that may carry a cache mark, in the order in which vendors read them. */
+/** Yields everything that may have a cache mark, in the order in which vendors read it. */
 function* marked(
   tools: unknown,
   system: readonly WrittenBlock[],
@@ -118,9 +122,9 @@ const START: WrittenBlock = { type: "text", text: "(The conversation continues.)
 const NO_RESULT = "No result was given.";
 
 /**
- * The turns as messages in the order that vendors require: the user begins, the sides alternate, and the user's next
- * message begins with the result of every call. An instruction in the middle becomes text of the user, since not
- * every model takes another role there.
+ * Writes turns as messages in the order that vendors require: the user begins, the sides alternate, and the user's next
+ * message begins with the result of every call. An instruction in the middle becomes text of the user, because not
+ * every model accepts another role there.
  */
 function writeTurns(turns: readonly Turn[], field: string): WrittenMessage[] {
   const messages: WrittenMessage[] = [];
@@ -146,7 +150,7 @@ function contentOf(turn: Turn, field: string): WrittenBlock[] {
   return turn.role === "user" ? writeUserBlocks(turn.parts, field) : writeTexts(turn.parts);
 }
 
-/** Results first, one for each call of the message before. */
+/** Returns the parts with the results first, one result for each call of the message before. */
 function orderResults(
   content: WrittenBlock[],
   before: WrittenMessage | undefined,
@@ -162,7 +166,10 @@ function orderResults(
   return [...results, ...missing.map(noResult), ...content.filter((block) => !isResult(block))];
 }
 
-/** Vendors refuse calls without results, and white space at the end of a reply that they should continue. */
+/**
+ * Completes an answer at the end of the messages. Vendors refuse calls without results, and white space at the end of a
+ * reply that they should continue.
+ */
 function endAnswer(last: WrittenMessage, messages: WrittenMessage[]): void {
   const calls = callsOf(last);
   if (calls.length > 0) {

@@ -1,37 +1,40 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 
-/** The body of an error of the native protocol; `details` has the gateway's code, and whether and when to retry. */
+/** The body of an error of the native protocol. `details` contains the gateway's code and says if and when to retry. */
 export interface NativeErrorBody {
   error: { code: number; message: string; status: string; details: (ErrorInfo | RetryInfo | QuotaFailure)[] };
 }
 
-/** Official clients find the reason by this type (google.rpc.ErrorInfo). */
+/** The reason of an error. Official clients find it by its type (google.rpc.ErrorInfo). */
 interface ErrorInfo {
   "@type": "type.googleapis.com/google.rpc.ErrorInfo";
   reason: string;
   domain: string;
 }
 
-/** When to retry; Gemini CLI reads this and not `Retry-After` (google.rpc.RetryInfo). */
+/** The time of a retry. Gemini CLI reads this and not `Retry-After` (google.rpc.RetryInfo). */
 interface RetryInfo {
   "@type": "type.googleapis.com/google.rpc.RetryInfo";
-  /** Seconds with the unit: `7s`. */
+  /** Seconds with their unit: `7s`. */
   retryDelay: string;
 }
 
-/** A quota that a retry does not bring back (google.rpc.QuotaFailure). */
+/** An exhausted quota that waiting does not restore (google.rpc.QuotaFailure). */
 interface QuotaFailure {
   "@type": "type.googleapis.com/google.rpc.QuotaFailure";
   violations: { description: string; quotaId: string }[];
 }
 
-/** Gemini CLI ends at once where the id has `PerDay`, and repeats every other 429 for a while. */
+/**
+ * Id of a quota. Gemini CLI stops at once if the id contains `PerDay`, and repeats other requests with status 429 for
+ * some time.
+ */
 const SPENT_BUDGET = "SpendPerDayOrMonthPerBudget";
 
-/** The service that the reasons belong to. */
+/** Name of the service that defines the reasons of errors. */
 const DOMAIN = "model-inference-gateway";
 
-/** Canonical names by HTTP status (google.rpc.Code). */
+/** Canonical names of errors by HTTP status (google.rpc.Code). */
 const STATUS_NAMES: Readonly<Record<number, string>> = {
   401: "UNAUTHENTICATED",
   402: "FAILED_PRECONDITION",
@@ -45,7 +48,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** Writes an error of the native protocol. */
+/** Writes an error in the form of the native protocol. */
 export function writeError(error: GatewayError): NativeErrorBody {
   const { code, status, message } = error;
   const name = STATUS_NAMES[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");

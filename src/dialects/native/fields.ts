@@ -6,15 +6,15 @@ import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../
 import { ownValue } from "../../lib/json.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 
-/** A field that is present, and its name in the body. */
+/** A field that exists in the body, with its name there. */
 export interface Field<Value extends StreamedJson = StreamedJson> {
   key: string;
   value: Value;
 }
 
 /**
- * Finds a field by its camel-case or its snake-case name, which are equivalent (protocol buffers, JSON mapping);
- * `null` means absent. Throws where both are present, because vendors may use either one.
+ * Finds a field by its camel-case or its snake-case name, which are equivalent (protocol buffers, JSON mapping). `null`
+ * counts as absent. Throws if both names exist, because vendors may use either of them.
  */
 export function findField(object: StreamedObject, name: string): Field | undefined {
   const other = otherNameOf(name);
@@ -27,7 +27,10 @@ export function findField(object: StreamedObject, name: string): Field | undefin
   return value === undefined || value === null ? undefined : { key, value };
 }
 
-/** The code asks for few names, of many thousand parts. A name that callers choose must not come here: it would stay. */
+/**
+ * Returns the snake-case form of a name. Results are cached for ever, because many thousand parts need the same few
+ * names: `name` must never come from a caller.
+ */
 function otherNameOf(name: string): string {
   const known = OTHER_NAMES.get(name);
   if (known !== undefined) return known;
@@ -38,7 +41,7 @@ function otherNameOf(name: string): string {
 
 const OTHER_NAMES = new Map<string, string>();
 
-/** An optional field that must be an object. */
+/** Returns an optional field that must be an object. */
 export function findObject(object: StreamedObject, name: string): Field<StreamedObject> | undefined {
   const field = findField(object, name);
   if (!field) return undefined;
@@ -47,7 +50,8 @@ export function findObject(object: StreamedObject, name: string): Field<Streamed
 }
 
 /**
- * An optional field that must be an array of objects; a single object is read as an array of one, as the vendor does.
+ * Returns an optional field that must be an array of objects. A single object is read as an array of one, as the vendor
+ * does.
  */
 export function findObjects(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
   const field = findField(object, name);
@@ -59,14 +63,14 @@ export function findObjects(object: StreamedObject, name: string): Field<Streame
   return { key, value };
 }
 
-/** An optional field that must be a short string. */
+/** Returns an optional field that must be a short string. */
 export function findText(object: StreamedObject, name: string): string | undefined {
   const value = findField(object, name)?.value;
   if (value === undefined || typeof value === "string") return value;
   throw invalid(name, "must be a string");
 }
 
-/** Replaces the value at `key`; all fields keep their order. */
+/** Replaces the value at `key`. All fields keep their order. */
 export function withValue(object: StreamedObject, key: string, value: StreamedJson): StreamedObject {
   return { ...object, [key]: value };
 }
@@ -75,12 +79,12 @@ export function invalid(name: string, must: string): GatewayError {
   return new GatewayError("invalid_parameter", `\`${name}\` ${must}.`, { param: name });
 }
 
-/** Characters of a name that can be one: changing the case of a name of megabytes takes seconds. */
+/** Maximum characters of a name that can be a feature. Changing the case of very long names takes seconds. */
 const MAX_FEATURE = 64;
 
 /**
- * The features that a `generateContent` body uses. Every tool but declared functions runs at the vendor (Gemini API
- * reference, `Tool`), unknown ones included.
+ * Returns the features that a `generateContent` body uses. Every tool except declared functions runs at the vendor
+ * (Gemini API reference, `Tool`); this includes unknown tools.
  */
 export function readFeatures(body: StreamedObject, config: StreamedObject): FeatureUse[] {
   const uses: FeatureUse[] = [];
@@ -101,7 +105,7 @@ export function readFeatures(body: StreamedObject, config: StreamedObject): Feat
   return uses;
 }
 
-/** Throws for an unknown field with a value, which would be lost in another protocol. */
+/** Throws for an unknown field with a value, because it would be lost in the translation to another protocol. */
 export function refuseUnknown(object: StreamedObject, known: ReadonlySet<string>, path: string): void {
   const [name] = unknownNames(object, known);
   if (name !== undefined) throw untranslatable(`${path}.${name}`);
@@ -112,7 +116,7 @@ export function unknownNames(object: StreamedObject, known: ReadonlySet<string>)
   return Object.keys(object).filter((name) => !known.has(name) && (ownValue(object, name) ?? null) !== null);
 }
 
-/** Names in camel case and in snake case, which are equivalent. */
+/** Returns each name in camel case and in snake case, which are equivalent. */
 export function namesOf(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, snakeCase(name)]));
 }

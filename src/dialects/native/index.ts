@@ -1,4 +1,7 @@
-/** The native generate protocol: requests, replies and errors of callers, and requests to vendors that use it. */
+/**
+ * The native generate protocol: reads requests of callers, writes replies and errors for them, and writes requests to
+ * vendors of the same protocol.
+ */
 export { writeError } from "./error.ts";
 export { linkDrafts, type LinkDraft } from "./reply.ts";
 export { repeatRequest } from "./repeat.ts";

@@ -5,14 +5,14 @@ import { findField, findObject, findObjects, findText, withValue } from "./field
 import { type PicturePart, readPicture } from "./parts.ts";
 
 interface RepeatRules {
-  /** True when each turn needs a role; a turn without one is the caller's. */
+  /** True when each turn needs a role. A turn without one is a turn of the caller. */
   demandsRoles: boolean;
 }
 
 /**
- * Writes a caller's body for an upstream of the same protocol: every field unchanged, except pictures that were fetched
- * or converted, and a size or shape the model does not have. `native` must have been read by `readRequest`: its
- * pictures are the references of the order.
+ * Returns the caller's body for an upstream of the same protocol. Every field stays unchanged, except pictures that
+ * were fetched or converted, and a size or ratio that the model does not support. `native` must come from
+ * `readRequest`, so that its pictures are the references of the order.
  */
 export function repeatRequest(
   native: StreamedObject,
@@ -39,7 +39,7 @@ function withRole(turn: StreamedObject): StreamedObject {
   return findText(turn, "role") === undefined ? { ...turn, role: "user" } : turn;
 }
 
-/** Only the gateway fetches links, so the vendor gets the bytes that were checked. */
+/** Replaces a picture by the bytes that were checked: only the gateway fetches links. */
 function repeatPicture(
   part: StreamedObject,
   picture: PicturePart,
@@ -60,12 +60,12 @@ function repeatPicture(
   return withValue(part, inline.key, isTypeCorrect ? requested : withValue(requested, typeKey, mimeType));
 }
 
-/** HEIF and HEIC have the same bytes. */
+/** True when the types are equal. HEIF and HEIC have the same bytes. */
 function isSameType(requested: string | undefined, found: string): boolean {
   return requested === found || (requested === "image/heif" && found === "image/heic");
 }
 
-/** The tier of a vendor when a request names none. */
+/** The tier that a vendor uses when a request contains none. */
 const DEFAULT_TIER = "1K";
 
 function alignSize(body: StreamedObject, resolved: ResolvedSize): StreamedObject {
@@ -82,7 +82,7 @@ function alignTier(image: StreamedObject, { tier }: ResolvedSize): StreamedObjec
   return withValue(image, requested?.key ?? "imageSize", tier);
 }
 
-/** Replaces a shape the model does not have by its nearest one and removes a value that is no shape. */
+/** Replaces a ratio that the model does not support by the nearest one. Removes a value that is not a ratio. */
 function alignRatio(image: StreamedObject, { ratio }: ResolvedSize): StreamedObject {
   const requested = findField(image, "aspectRatio");
   if (!requested || requested.value === ratio) return image;

@@ -16,9 +16,9 @@ import { findField, findObject, findObjects, findText, invalid, readFeatures } f
 import { isThought, type PicturePart, readPicture } from "./parts.ts";
 
 /**
- * Reads a `generateContent` body into the common image request, and keeps the body for an upstream of the same
- * protocol (Gemini API reference, `GenerateContentRequest`). Every picture of the conversation
- * counts as a reference, in order; every text of the caller's turns belongs to the prompt. Throws a `GatewayError`.
+ * Reads a `generateContent` body into the common image request, and keeps the body for an upstream of the same protocol
+ * (Gemini API reference, `GenerateContentRequest`). Every picture of the conversation becomes a reference, in order;
+ * every text in the caller's turns becomes a part of the prompt. Throws a `GatewayError`.
  */
 export async function readRequest(body: StreamedObject, model: string): Promise<ImageRequest> {
   refuseCaseVariants(body, BODY_NAMES);
@@ -66,14 +66,14 @@ const CONFIG_NAMES = protocolNames([
   "serviceTier",
 ]);
 
-/** Both spellings of each name. */
+/** Returns both spellings of each name. */
 function protocolNames(names: readonly string[]): KnownNames {
   return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
 }
 
-/** Returns true when the string at a path of the body is a picture in base64. */
+/** Returns true when the string at this path of the body is a picture in base64. */
 export function isPicturePath(path: JsonPath): boolean {
-  // An array of one may be left out, so the positions in arrays say nothing.
+  // The positions in arrays are ignored, because an array of one item may be replaced by the item.
   const [contents, parts, inline, data, ...rest] = path.filter((step) => typeof step !== "number");
   const isPart = contents === "contents" && parts === "parts";
   return (
@@ -81,10 +81,10 @@ export function isPicturePath(path: JsonPath): boolean {
   );
 }
 
-/** Refuses what would change the number or kind of results, and so the price. */
+/** Throws for settings that change the number or kind of results, because these would change the price. */
 function checkConfig(config: StreamedObject): void {
   const count = findField(config, "candidateCount")?.value ?? 1;
-  // Numbers may be strings in this protocol's JSON.
+  // Numbers may be written as strings in this protocol's JSON.
   if (count !== 1 && !(typeof count === "string" && Number(count) === 1))
     throw invalid("candidateCount", "must be 1: send several requests for several pictures");
   const named = findField(config, "responseModalities")?.value ?? [];
@@ -100,8 +100,8 @@ function checkConfig(config: StreamedObject): void {
 }
 
 /**
- * Refuses objects at the vendor, which the operator's credential could read: caches, and files anywhere but in a part
- * of a turn, whose link the gateway fetches.
+ * Refuses references to objects at the vendor, which the operator's credential could read: caches, and files outside of
+ * a turn's parts. The gateway itself fetches the files in parts.
  */
 function refuseForeignFiles(body: StreamedObject): void {
   if (findField(body, "cachedContent")) {
@@ -123,8 +123,8 @@ const FILE_FIELDS = ["fileData", "file_data"];
 const FOLDED_FILE_FIELDS: ReadonlySet<string> = new Set(FILE_FIELDS.map(foldCase));
 
 /**
- * Returns true when a file is named at any depth outside of the `exempt` fields. The reader of the body bounds the
- * depth.
+ * Returns true when an object refers to a file at any depth, except in the `exempt` fields. The reader of the body
+ * limits the depth.
  */
 function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean {
   if (Array.isArray(value)) return value.some((item) => namesFile(item));
@@ -134,7 +134,7 @@ function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean
   );
 }
 
-/** This protocol has no sizes in pixels; they are ignored. */
+/** Reads the requested size. This protocol has no sizes in pixels, so these are ignored. */
 function readRequestedSize(config: StreamedObject): RequestedSize {
   const image = findObject(config, "imageConfig")?.value ?? {};
   const ratio = findText(image, "aspectRatio");

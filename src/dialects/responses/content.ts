@@ -1,14 +1,14 @@
 import { isObject } from "../../lib/json.ts";
 import type { SizedText } from "../stream-meter.ts";
 
-/** Tokens that vendors count for one generated image (Gemini API, token counting). */
+/** Number of tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
 
-/** Members of items that hold what the model wrote. */
+/** Names of an item's fields that contain text of the model. */
 const TEXTS = ["arguments", "input", "name", "code", "text", "refusal"] as const;
 const LISTS = ["content", "summary"] as const;
 
-/** Adds an item of the output. Encrypted reasoning is not readable, so not counted. */
+/** Adds the size of an item of the output. Encrypted reasoning cannot be read, so it is not counted. */
 export function addItem(sized: SizedText, item: unknown): void {
   if (!isObject(item)) return;
   if (item["type"] === "image_generation_call") sized.addTokens(IMAGE_TOKENS);

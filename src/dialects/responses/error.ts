@@ -15,20 +15,24 @@ interface ResponsesErrorBody {
   error: { message: string; type: string; param: string | null; code: string };
 }
 
-/** Writes an error as the responses protocol does. */
+/** Writes an error in the form of the responses protocol. */
 export function writeError({ code, kind, message, param }: GatewayError): ResponsesErrorBody {
   return { error: { message, type: ERROR_TYPES[kind], param, code } };
 }
 
-/** The code of a failed response, of the list that clients know (OpenAI responses reference, `ResponseError`). */
+/**
+ * Returns the code of a failed response. Clients know only a fixed list of codes (OpenAI responses reference,
+ * `ResponseError`).
+ */
 function failedCode({ kind }: GatewayError): string {
   if (kind === "limit") return "rate_limit_exceeded";
   return kind === "parameter" ? "invalid_prompt" : "server_error";
 }
 
 /**
- * The failure that a vendor reports in a response of success or inside a stream: the `error` of a failed response, or
- * an event with it, flat or nested (OpenAI responses reference). One without a known code is the vendor's own trouble.
+ * Returns the error for a failure that a vendor reports in a successful response or inside a stream: the `error` of a
+ * failed response, or an event that contains the error or has it in `error` (OpenAI responses reference). A failure
+ * without a known code is a problem of the vendor.
  */
 export function reportedFailure(value: unknown): UpstreamError {
   const outer = isObject(value) ? value : { message: value };
@@ -36,7 +40,7 @@ export function reportedFailure(value: unknown): UpstreamError {
   const words = textOf(message);
   const found = kindOfCode(textOf(code)) ?? kindOfCode(textOf(type)) ?? kindOfSentence(words);
   const kind = mayBeTooLong(found) && saysContextExceeded(words) ? "too_long" : found;
-  // The reasoning belongs to another account, so another target may be able to decrypt it.
+  // Another account wrote the reasoning, so another target may be able to decrypt it.
   if (code === "invalid_encrypted_content")
     return new UpstreamError("broken", "reasoning of another account", { isByRequest: true });
   const named = [type, code].map(textOf).filter(Boolean).join("/");
@@ -50,15 +54,15 @@ export function reportedFailure(value: unknown): UpstreamError {
   );
 }
 
-/** An event of a stream, as text. */
+/** Returns an event of a stream as text. */
 export function frame(type: string, data: string): string {
   return `event: ${type}\ndata: ${data}\n\n`;
 }
 
 /**
- * Writes the early end of a stream: `response.failed` where the caller knows of the response, then an `error` event.
- * Official clients read its fields in the event itself or in an `error` object, by their generation, so it has them
- * twice (OpenAI responses reference, streaming events). `number` is the next sequence number.
+ * Writes the end of a failed stream: `response.failed` if the caller has got the response object, then an `error`
+ * event. The event contains its fields twice, in itself and in an `error` object, because older and newer official
+ * clients read different ones (OpenAI responses reference, streaming events). `number` is the next sequence number.
  */
 export function failureFrames(
   error: GatewayError,

@@ -12,9 +12,9 @@ import { correctedUsage, readUsage } from "./usage.ts";
 import { reportedFailure } from "./error.ts";
 
 /**
- * The text for a vendor of the same dialect: its own model name, a maximum of output tokens for a caller who set none
- * and whose budget needs one, and no reasoning that a vendor of another protocol has signed. Everything else is as
- * the caller wrote it.
+ * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name. Adds
+ * a maximum of output tokens if a budget needs one and the caller set none. Removes reasoning that a vendor of another
+ * protocol has signed.
  */
 export function forVendor({ raw, parsed }: ResponsesPayload, terms: VendorTerms): string {
   const { model, modelSpan } = parsed;
@@ -27,14 +27,14 @@ export function forVendor({ raw, parsed }: ResponsesPayload, terms: VendorTerms)
     : editMembers(text, { max_output_tokens: () => String(coveredTokens) });
 }
 
-/** A response object of a vendor that is complete, or was cut by a limit. */
+/** A vendor's response object that is complete or was cut by a limit. */
 interface VendorResponse extends Record<string, unknown> {
   output: readonly unknown[];
 }
 
 /**
- * Reads a response that is not a stream. Its text stays as the vendor wrote it but for what `publicResponse` changes.
- * Throws an `UpstreamError` when it is no response, or one that failed.
+ * Reads a reply that is not a stream. The text stays as the vendor wrote it, except for the changes of
+ * `publicResponse`. Throws an `UpstreamError` when the text is not a response or the response failed.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseResponse(reply);
@@ -43,7 +43,7 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   return { text: publicResponse(reply.text, body, publicModel, usage), usage };
 }
 
-/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed one and for anything else. */
+/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed response and for any other text. */
 export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
   const body = isObject(parsed) ? parsed : parseVendorObject(text, "the response");
   if (body["error"]) throw reportedFailure(body["error"]);
@@ -51,14 +51,17 @@ export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
   return body;
 }
 
-/** Compatible servers may leave the status out. */
+/** True when the response has ended. Compatible servers may leave the status out. */
 function isEnded(body: Record<string, unknown>): body is VendorResponse {
   const { output, status } = body;
   const isEnd = status === undefined || status === "completed" || status === "incomplete";
   return isEnd && isOutput(output);
 }
 
-/** Returns true when each item has what clients read unchecked: a type, and a list of parts in a message. */
+/**
+ * Returns true when each item has the fields that clients read without a check: a type, and a list of parts in a
+ * message.
+ */
 export function isOutput(output: unknown): output is readonly unknown[] {
   return Array.isArray(output) && output.every(isItem);
 }
@@ -70,9 +73,9 @@ function isItem(item: unknown): boolean {
 }
 
 /**
- * The text of a response object for the caller: its model's public name, `store` false since nothing is stored here,
- * no field that names the vendor, and the billed usage where that is another than the vendor's. `usage` is null
- * while the response runs.
+ * Returns the text of a response object for the caller: with the model's public name, with `store` false because
+ * nothing is stored here, without fields that name the vendor, and with the billed usage if it differs from the
+ * vendor's. `usage` is null while the response runs.
  */
 export function publicResponse(
   text: string,
@@ -91,12 +94,12 @@ export function publicResponse(
   });
 }
 
-/** The beginning of ids that the gateway gives to reasoning, mostly of a vendor of another protocol. */
+/** Prefix of ids that the gateway gives to reasoning. Most of it comes from vendors of another protocol. */
 export const FOREIGN_REASONING_PREFIX = "rs_gw";
 
 /**
- * The text of a request without reasoning that came from a vendor of another protocol: this one's vendors can neither
- * decrypt it nor find it by its id. Every other character stays.
+ * Returns the text of a request without reasoning of vendors of another protocol. Vendors of this protocol can neither
+ * decrypt it nor find it by its id. All other characters stay unchanged.
  */
 function withoutForeignReasoning(raw: string): string {
   if (!raw.includes('"gw-') && !raw.includes(FOREIGN_REASONING_PREFIX)) return raw;
@@ -104,8 +107,8 @@ function withoutForeignReasoning(raw: string): string {
 }
 
 /**
- * The text of a request without any reasoning. Encrypted reasoning can be decrypted only by the
- * account that made it (OpenAI reasoning guide); without it the model thinks again.
+ * Returns the text of a request without any reasoning. Only the account that wrote encrypted reasoning can decrypt it
+ * (OpenAI reasoning guide); without it, the model thinks again.
  */
 export function withoutReasoning(raw: string): string {
   return withoutItems(raw, () => true);
@@ -117,14 +120,14 @@ function isForeign({ encrypted_content: encrypted, id }: Record<string, unknown>
   return typeof id === "string" && id.startsWith(FOREIGN_REASONING_PREFIX);
 }
 
-/** Removes the reasoning items that are unwanted, each with its comma. */
+/** Removes the reasoning items for which `isUnwanted` is true. */
 function withoutItems(raw: string, isUnwanted: (item: Record<string, unknown>) => boolean): string {
   return editMembers(raw, {
     input: (list) => {
       if (!list?.startsWith("[")) return undefined;
       const items = scanArray(list).map(({ start, end }) => list.slice(start, end));
       const kept = items.filter((text) => {
-        // A member's name may be escaped, so only parsing is certain; most items need none.
+        // An item is parsed only if it contains `reasoning` or an escape, which may stand for that word.
         if (!text.includes("reasoning") && !text.includes("\\u")) return true;
         const item: unknown = JSON.parse(text);
         return !(isObject(item) && item["type"] === "reasoning" && isUnwanted(item));

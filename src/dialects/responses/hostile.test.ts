@@ -6,7 +6,10 @@ import { responses } from "./index.ts";
 import { readReply } from "./forward.ts";
 import { openStream } from "./stream.ts";
 
-/* For any bytes of a vendor, its reader gives events or an error of the vendor, and never another error. */
+/*
+ * Values of a vendor that may break code. For any bytes, a reader must yield events or throw an `UpstreamError`, and
+ * never another error.
+ */
 const HOSTILE = { toString: 1, valueOf: null };
 const value = fc.oneof(
   fc.jsonValue(),

@@ -7,16 +7,16 @@ import type { ToolNames } from "./tools.ts";
 /** Makes an event with the next sequence number. */
 type Emit = (type: string, fields: object) => string;
 
-/** An item of the output while it is written: its events, in the order that official clients check. */
+/** An item of the output while it is written. It writes its events in the order that official clients check. */
 interface OpenItem {
   readonly index: number;
-  /** The events that end it. */
+  /** Returns the events that end the item. */
   close(): string;
-  /** The item as it ended; null before that. */
+  /** The complete item; null before its end. */
   readonly done: object | null;
 }
 
-/** A new id, long enough to be unique. */
+/** Returns a new id that is long enough to be unique. */
 export function newItemId(prefix: string): string {
   return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }
@@ -38,7 +38,7 @@ const PARTS = {
   },
 } as const;
 
-/** A message of the model: text and refusals, each a part. */
+/** A message of the model. Each text and each refusal is one of its parts. */
 export class MessageItem implements OpenItem {
   readonly #emit: Emit;
   readonly #id = newItemId("msg");
@@ -117,11 +117,11 @@ function writeLogprob({ bytes, top_logprobs: alternatives, ...token }: TokenLogp
   };
 }
 
-/** A piece of reasoning: its text as a summary, and its signature as encrypted content. */
+/** A piece of reasoning. Its text is written as a summary, and its signature as encrypted content. */
 export class ReasoningItem implements OpenItem {
   readonly #emit: Emit;
   readonly #id = newItemId(FOREIGN_REASONING_PREFIX);
-  /** Null without a summary. */
+  /** Text of the summary; null without a summary. */
   #text: string | null = null;
   done: object | null = null;
 
@@ -198,7 +198,7 @@ export class CallItem implements OpenItem {
     };
   }
 
-  /** True when its arguments may be complete; false for a custom tool, whose input has no end mark. */
+  /** True when the arguments may be complete. Always false for a custom tool, because its input has no end mark. */
   get isWhole(): boolean {
     return !this.#isCustom && this.#hasBecomeWhole;
   }
@@ -217,7 +217,7 @@ export class CallItem implements OpenItem {
   }
 
   close(): string {
-    // A function without parameters may be called with nothing, which clients could not parse.
+    // A function without parameters may be called with an empty text, which clients could not parse.
     const events = this.#text.text === "" && !this.#isCustom ? this.add("{}") : "";
     const { text } = this.#text;
     const isBroken = !this.#isCustom && !isJson(text);

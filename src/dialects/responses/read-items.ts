@@ -18,8 +18,8 @@ import { flatName } from "./tools.ts";
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Reads items into turns: instructions at the start apart, items of one side in a row as one turn. The result of a
- * call stands first in the turn after the call, wherever the caller put it.
+ * Reads items into turns. Instructions at the start are returned separately; successive items of one side become one
+ * turn. The result of a call comes first in the turn after the call, wherever the caller put it.
  */
 export function readItems(input: unknown): Pick<Conversation, "system" | "turns"> {
   const reader = new ItemReader();
@@ -34,7 +34,7 @@ export function readItems(input: unknown): Pick<Conversation, "system" | "turns"
 class ItemReader {
   readonly system: TextPart[] = [];
   readonly turns = new OpenTurns();
-  /** The signature came in an item of its own before the call that it signs. */
+  /** Signature of the next call. It arrives in a separate item before the call. */
   #callSignature: Signature | null = null;
 
   read(item: Item, path: string): void {
@@ -50,7 +50,7 @@ class ItemReader {
       case "custom_tool_call_output":
         return this.turns.addResult(readResult(item, path));
       case "additional_tools":
-        // Its tools have been read.
+        // The tools of this item are read elsewhere.
         return;
       default:
         throw untranslatable(`${path}.type`);
@@ -90,7 +90,7 @@ class ItemReader {
     const text = shown?.join("\n\n") ?? "";
     if (text === "" && !signature) return;
     const part: ReasoningPart = { type: "reasoning", text, signature: signature?.signature ?? null };
-    // Reasoning without a summary has only its signature; an empty summary is an empty text.
+    // Reasoning without a summary consists only of its signature; an empty summary is an empty text.
     this.#addAssistant(shown ? part : { ...part, isRedacted: true });
   }
 
@@ -113,10 +113,13 @@ class ItemReader {
   }
 }
 
-/** The beginning of a call's signature in the reasoning item that carries it. */
+/** Prefix of a call's signature in the reasoning item that contains it. */
 const CALL_MARK = "call:";
 
-/** The text of a reasoning item that stands before a signed call, since calls have no place for a signature. */
+/**
+ * Returns the signature of a reasoning item that is written before a signed call, because calls have no field for a
+ * signature.
+ */
 export function signatureOfCall({ dialect, value }: Signature): Signature {
   return { dialect, value: `${CALL_MARK}${value}` };
 }
@@ -128,7 +131,7 @@ function readSignature(text: string): { signature: Signature; isOfCall: boolean 
   return { signature: { dialect, value: value.slice(CALL_MARK.length) }, isOfCall: true };
 }
 
-/** The texts of a list of parts; null where it has none. */
+/** Returns the texts of a list of parts; null when it is not a list of texts. */
 function textsOf(parts: unknown): string[] | null {
   if (!Array.isArray(parts) || parts.length === 0) return null;
   return parts.flatMap((part: unknown) => {
@@ -145,14 +148,14 @@ function readResult({ call_id: id, output }: Item, path: string): ToolResult {
 type Part = Readonly<Record<string, unknown>>;
 type ContentPart = TextPart | ImagePart | FilePart;
 
-/** Reads parts of a user or a tool: text, pictures and documents. Empty texts are left out. */
+/** Reads the parts of a user or tool: text, pictures and documents. Empty texts are left out. */
 function readContent(content: unknown, path: string): ContentPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
   return parts.flatMap((part, index) => (isObject(part) ? readPart(part, `${path}[${index}]`) : []));
 }
 
-/** The same where there is nothing but text. */
+/** Reads parts that may contain only text. */
 function readTexts(content: unknown, path: string): TextPart[] {
   return readContent(content, path).map((part) => {
     if (part.type !== "text") throw untranslatable(path);
@@ -160,7 +163,7 @@ function readTexts(content: unknown, path: string): TextPart[] {
   });
 }
 
-/** Reads an earlier message of the model: text and refusals. */
+/** Reads an earlier message of the model, which consists of text and refusals. */
 function readAnswer(content: unknown, path: string): AssistantPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];

@@ -18,7 +18,7 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed one and for any other text. */
+/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed response and for any other text. */
 export function parseReply(reply: VendorReply): Reply {
   const body = parseResponse(reply);
   const reader = new ResponsesReader();
@@ -26,18 +26,21 @@ export function parseReply(reply: VendorReply): Reply {
   return collectReply(reader.readEvent({ type, response: body }));
 }
 
-/** An item of the output, with the parts that have been read so far. */
+/** An item of the output, with the lengths of the parts read so far. */
 interface ReadItem {
-  /** Characters by the kind of their event, so that what an item's last event repeats is not read twice. */
+  /**
+   * Number of characters read for each kind of event. The item's last event repeats them, and they must not be read
+   * twice.
+   */
   lengths: Record<string, number>;
-  /** Number of the call, for calls. */
+  /** Number of the call; null for other items. */
   call: number | null;
   isDone: boolean;
 }
 
 /**
- * Reads the events of a vendor's stream. Items may come in pieces, whole, or only in the last event; nothing is read
- * twice. Events and items of unknown types are passed over.
+ * Reads the events of a vendor's stream. Items may arrive in pieces, whole, or only in the last event; nothing is read
+ * twice. Events and items of unknown types are skipped.
  */
 export class ResponsesReader implements ReplyReader {
   readonly #items = new Map<unknown, ReadItem>();
@@ -78,7 +81,10 @@ export class ResponsesReader implements ReplyReader {
     yield { type: "start", id: typeof id === "string" ? id : null };
   }
 
-  /** The item at a place of the output, whose call is announced where it is one. */
+  /**
+   * Returns the item at this position of the output. If the item is a new call, also yields the event that announces
+   * it.
+   */
   *#begin(index: unknown, item: Fields): Generator<ReplyEvent, ReadItem> {
     const known = this.#items.get(index);
     if (known) return known;
@@ -97,7 +103,7 @@ export class ResponsesReader implements ReplyReader {
   *#readDelta(type: string, event: Fields, delta: string): Generator<ReplyEvent, void> {
     const kind = ownValue(KIND_BY_DELTA, type);
     if (kind === undefined) return;
-    // Without its item the name of the call is unknown; the item comes whole at its end.
+    // Without the beginning of its item, the name of the call is unknown. The whole item arrives at its end.
     if (kind === "arguments" && !this.#items.has(event["output_index"])) return;
     const read = yield* this.#begin(event["output_index"], {});
     const tokens = kind === "text" ? readLogprobs(event["logprobs"]) : [];
@@ -106,7 +112,7 @@ export class ResponsesReader implements ReplyReader {
     yield* append(read, kind, typeof part === "number" ? part : 0, delta);
   }
 
-  /** The rest of an item, which is whole. */
+  /** Reads the part of a whole item that was not read before. */
   *#readItem(index: unknown, item: Fields): Generator<ReplyEvent, void> {
     const read = yield* this.#begin(index, item);
     if (read.isDone) return;
@@ -161,7 +167,7 @@ export class ResponsesReader implements ReplyReader {
   }
 }
 
-/** A model shows a summary of its reasoning, or the reasoning itself. */
+/** Kinds of deltas. `summary` is a summary of the reasoning, `thought` the reasoning itself. */
 type DeltaKind = "text" | "refusal" | "summary" | "thought" | "arguments";
 
 const KIND_BY_DELTA: Readonly<Record<string, DeltaKind | undefined>> = {
@@ -183,7 +189,7 @@ function* append(read: ReadItem, kind: DeltaKind, part: number, text: string): G
     return;
   }
   if (kind === "text" || kind === "refusal") return yield { type: kind, text };
-  // The summary, where there is one, says the same in fewer words.
+  // A summary contains the same thoughts in fewer words, so only the summary is used.
   if (kind === "thought" && read.lengths["summary/0"] !== undefined) return;
   const isNextPart = isFirst && part !== 0;
   yield { type: "reasoning", text: isNextPart ? `\n\n${text}` : text };

@@ -11,8 +11,8 @@ import type { ResponsesPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a request into the neutral form. Hints and fields that only this protocol has are named there. Throws an
- * `UpstreamError` that names a field whose value has no place there.
+ * Reads a request into the neutral form, which lists the names of hints and fields that only this protocol has. Throws
+ * an `UpstreamError` that names a field whose value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
@@ -52,7 +52,7 @@ export function readConversation({ raw, parsed }: ResponsesPayload): Conversatio
   };
 }
 
-/** The caller's names of the fields and hints. */
+/** Names of neutral fields and hints in this protocol. */
 const PARAMS: Conversation["params"] = {
   system: "instructions",
   turns: "input",
@@ -77,7 +77,7 @@ const PARAMS: Conversation["params"] = {
 /** The member of `include` that asks for log probabilities. */
 export const LOGPROBS = "message.output_text.logprobs";
 
-/** Fields that are read above, or concern the gateway alone. */
+/** Fields that `readConversation` reads or that concern only the gateway. */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "input",
@@ -94,7 +94,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /**
  * Labels, hints for caches, and bounds of tools and of a long history at the vendor (OpenAI responses reference), and
- * what Codex tells about itself.
+ * data that Codex sends about itself.
  */
 const HINTS: ReadonlySet<string> = new Set([
   "client_metadata",
@@ -106,7 +106,7 @@ const HINTS: ReadonlySet<string> = new Set([
   "truncation",
 ]);
 
-/** Values by which a field asks for nothing. */
+/** Conditions under which the value of a field requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   service_tier: isStandardTier,
   truncation: (value) => value === "disabled",
@@ -127,7 +127,7 @@ interface Types {
   string: string;
 }
 
-/** A field's value, whose type has been checked; null where it is absent. */
+/** Returns the value of a field whose type has been checked; null when the field is absent. */
 function typed<Name extends keyof Types>(body: Body, field: string, type: Name): Types[Name] | null {
   const value = body[field];
   return typeof value === type ? (value as Types[Name]) : null;

@@ -4,11 +4,11 @@ import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { InputSize } from "../input-size.ts";
 import { requireLink } from "../links.ts";
 
-/** References of the input's parts to anything outside of the request, and the size of the input. */
+/** References in the input to data outside of the request, and the size of the input. */
 export interface References {
-  /** Objects in the operator's account at the vendor. */
+  /** Objects in the operator's account at the vendor, with the fields that refer to them. */
   files: readonly FeatureUse[];
-  /** The field of the first link; null where there is none. */
+  /** The field that contains the first link; null when there is none. */
   linkParam: string | null;
   size: InputSize;
 }
@@ -27,8 +27,8 @@ const PART_NAMES = knownNames([
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Reads the references of the parts of messages and of the outputs of tools. Throws a `GatewayError` for a link that
- * is neither `data:` nor a public `https:` one. `bytes` and `units` are the sizes of the body.
+ * Reads the references in the parts of messages and in outputs of tools. Throws a `GatewayError` for a link that is
+ * neither `data:` nor public `https:`. `bytes` and `units` are the sizes of the body.
  */
 export function readReferences(input: unknown, bytes: number, units: number): References {
   const files: FeatureUse[] = [];
@@ -43,7 +43,7 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
   return { files, linkParam, size };
 
-  /** Containers and pictures of earlier requests, of any caller. */
+  /** Reads references to containers and pictures of earlier requests, which may be those of another caller. */
   function readStored(item: Record<string, unknown>, path: string): void {
     const { environment } = item;
     for (const [param, owner] of [
@@ -71,13 +71,16 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
 }
 
-/** Data may be base64 alone, or a link in its place. */
+/** True when the value is a link. Fields for data may contain plain base64 or a link. */
 function isLink(name: string, value: string): boolean {
   if (name === "url" || name.endsWith("_url")) return true;
   return (name === "data" || name === "file_data") && SCHEME.test(value);
 }
 
-/** Parts of messages, and outputs of tools, which are parts or, as a screenshot, an object like one. */
+/**
+ * Yields the parts of messages and of outputs of tools, each with its path. The output of a tool may be a single
+ * object, such as a screenshot.
+ */
 function* locatedParts(input: unknown): Generator<[path: string, part: Record<string, unknown>]> {
   if (!Array.isArray(input)) return;
   for (let at = 0; at < input.length; at += 1) {

@@ -33,8 +33,8 @@ export interface ResponsesRequest extends TextRequest {
 export type ResponsesPayload = TextPayload<ResponsesRequest>;
 
 /**
- * Reads and checks a request's bytes. Throws a `GatewayError` whose `param` names the field to change. The gateway
- * keeps nothing between requests, so what refers to an earlier response is refused.
+ * Reads and checks the bytes of a request. Throws a `GatewayError` whose `param` names the field to change. Refuses
+ * references to earlier responses, because the gateway stores nothing between requests.
  */
 export function readRequest(bytes: Uint8Array): ResponsesPayload {
   const { raw, body, spans } = readBody(bytes, ["model"]);
@@ -62,7 +62,7 @@ export function readRequest(bytes: Uint8Array): ResponsesPayload {
   };
 }
 
-/** The features that a request's fields and tools use, also tools that come as an item of the input. */
+/** Returns the features that fields and tools of the request use, including tools in an item of the input. */
 function readFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses = fieldFeatures(body);
   readTools(body["tools"], "tools", uses);
@@ -91,12 +91,15 @@ function toolFeature({ type, environment }: Record<string, unknown>): Feature | 
   return serverTool(type);
 }
 
-/** A shell runs at the caller unless it names a container (OpenAI shell tool guide). */
+/**
+ * True when a shell runs in a container at the vendor. Without a container it runs at the caller (OpenAI shell tool
+ * guide).
+ */
 function isContainer(environment: unknown): boolean {
   return isObject(environment) && environment["type"] !== "local";
 }
 
-/** The documented fields (OpenAI responses reference). */
+/** The documented fields of a request (OpenAI responses reference). */
 const FIELDS: FieldChecks = [
   [
     "input",
@@ -130,10 +133,10 @@ const FIELDS: FieldChecks = [
   ["prompt_cache_key", text],
 ];
 
-/** The published schema of a request. */
+/** The published schema of a request for a response. */
 export const responsesSchema = requestSchema(FIELDS, { model: text.schema }, ["model", "input"]);
 
-/** Fields that refer to data of an earlier request at the vendor. */
+/** Fields that refer to data of an earlier request at the vendor, with the remedy. */
 const STORED: Readonly<Record<string, string>> = {
   previous_response_id: "Send the whole conversation in `input` instead.",
   conversation: "Send the whole conversation in `input` instead.",
@@ -168,12 +171,15 @@ function namesOf(fields: FieldChecks): string[] {
   return fields.map(([name]) => name);
 }
 
-/** Refuses names at the top level that a vendor could take for one the gateway reads. */
+/**
+ * Refuses names at the top level that differ only in case from a name that the gateway reads; a vendor might accept
+ * them.
+ */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
 }
 
-/** Refuses what needs a store of responses, prompts or conversations; null and `background: false` ask for none. */
+/** Refuses fields that need stored responses, prompts or conversations. Null and `background: false` need no store. */
 function refuseStored(body: Record<string, unknown>): void {
   for (const name in STORED) {
     const value = body[name];
@@ -182,7 +188,7 @@ function refuseStored(body: Record<string, unknown>): void {
   }
 }
 
-/** Throws a `GatewayError` that names the first documented field of a wrong type; other fields are not checked. */
+/** Throws a `GatewayError` that names the first documented field of a wrong type. Other fields are not checked. */
 function checkFields(body: Record<string, unknown>): void {
   const { input } = body;
   if (input === undefined || input === null || input === "" || (Array.isArray(input) && input.length === 0))
@@ -210,7 +216,7 @@ function checkItem(item: unknown, path: string): void {
   checkEach(`${path}.tools`, item["tools"], wrongOfTool);
 }
 
-/** Required members of items of these types; items of other types are left to the vendor. */
+/** Required fields of items by type. Items of other types are not checked; the vendor may accept them. */
 const ITEM_FIELDS: Readonly<Record<string, FieldChecks | undefined>> = {
   function_call: [
     ["call_id", text],
@@ -239,14 +245,14 @@ function checkMessage(item: Record<string, unknown>, path: string): void {
   checkEach(`${path}.content`, content, wrongOfPart);
 }
 
-/** Parts of other kinds are left to the vendor. */
+/** Returns the rule that a part breaks. Parts of other types are not checked; the vendor may accept them. */
 function wrongOfPart(part: unknown): string | undefined {
   if (!isObject(part) || !text.holds(part["type"])) return "an object with a `type`";
   const isText = part["type"] === "input_text" || part["type"] === "output_text";
   return isText && !text.holds(part["text"]) ? "a part with `text` that is a string" : undefined;
 }
 
-/** Tools of other kinds are left to the vendor. */
+/** Returns the rule that a tool breaks. Tools of other types are not checked; the vendor may accept them. */
 function wrongOfTool(tool: unknown): string | undefined {
   if (!isObject(tool) || !text.holds(tool["type"])) return "an object with a `type`";
   const { type } = tool;

@@ -53,7 +53,7 @@ function relay(chunks: Iterable<Uint8Array>): string {
   return Buffer.concat([...output, stream.end()]).toString();
 }
 
-/** Returns the facts for billing after some events: the delivered text, and whether the report covers all of it. */
+/** Returns the facts for billing after some events: the delivered text, and if the report covers all of it. */
 function observed(...sent: { type: string; [name: string]: unknown }[]) {
   const { policy, last } = observingPolicy();
   const stream = openStream("public", policy);
@@ -106,7 +106,7 @@ test("the report of a response that failed is not of all that was delivered", ()
   expect(failed).toMatchObject({ isReportFinal: false, report: { tokens: { input: 9, output: 4 } } });
 });
 
-/** The output that the caller must get from these events. */
+/** Returns the output that the caller must get for these events. */
 const publicText = (text: string) =>
   text.replaceAll('"model":"vendor"', '"model":"public"').replaceAll('"store":true', '"store":false');
 

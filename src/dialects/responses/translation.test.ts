@@ -22,8 +22,8 @@ const payload = readRequest(bytesOf({ model: "public-model", input: "hi" }));
 const chatPayload = readChat(bytesOf({ model: "public-model", messages: [{ role: "user", content: "hi" }] }));
 
 /**
- * The protocol has no penalties, seeds and stop sequences, no marks of failed tools, no audio, no budgets of
- * reasoning, one kind of cache writes, and takes no reasoning back from other protocols.
+ * The protocol has no penalties, seeds, stop sequences, audio and reasoning budgets, no mark for failed tools and only
+ * one kind of cache writes. It accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ResponsesRequest> = {
   dialect: responses,
@@ -75,13 +75,16 @@ function userPart(part: UserPart): UserPart[] {
   return [{ ...part, isError: false, parts: part.parts.map((each) => without("cacheControl", each)) }];
 }
 
-/** Without signatures of other protocols, which mean nothing to a vendor of this one. */
+/** Returns the part without signatures of other protocols, which a vendor of this protocol cannot read. */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (part.type === "tool_call") return [without("signature", part)];
   return part.type !== "reasoning" || part.signature?.dialect === "responses" ? [part] : [];
 }
 
-/** The signature of a call goes before it, for the caller to bring along; a vendor of this protocol has none. */
+/**
+ * Returns a call without its signature, which is written in a separate item before the call. Vendors of this protocol
+ * have no signatures of calls.
+ */
 function unsignedCall(part: AssistantPart): AssistantPart[] {
   return [part.type === "tool_call" ? without("signature", part) : part];
 }

@@ -18,7 +18,7 @@ import type { ResponsesPayload } from "./request.ts";
 import { ToolNames } from "./tools.ts";
 import { writeUsage } from "./usage.ts";
 
-/** The text of a whole response for the caller of a request. */
+/** Returns the text of a whole response for the caller of a request. */
 export function writeReply(reply: Reply, payload: ResponsesPayload, usage: TokenUsage): string {
   const writer = new ResponsesWriter(payload);
   for (const event of eventsOf(reply)) writer.write(event);
@@ -26,19 +26,19 @@ export function writeReply(reply: Reply, payload: ResponsesPayload, usage: Token
 }
 
 /**
- * Writes a stream with the full order of events, numbered from 0: each item is opened before its pieces and closed
- * with its whole content, and the last event has all of the output. A call whose arguments are not whole is closed by
- * the end of the reply only, never by an error.
+ * Writes a stream with all events that the protocol defines, numbered from 0. Each item is opened before its pieces and
+ * closed with its whole content; the last event contains the whole output. A call with incomplete arguments is closed
+ * only by the normal end of the reply, never by an error.
  */
 export class ResponsesWriter implements ReplyWriter {
   readonly #object: ResponseObject;
   readonly #names: ToolNames;
   #hasBegun = false;
   #number = 0;
-  /** Items in their order. */
+  /** Items of the output in order. */
   readonly #items: (MessageItem | ReasoningItem | CallItem)[] = [];
   readonly #calls = new Map<number, CallItem>();
-  /** Calls that are open, and those among them whose arguments have grown since the last check. */
+  /** Open calls. `#grown` are those whose arguments have grown since the last check. */
   readonly #openCalls = new Set<CallItem>();
   readonly #grown = new Set<CallItem>();
   #open: MessageItem | ReasoningItem | null = null;
@@ -91,7 +91,7 @@ export class ResponsesWriter implements ReplyWriter {
     return failureFrames(error, this.#hasBegun ? this.#object.value(this.#output()) : null, this.#number);
   }
 
-  /** The text of the response object as it ended. */
+  /** Returns the text of the response object after its end. */
   response(usage: TokenUsage): string {
     this.#begin(null);
     return this.#object.text({ kind: "ended", finish: this.#finish, usage }, this.#output());
@@ -132,12 +132,12 @@ export class ResponsesWriter implements ReplyWriter {
     }
     const events = this.#closeBefore();
     const item = this.#add(new ReasoningItem(this.#emit, this.#items.length));
-    // Reasoning that is not shown has no summary; one whose text is empty has an empty one.
+    // Reasoning that is not shown has no summary; reasoning with an empty text has an empty summary.
     return events + item.open() + (isRedacted ? "" : item.add("")) + item.close(sealed);
   }
 
   #call(event: Extract<ReplyEvent, { type: "call" }>): string {
-    // Calls have no place for a signature, so it goes before its call.
+    // Calls have no field for a signature, so it is written in an item before the call.
     const signed = event.signature ? this.#sign(signatureOfCall(event.signature), true) : "";
     const events = signed + this.#closeBefore();
     const item = this.#add(new CallItem(this.#emit, this.#items.length, event, this.#names));
@@ -158,7 +158,7 @@ export class ResponsesWriter implements ReplyWriter {
     return item;
   }
 
-  /** Ends what comes before another item. Calls whose arguments may go on stay open. */
+  /** Closes everything that must be complete before another item begins. Calls with incomplete arguments stay open. */
   #closeBefore(): string {
     let events = this.#open?.close() ?? "";
     this.#open = null;
@@ -192,19 +192,19 @@ export class ResponsesWriter implements ReplyWriter {
     frame(type, JSON.stringify({ type, sequence_number: this.#number++, ...fields }));
 }
 
-/** Made from the vendor's id, so that both logs have it. */
+/** Returns the id of a response. It is made from the vendor's id, so that the logs of both sides contain it. */
 function responseId(vendorId: string | null): string {
   const known = vendorId?.replace(/[^\w-]/g, "").slice(0, 64) ?? "";
   if (known === "") return newItemId("resp");
   return known.startsWith("resp_") ? known : `resp_${known}`;
 }
 
-/** The state of a response: it runs, or the reason of its end. */
+/** The state of a response: running, or ended with a reason and usage. */
 type ResponseState = { kind: "running" } | { kind: "ended"; finish: Finish; usage: TokenUsage };
 
 /**
- * The response object of a reply that the gateway writes itself: every field that the published schema requires, with
- * the request's own values where it repeats them (OpenAI responses reference).
+ * The response object of a reply that the gateway writes itself. It has every field that the published schema requires,
+ * and repeats values of the request (OpenAI responses reference).
  */
 class ResponseObject {
   readonly #model: string;
@@ -216,18 +216,21 @@ class ResponseObject {
     this.#echo = fields(echoOf(parsed.body));
   }
 
-  /** Call first, once the response has its id. */
+  /** Sets the id of the response. Must be called before the other methods. */
   begin(id: string): void {
     const createdAt = Math.floor(systemClock.now() / 1000);
     this.#head = fields({ id, object: "response", created_at: createdAt, model: this.#model });
   }
 
-  /** Its text. Large requests repeat large tools, so what never changes is written once. */
+  /**
+   * Returns the text of the response object. The parts that never change are written only once, because large requests
+   * repeat large tools.
+   */
   text(state: ResponseState, output: readonly object[]): string {
     return `{${this.#head},${fields(stateFields(state))},${fields({ output })},${this.#echo}}`;
   }
 
-  /** The same as a value, of a response that runs. */
+  /** Returns the object of a running response as a value. */
   value(output: readonly object[]): Record<string, unknown> {
     return JSON.parse(this.text({ kind: "running" }, output)) as Record<string, unknown>;
   }
@@ -253,7 +256,7 @@ function stateFields(state: ResponseState): object {
   };
 }
 
-/** The fields of its request that a response repeats. */
+/** Returns the fields of the request that its response repeats. */
 function echoOf(body: Readonly<Record<string, unknown>>): object {
   const text = isObject(body["text"]) ? body["text"] : {};
   const reasoning = isObject(body["reasoning"]) ? body["reasoning"] : {};
@@ -282,13 +285,13 @@ function echoOf(body: Readonly<Record<string, unknown>>): object {
   };
 }
 
-/** Functions have all their fields. */
+/** Returns a tool with all fields that functions must have in a response. */
 function toolOf(tool: unknown): unknown {
   if (!isObject(tool) || tool["type"] !== "function") return tool;
   return { ...tool, parameters: tool["parameters"] ?? null, strict: tool["strict"] ?? null };
 }
 
-/** Members without their braces. */
+/** Returns the text of an object's fields, without the braces. */
 function fields(value: object): string {
   return JSON.stringify(value).slice(1, -1);
 }

@@ -22,13 +22,13 @@ import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms } from "../dialect.ts";
 import { LOGPROBS } from "./read-request.ts";
 
-/** The least maximum of output tokens (OpenAI responses reference). */
+/** Smallest maximum of output tokens that vendors accept (OpenAI responses reference). */
 const MIN_OUTPUT_TOKENS = 16;
 
 /**
- * Writes a request for a vendor of the responses protocol. Nothing is stored at the vendor; reasoning comes back
- * encrypted, so that the next request can bring it along. Throws an `UpstreamError` that names the caller's field for
- * content that the protocol does not have.
+ * Writes a request for a vendor of the responses protocol. Nothing is stored at the vendor; reasoning is returned
+ * encrypted, so that the next request can contain it. Throws an `UpstreamError` that names the caller's field for
+ * content that the protocol cannot express.
  */
 export function writeConversation(
   requested: Conversation,
@@ -42,7 +42,7 @@ export function writeConversation(
     conversation: requested,
     terms,
     isReasoned: reasoning !== null,
-    // It shows nothing unless it is asked to.
+    // The protocol shows no reasoning unless a summary is requested.
     isShown: reasoning?.summary !== undefined || requested.reasoning?.isVisible === false,
   };
   const conversation = tellHints(telling, "responses", leaveOut);
@@ -51,7 +51,7 @@ export function writeConversation(
   const [instructions, ...more] = system;
   const turns = more.length === 0 ? conversation.turns : [systemTurn(more), ...conversation.turns];
   const hasTools = tools.length > 0;
-  // Reasoning comes back for the next request unless there is none.
+  // The request asks for encrypted reasoning, unless the model has none.
   const includesReasoning = terms.model.reasoning && reasoning?.effort !== "none";
   const include = [
     ...(includesReasoning ? ["reasoning.encrypted_content"] : []),
@@ -88,14 +88,14 @@ function writeMaxTokens(
 ): { max_output_tokens?: number } {
   const wanted = maxTokens ?? coveredTokens;
   if (wanted === null) return {};
-  // Clients of other protocols must send a maximum, and send one for the largest model they know.
+  // Clients of other protocols must send a maximum; they send one that suits the largest model they know.
   return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
 }
 
 function writeTool({ kind, name, description, parameters, strict, format }: Tool): object {
   const named = { type: kind, name, ...(description !== null && { description }) };
   if (kind === "custom") return { ...named, ...(format !== undefined && { format }) };
-  // Without `strict` the protocol takes a schema as strict, and refuses most that other protocols take.
+  // Without `strict`, the protocol treats a schema as strict, and refuses most schemas of other protocols.
   return { ...named, parameters: parameters ?? NO_PARAMETERS, strict: strict ?? false };
 }
 
@@ -121,7 +121,7 @@ function writeFormat(format: OutputFormat): object {
   const { name, schema, strict, description } = format;
   return {
     type: "json_schema",
-    // It must have one.
+    // The protocol requires a name.
     name: name ?? "answer",
     schema,
     ...(strict !== null && { strict }),
@@ -129,7 +129,10 @@ function writeFormat(format: OutputFormat): object {
   };
 }
 
-/** The requested reasoning as the vendor takes it; null for none, or a target without this control. */
+/**
+ * Returns the requested reasoning in the form of the vendor. Returns null when the caller requests none or the target
+ * has no such control.
+ */
 function writeReasoning(
   { reasoning }: Conversation,
   { model }: VendorTerms,
@@ -142,7 +145,7 @@ function writeReasoning(
 
 type ContentPart = TextPart | ImagePart | FilePart;
 
-/** Writes turns as the items of a request, in their order. */
+/** Writes turns as the items of a request, in order. */
 function writeItems(turns: readonly Turn[]): object[] {
   const customCalls = new Set<string>();
   return turns.flatMap((turn) => {
@@ -199,7 +202,7 @@ function writeFile({ source, name }: FilePart): object {
   if ("text" in source) return { type: "input_text", text: source.text };
   if ("url" in source)
     return { type: "input_file", file_url: source.url, ...(name !== undefined && { filename: name }) };
-  // Data must have a name (OpenAI file inputs guide).
+  // A file in base64 must have a name (OpenAI file inputs guide).
   return { type: "input_file", filename: name ?? "document.pdf", file_data: writeMediaUrl(source) };
 }
 
@@ -214,7 +217,7 @@ function writeResult({ callId, parts, isError }: ToolResult, isCustom: boolean):
   };
 }
 
-/** Successive texts of the model are one message; reasoning and calls are items of their own. */
+/** Writes the model's turn. Successive texts become one message; each piece of reasoning and each call is an item. */
 function writeAssistant(parts: readonly AssistantPart[], customCalls: Set<string>): object[] {
   const items: object[] = [];
   let content: object[] = [];
@@ -244,7 +247,7 @@ function writeCall({ id, name, kind, arguments: text }: ToolCall, customCalls: S
   return { type: "function_call", call_id: id, name, arguments: text === "" ? "{}" : text };
 }
 
-/** Reasoning that the vendor cannot prove to be its own would be refused, so it is left out. */
+/** Writes reasoning. Leaves out reasoning without a signature of this protocol, because the vendor would refuse it. */
 function writeReasoningItem({ text, signature }: ReasoningPart): object[] {
   if (signature?.dialect !== "responses") return [];
   const summary = text === "" ? [] : [{ type: "summary_text", text }];

@@ -9,43 +9,45 @@ import type { StreamMeter } from "../stream-meter.ts";
 import { repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { VendorFrames } from "./vendor-frames.ts";
 
-/** The dialect's part of a forwarded stream: it reads each frame and writes what the caller gets of it. */
+/**
+ * The part of a forwarded stream that depends on the dialect: it reads each frame and writes the frames for the caller.
+ */
 export interface FrameForwarder {
-  /** True once the upstream has sent its end mark. */
+  /** True after the upstream has sent its end mark. */
   readonly isDone: boolean;
-  /** True while nothing is missing of the reply. */
+  /** True when the reply is complete if the stream ends now. */
   readonly isComplete: boolean;
   /**
-   * Reads a frame with data: counts its content and its usage report, and appends the caller's frames to
-   * `output`. Returns a template when later frames may repeat this one with other text. Throws an `UpstreamError` on
-   * an error event and on what is not the protocol.
+   * Reads a frame with data: counts its content and its usage report, and appends the caller's frames to `output`.
+   * Returns a template when later frames may repeat this one with other text. Throws an `UpstreamError` for an error
+   * event and for data that does not follow the protocol.
    */
   forward(frame: Buffer, data: string, output: Uint8Array[]): FrameTemplate | null;
-  /** The same for a frame without data. */
+  /** Appends the caller's frames for a frame without data to `output`. */
   forwardComment(frame: Buffer, output: Uint8Array[]): void;
-  /** The caller's ending of a complete reply. */
+  /** Returns the caller's frames at the end of a complete reply. */
   end(): Uint8Array[];
-  /** An error inside the stream, in place of its normal ending. */
+  /** Returns a frame with the error, which is sent instead of the normal ending. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Relays a stream from an upstream to a caller of the same dialect. Frames pass as the bytes they came in, but for what
- * their dialect changes; a frame like the one before is not parsed again. The caller is committed to this upstream by
- * the first content, and a reply that was cut has no ending.
+ * Relays a stream from an upstream to a caller of the same dialect. Frames pass as the bytes that arrived, except for
+ * changes of the dialect; a frame that repeats the one before is not parsed again. After the first content, no other
+ * upstream can take over. A cut reply gets no ending.
  */
 export class ForwardedStream implements TextStream {
   readonly #frames = new VendorFrames();
   readonly #forwarder: FrameForwarder;
   readonly #meter: StreamMeter;
-  /** Null from the first content on. */
+  /** Events before the first content; null after the first content. */
   #opening: Opening | null;
-  /** Null once the stream is done or has failed. */
+  /** Template of the last frame; null after the end or a failure of the stream. */
   #template: FrameTemplate | null = null;
 
-  /** The forwarder counts in `meter`; `openReader` makes a reader of the same events. */
+  /** The forwarder counts content in `meter`. `openReader` returns a reader for the same events. */
   constructor(forwarder: FrameForwarder, meter: StreamMeter, openReader: () => ReplyReader) {
     this.#forwarder = forwarder;
     this.#meter = meter;
@@ -94,7 +96,7 @@ export class ForwardedStream implements TextStream {
     return !this.#frames.hasFailed && this.#forwarder.isComplete;
   }
 
-  /** Reads a chunk frame by frame. `output` begins with the frames to be sent before it. */
+  /** Reads a chunk frame by frame. `output` contains frames that must be sent before those of the chunk. */
   #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
     this.#frames.read(chunk, this.hasContent, (frame) => this.#forward(frame, output));
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
@@ -115,7 +117,10 @@ export class ForwardedStream implements TextStream {
       throw new UpstreamError("broken", "a stream without content");
   }
 
-  /** An ending alone is content unless the reply is empty, which other vendors may better. */
+  /**
+   * Notes if the event brought content. An ending without content counts as content unless the reply is empty, because
+   * another vendor may give a better reply than an empty one.
+   */
   #lookForContent(opening: Opening, data: string): void {
     const { delivered, hasContent } = this.#meter;
     if (delivered.eighths === 0) {

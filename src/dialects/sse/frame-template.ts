@@ -2,22 +2,22 @@ import type { JsonSpan } from "../../lib/json.ts";
 import type { SizedText } from "../stream-meter.ts";
 
 /**
- * A frame that has been parsed once, with slots for its text and its padding. A later frame that differs only inside
- * the slots holds nothing else that is new, so it is passed on without being parsed.
+ * A frame that has been parsed once, with slots for its text and padding. A later frame that differs only inside the
+ * slots contains nothing else that is new, so it is passed on without being parsed.
  */
 export interface FrameTemplate {
-  /** The bytes around the slots: as they come from the upstream, and as the client gets them. */
+  /** The bytes around the slots, as the upstream sends them. `clientParts` are those that the client gets. */
   readonly upstreamParts: readonly Uint8Array[];
   readonly clientParts: readonly Uint8Array[];
   readonly upstreamBytes: number;
-  /** Bytes by which a frame grows; negative when it shrinks. */
+  /** Number of bytes by which a frame grows; negative when it shrinks. */
   readonly growth: number;
 }
 
-/** Frames that were passed on. */
+/** The result of passing on frames: the bytes for the client. */
 interface Repetition {
   output: Uint8Array;
-  /** Number of bytes of the chunk that these frames took. */
+  /** Number of bytes of the chunk that these frames take. */
   readBytes: number;
 }
 
@@ -27,12 +27,14 @@ const SPACE = 0x20;
 const NOTHING = new Uint8Array(0);
 const { compare } = Buffer.prototype;
 
-/** Random text by which OpenAI hides the length of tokens (API reference, `include_obfuscation`). */
+/**
+ * Matches the field with random text by which OpenAI hides the length of tokens (API reference, `include_obfuscation`).
+ */
 const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
 
 /**
- * Makes a template of a frame and of its written form; null when the position of its text is not certain. The frame
- * must hold some text and nothing that has to be remembered; `textNames` are the members that hold it.
+ * Returns a template for a frame and its written form; null when the position of its text is not certain. The frame
+ * must contain a text, and nothing that later code depends on. `textNames` matches the fields that contain the text.
  */
 export function frameTemplate(frame: Buffer, written: Buffer, textNames: RegExp): FrameTemplate | null {
   const upstreamParts = partsAround(frame, textNames);
@@ -42,11 +44,11 @@ export function frameTemplate(frame: Buffer, written: Buffer, textNames: RegExp)
   return { upstreamParts, clientParts, upstreamBytes, growth: lengthOf(clientParts) - upstreamBytes };
 }
 
-/** Passes on the frames at the beginning of a chunk that match the template, and adds their text to `delivered`. */
+/** Passes on the frames at the beginning of a chunk that match the template. Adds their text to `delivered`. */
 export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, delivered: SizedText): Repetition {
   const { upstreamParts, clientParts, upstreamBytes, growth } = template;
   const maxFrames = Math.floor(chunk.length / upstreamBytes);
-  // Mostly a chunk is one frame, and then this is the exact length.
+  // Most chunks contain one frame, for which this is the exact growth.
   const growthBytes = maxFrames === 1 ? growth : Math.max(0, growth) * maxFrames;
   const output = new Uint8Array(chunk.length + growthBytes);
   let readBytes = 0;
@@ -77,7 +79,7 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
       if (!matchesAt(chunk, from, upstreamPart)) break frames;
       from += upstreamPart.length;
       const clientPart = clientParts[index] ?? NOTHING;
-      // An incomplete frame at the end of the chunk may not fit the output; it waits for its rest.
+      // The incomplete frame at the end of a chunk may not fit the output. It waits for its rest.
       if (to + clientPart.length > output.length) break frames;
       output.set(clientPart, to);
       to += clientPart.length;
@@ -90,10 +92,10 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
   return { output: isExact ? output : output.subarray(0, writtenBytes), readBytes };
 }
 
-/** The bytes around the slots of a frame. */
+/** Returns the bytes around the slots of a frame. */
 function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
   const text = frame.toString("latin1");
-  // After a carriage return, the end of a frame depends on the byte that follows.
+  // After a carriage return, the next byte decides if the frame has ended.
   if (!text.endsWith("\n\n") || text.includes("\r")) return null;
   const content = slotAfter(text, textNames, 0);
   if (!content) return null;
@@ -101,11 +103,14 @@ function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
   const parts: Uint8Array[] = [frame.subarray(0, content.start)];
   if (padding) parts.push(frame.subarray(content.end, padding.start));
   parts.push(frame.subarray((padding ?? content).end));
-  // Copied, because a frame is a view that would keep its whole chunk alive.
+  // The parts are copied, because a frame is a view that would keep its whole chunk in memory.
   return parts.map((part) => new Uint8Array(part));
 }
 
-/** The only string after such a name; null for none or several. Quotes in strings are escaped, so a match is a name. */
+/**
+ * Returns the position of the only string after such a name; null when there is none or more than one. Quotes in
+ * strings are escaped, so every match is a name.
+ */
 function slotAfter(text: string, name: RegExp, from: number): JsonSpan | null {
   name.lastIndex = from;
   if (!name.test(text)) return null;
@@ -117,7 +122,7 @@ function slotAfter(text: string, name: RegExp, from: number): JsonSpan | null {
   return { start, end };
 }
 
-/** Returns the end of unescaped text: a quote, an escape or a control character. */
+/** Returns the end of unescaped text, which is a quote, an escape or a control character. */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {
@@ -127,13 +132,19 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Bytes that add no UTF-16 code unit: all but the first of a character, less one for a surrogate pair. */
+/**
+ * Returns the number of UTF-8 bytes minus the number of UTF-16 code units that a byte accounts for: 1 for each byte
+ * after a character's first, 0 for a first byte, and -1 for the first byte of a surrogate pair.
+ */
 function extraBytes(byte: number): number {
   if (byte < 0xc0) return 1;
   return byte >= 0xf0 ? -1 : 0;
 }
 
-/** Compared by the runtime: a loop over the bytes costs five times as much, and more until it is compiled. */
+/**
+ * Compares bytes by a function of the runtime. A loop over the bytes takes five times as long, and longer until it is
+ * compiled.
+ */
 function matchesAt(bytes: Uint8Array, from: number, part: Uint8Array): boolean {
   const end = from + part.length;
   return end <= bytes.length && compare.call(bytes, part, 0, part.length, from, end) === 0;

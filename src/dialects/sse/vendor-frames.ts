@@ -5,22 +5,24 @@ import { removeMember } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import { FrameSplitter } from "../../lib/sse.ts";
 
-/** Bound of one event of a vendor. */
+/** Maximum bytes of one event of a vendor. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-/** An event is one line, or the lines of indented JSON. */
+/** Maximum lines of one event. An event is a single line, or indented JSON with many lines. */
 const MAX_LINES = 100_000;
-/** Events before the first content: a vendor that thinks for ten minutes sends a thousand. */
+/** Maximum number of events before the first content. A vendor that thinks for ten minutes sends a thousand. */
 const MAX_EMPTY_FRAMES = 10_000;
 const BLANK_LINE = Buffer.from("\n\n");
 
-/** Cuts a vendor's stream into frames, whatever its chunks, and keeps a failure until what came before it is sent. */
+/**
+ * Splits a vendor's stream into frames, regardless of its chunks. Keeps a failure until the frames before it are sent.
+ */
 export class VendorFrames {
   readonly #splitter = new FrameSplitter();
   #failure: unknown = null;
-  /** Frames before the first content. */
+  /** Number of frames before the first content. */
   #empty = 0;
 
-  /** True when the next chunk begins a frame. */
+  /** True when the next chunk begins a new frame. */
   get isEmpty(): boolean {
     return this.#splitter.isEmpty;
   }
@@ -30,8 +32,8 @@ export class VendorFrames {
   }
 
   /**
-   * Gives each complete frame to `take`. An error of `take` is thrown at once while the caller has no content. When
-   * `isCommitted`, content of the same chunk has been counted and goes out first, and `end` throws the error.
+   * Passes each complete frame to `take`. When `isCommitted` is false, an error of `take` is thrown at once. When it is
+   * true, the caller already has content, so the content before the error is sent first, and `end` throws the error.
    */
   read(chunk: Uint8Array, isCommitted: boolean, take: (frame: Buffer) => void): void {
     const frames = this.#splitter.push(chunk);
@@ -47,7 +49,7 @@ export class VendorFrames {
       throw new UpstreamError("broken", "an endless event");
   }
 
-  /** Gives the frame that the stream ended in, if any, to `take`. Throws the failure that was kept. */
+  /** Passes the rest of the stream to `take`, if its last frame is incomplete. Throws the failure that was kept. */
   end(take: (frame: Buffer) => void): void {
     if (this.hasFailed) throw this.#failure;
     const rest = this.#splitter.end();
@@ -56,8 +58,8 @@ export class VendorFrames {
 }
 
 /**
- * Parses an event, or a whole reply, of a vendor. Throws an `UpstreamError` for anything but a JSON object, and for
- * more than can be parsed at once.
+ * Parses an event, or a whole reply, of a vendor. Throws an `UpstreamError` for text that is not a JSON object, and for
+ * more values than can be parsed at once.
  */
 export function parseVendorObject(
   text: string,
@@ -75,12 +77,12 @@ export function parseVendorObject(
   return value;
 }
 
-/** Unlike in prose, a name may follow an underscore: `fp_name`. */
+/** Matches names of vendors. An underscore may come before the name: `fp_name`. */
 const VENDOR = new RegExp(`(?<![a-z])(?:${VENDOR_NAMES.join("|")})`, "i");
 
 /**
- * The top-level fields of a response or chunk that name the vendor: `provider` of relays, and a `system_fingerprint`
- * made of a name. Most have none.
+ * Returns the names of top-level fields that name the vendor: `provider` of relays, and a `system_fingerprint` that
+ * contains a vendor's name. Most replies have none.
  */
 export function vendorFields(body: Readonly<Record<string, unknown>>): readonly string[] {
   const { provider, system_fingerprint: fingerprint } = body;
@@ -94,23 +96,26 @@ const PROVIDER: readonly string[] = ["provider"];
 const FINGERPRINT: readonly string[] = ["system_fingerprint"];
 const BOTH: readonly string[] = [...PROVIDER, ...FINGERPRINT];
 
-/** The text of an object without these fields; every other character stays. */
+/** Returns the text of an object without these fields. All other characters stay unchanged. */
 export function withoutFields(text: string, fields: readonly string[]): string {
   return fields.reduce(removeMember, text);
 }
 
-/** A comment, which every reader skips: it keeps a silent connection open. */
+/** A comment that keeps a silent connection open. Every reader skips it. */
 export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
 
 const COMMENT = /(?<=^|[\r\n]):[^\r\n]*/g;
 const COLON = 0x3a;
 
-/** A frame without the vendor's name in its comments and in the fields of its event; every other byte stays. */
+/**
+ * Removes the vendor's name from a frame: from its comments and from the fields of its event. All other bytes stay
+ * unchanged.
+ */
 export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unknown>> = {}): Buffer {
   const fields = vendorFields(event);
   const hasComment = frame[0] === COLON || frame.includes("\n:") || frame.includes("\r:");
   if (fields.length === 0 && !hasComment) return frame;
-  // One character is one byte; the syntax of events and JSON is ASCII.
+  // Each character stands for one byte; the syntax of events and JSON is ASCII.
   const text = frame.toString("latin1");
   const neutral = text.replace(COMMENT, (comment) => (VENDOR.test(comment) ? ": keep-alive" : comment));
   const edited = neutral.replace(EVENT, (data) => withoutFields(data, fields));
@@ -118,8 +123,8 @@ export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unkno
 }
 
 /**
- * Returns a frame without data for the caller: its comments alone. Official clients parse the data of every event, also
- * where it is empty or there is only a name, and fail.
+ * Returns only the comments of a frame without data, for the caller. Official clients parse the data of every event and
+ * fail when it is empty or missing.
  */
 export function commentsOf(frame: Buffer): Buffer {
   return EVENT_LINE.test(frame.toString("latin1")) ? NOTHING : neutralFrame(frame);
@@ -128,5 +133,5 @@ export function commentsOf(frame: Buffer): Buffer {
 const EVENT_LINE = /(?:^|[\r\n])(?:data|event)[:\r\n]/;
 const NOTHING = Buffer.alloc(0);
 
-/** The data of an event that is written on one line, as vendors do. */
+/** Matches the data of an event on one line, which is how vendors write it. */
 const EVENT = /(?<=^|[\r\n])data:[^\r\n]*/;

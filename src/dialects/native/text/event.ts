@@ -4,21 +4,21 @@ import type { SizedText } from "../../stream-meter.ts";
 import { parseVendorObject } from "../../sse/vendor-frames.ts";
 
 /**
- * Reads a vendor's reply, or one event of its stream, which have the same form. Throws an `UpstreamError` for an error
- * and for what is not an object.
+ * Reads a vendor's whole reply or one event of its stream; both have the same form. Throws an `UpstreamError` for an
+ * error and for a value that is not an object.
  */
 export function parseEvent(text: string, parse?: (text: string) => unknown): Record<string, unknown> {
   return requireEvent(parseVendorObject(text, "an event", parse));
 }
 
-/** The same of a parsed reply. */
+/** Returns a parsed reply or event as an object. Throws an `UpstreamError` for an error and for any other value. */
 export function requireEvent(event: unknown): Record<string, unknown> {
   if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
   if (event["error"]) throw inStreamError(event["error"]);
   return event;
 }
 
-/** Kinds by canonical code (google.rpc.Code); trouble of the vendor is the rest. */
+/** Kinds of failures by canonical code (google.rpc.Code). Any other code is a problem of the vendor. */
 const KINDS: Readonly<Record<string, UpstreamErrorKind>> = {
   RESOURCE_EXHAUSTED: "limited",
   UNAUTHENTICATED: "account",
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, UpstreamErrorKind>> = {
   INVALID_ARGUMENT: "rejected",
 };
 
-/** Vendors report trouble inside a running stream as an event with `error`. */
+/** Returns the error for a failure inside a running stream, which vendors report as an event with `error`. */
 function inStreamError(error: unknown): UpstreamError {
   const { status = "", code = "", message = error } = isObject(error) ? error : {};
   const named = `${String(status)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
@@ -35,19 +35,19 @@ function inStreamError(error: unknown): UpstreamError {
   return new UpstreamError(kind, `error inside the stream: ${named}`, { vendorMessage });
 }
 
-/** True for the sentence of an input that is too long; vendors have no code for it. */
+/** True when the message says that the input is too long. Vendors have no code for this. */
 export function saysTooLong(sentence: string): boolean {
   return /token count .{0,40}exceeds the maximum number of tokens|exceeds the (?:model's )?context/i.test(
     sentence,
   );
 }
 
-/** Tokens that vendors count for one generated image (Gemini API, token counting). */
+/** Number of tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
 
 /**
- * Adds everything in a candidate that a vendor counts as output. The pieces of a stream add up to the size of the
- * whole.
+ * Adds everything in a candidate that a vendor counts as output. The sizes of a stream's pieces add up to the size of
+ * the whole candidate.
  */
 export function addCandidate(sized: SizedText, candidate: Record<string, unknown>): void {
   for (const part of partsOf(candidate)) {
@@ -59,30 +59,30 @@ export function addCandidate(sized: SizedText, candidate: Record<string, unknown
   }
 }
 
-/** Arguments come whole, or as pieces of values (`streamFunctionCallArguments`). */
+/** Adds a call. Its arguments arrive whole, or as pieces of values (`streamFunctionCallArguments`). */
 function addCall(sized: SizedText, { name, args, partialArgs }: Record<string, unknown>): void {
   if (typeof name === "string") sized.add(name);
   if (isObject(args)) sized.add(JSON.stringify(args));
   if (Array.isArray(partialArgs)) sized.add(JSON.stringify(partialArgs));
 }
 
-/** The objects in the candidates of a reply. */
+/** Returns the candidates of a reply that are objects. */
 export function candidatesOf(body: Record<string, unknown>): Record<string, unknown>[] {
   return objectsIn(body["candidates"]);
 }
 
-/** The parts of a candidate; the vendor leaves them out where there are none. */
+/** Returns the parts of a candidate; none when the vendor left them out. */
 export function partsOf({ content }: Record<string, unknown>): Record<string, unknown>[] {
   return isObject(content) ? objectsIn(content["parts"]) : [];
 }
 
-/** The vendor's reason for refusing the prompt; null when it did not. */
+/** Returns the vendor's reason for refusing the prompt; null when the prompt was not refused. */
 export function blockReasonOf({ promptFeedback }: Record<string, unknown>): string | null {
   const reason = isObject(promptFeedback) ? promptFeedback["blockReason"] : undefined;
   return typeof reason === "string" && reason !== "BLOCK_REASON_UNSPECIFIED" ? reason : null;
 }
 
-/** The reason for the end of a candidate; null while it continues. */
+/** Returns the reason why a candidate ended; null while it continues. */
 export function finishReasonOf({ finishReason }: Record<string, unknown>): string | null {
   return typeof finishReason === "string" && finishReason !== "FINISH_REASON_UNSPECIFIED"
     ? finishReason

@@ -9,9 +9,9 @@ import type { NativePayload } from "./request.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 
 /**
- * The text for a vendor of the same protocol: as the caller wrote it, without a model name, which is in the address;
- * with a maximum of output tokens for a caller who set none and whose budget needs one, and with a role for each turn
- * where the vendor demands one.
+ * Returns the text of a request for a vendor of the same protocol: the caller's text without the model's name, which is
+ * in the address. Adds a maximum of output tokens if a budget needs one and the caller set none, and a role for each
+ * turn if the vendor requires one.
  */
 export function forVendor(
   { raw, parsed: { body } }: NativePayload,
@@ -34,7 +34,7 @@ function withMaximum(config: string | undefined, maxTokens: number): string {
   return editMembers(config, { [hasSnakeCase ? "max_output_tokens" : "maxOutputTokens"]: set });
 }
 
-/** A turn without a role is the caller's. */
+/** Adds the role of the caller to each turn without a role. */
 function withRoles(contents: string | undefined): string | undefined {
   if (contents === undefined) return undefined;
   return contents.startsWith("[") ? editItems(contents, withRole) : withRole(contents);
@@ -47,9 +47,9 @@ function withRole(turn: string): string {
 }
 
 /**
- * Reads a reply that is not a stream. Its text stays as the vendor wrote it but for `modelVersion`, and for
- * `usageMetadata` where other numbers are billed. Throws an `UpstreamError` where it has neither a candidate nor the
- * reason for which the prompt was blocked.
+ * Reads a reply that is not a stream. The text stays as the vendor wrote it, except for `modelVersion`, and for
+ * `usageMetadata` if other numbers are billed. Throws an `UpstreamError` if the reply has no candidates and no reason
+ * for blocking the prompt.
  */
 export function readReply(
   { text, parsed }: VendorReply,
@@ -73,7 +73,7 @@ export function readReply(
   return { text: edited, usage };
 }
 
-/** The edit that puts the public name of the model where the vendor has its own; none where nothing changes. */
+/** Returns the edit that replaces the vendor's name of the model by the public name; none when nothing changes. */
 export function publicName(
   { modelVersion }: Record<string, unknown>,
   publicModel: string,

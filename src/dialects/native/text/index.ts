@@ -12,7 +12,7 @@ export { saysTooLong } from "./event.ts";
 export { asJsonArray } from "./json-array.ts";
 export { nativeSchema, readCountRequest, readRequest } from "./request.ts";
 
-/** Text in the native generate protocol, read and written at either end. */
+/** The dialect of text in the native generate protocol, for callers and for vendors. */
 export const native: TextDialect<NativeRequest> = {
   name: "native",
   keepAliveFrame: KEEP_ALIVE_FRAME,

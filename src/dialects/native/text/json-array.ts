@@ -1,8 +1,8 @@
 import { frameData, FrameSplitter } from "../../../lib/sse.ts";
 
 /**
- * The events of a stream as one JSON array, sent piece by piece, which is the form of this protocol without `alt=sse`.
- * A keep-alive becomes white space; an error, also a bare one, is the last item.
+ * Writes the events of a stream as one JSON array, piece by piece: the form of this protocol without `alt=sse`. A
+ * keep-alive becomes white space. An error becomes the last item, even if it did not arrive as an event.
  */
 export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const splitter = new FrameSplitter();
@@ -19,7 +19,8 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
   };
   return new ReadableStream({
     async pull(client) {
-      // The runtime does not pull again after a pull that enqueues nothing, so this reads on until an event is whole.
+      // The runtime does not call `pull` again after a call that enqueued nothing, so this loop reads until an event is
+      // complete.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;
@@ -36,7 +37,7 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
 
 const BRACE = 0x7b;
 
-/** The error of a stream without events, which is no event itself. */
+/** Returns the error that replaces all events of a stream and is not an event itself. */
 function bareError(frame: Uint8Array): string | null {
   return frame[0] === BRACE ? Buffer.from(frame).toString() : null;
 }

@@ -14,9 +14,9 @@ import { findField, findObject, findObjects, findText } from "../fields.ts";
 import { isThought } from "../parts.ts";
 
 /**
- * Reads the parts of a conversation in order. Calls without an id are numbered, and a result without one is that of
- * the first call of its name which has none yet (Gemini API reference, `FunctionCall`, `FunctionResponse`). Arguments
- * and results are read as `{ text }`.
+ * Reads the parts of a conversation in order. Calls without an id get numbers as ids. A result without an id belongs to
+ * the first call of the same name without a result (Gemini API reference, `FunctionCall`, `FunctionResponse`).
+ * Arguments and results have been read as `{ text }`.
  */
 export class PartReader {
   #calls = 0;
@@ -48,7 +48,8 @@ export class PartReader {
       const text = findText(part, "text");
       if (text === undefined) throw untranslatable(`${path}.parts[${index}]`);
       if (isThought(part)) return [{ type: "reasoning", text, ...(signed ?? { signature: null }) }];
-      // Sending back a signature of plain text is only recommended, and other protocols have no place for it.
+      // A signature of plain text is dropped: other protocols have no field for it, and vendors only recommend to send
+      // it back.
       return text === "" ? [] : [{ type: "text", text }];
     });
   }
@@ -78,9 +79,9 @@ export class PartReader {
   }
 }
 
-/** Calls without a result, found in constant time: a conversation may have thousands. */
+/** Calls without a result. A search takes constant time, because a conversation may have thousands of calls. */
 class OpenCalls {
-  /** Ids of the calls of each name, in order, and how many of them are closed from the start. */
+  /** Ids of the calls of each name, in order. The first `closed` of them have a result. */
   readonly #byName = new Map<string, { ids: string[]; closed: number }>();
   readonly #closed = new Set<string>();
 
@@ -102,7 +103,10 @@ class OpenCalls {
   }
 }
 
-/** Output and error have customary names; any other object is the output itself. */
+/**
+ * Reads the output of a function. It is in a field with a customary name for output or errors; otherwise the whole
+ * object is the output.
+ */
 function readOutput(response: string): { text: string; isError: boolean } {
   const { output, error, ...more } = JSON.parse(response);
   if (Object.keys(more).length === 0) {
@@ -112,7 +116,7 @@ function readOutput(response: string): { text: string; isError: boolean } {
   return { text: response, isError: false };
 }
 
-/** An object that was read as `{ text }`. */
+/** Returns the text of an object that has been read as `{ text }`. */
 function readObjectText(object: StreamedObject, name: string): string {
   const read = findObject(object, name);
   return read ? (findText(read.value, "text") ?? "{}") : "{}";
@@ -136,7 +140,7 @@ function readMedia(part: StreamedObject, path: string): UserPart {
   return { type: "file", source, ...(name !== undefined && { name }) };
 }
 
-/** Names of audio formats that differ from their MIME subtype. */
+/** Names of audio formats that differ from their MIME subtypes. */
 const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav" };
 
 function itemsIn(content: StreamedObject): StreamedObject[] {
@@ -144,12 +148,12 @@ function itemsIn(content: StreamedObject): StreamedObject[] {
 }
 
 /**
- * Stands for a signature where a history was made by another model, so that the vendor does not check it (Gemini API,
- * thought signatures).
+ * A value in place of a signature when another model wrote the history: the vendor then does not check signatures
+ * (Gemini API, thought signatures).
  */
 export const UNCHECKED = "skip_thought_signature_validator";
 
-/** A signature; `isRedacted` when its piece of reasoning has no text. */
+/** A signature. `isRedacted` is true when its piece of reasoning has no text. */
 interface Signed {
   signature: Signature;
   isRedacted?: true;
@@ -157,14 +161,17 @@ interface Signed {
 
 const FOREIGN = /^(redacted )?(gw-[^]*)$/;
 
-/** A signature as `thoughtSignature`, which is base64 of bytes: that of another protocol is encoded once more. */
+/**
+ * Returns a signature as `thoughtSignature`, which is base64. The signature of another protocol is encoded as base64
+ * first.
+ */
 export function writeSignature({ signature, isRedacted }: Signed): string {
   const sealed = sealSignature(signature, "native");
   if (signature.dialect === "native") return sealed;
   return Buffer.from(`${isRedacted ? "redacted " : ""}${sealed}`).toString("base64");
 }
 
-/** The signature in a part that a caller sends back; null for none. */
+/** Returns the signature in a part that a caller sends back; null for none. */
 export function readSignature(value: unknown): Signed | null {
   if (typeof value !== "string" || value === "" || value === UNCHECKED) return null;
   const [, redacted, sealed] = FOREIGN.exec(Buffer.from(value, "base64").toString()) ?? [];

@@ -14,7 +14,7 @@ import { blockReasonOf, candidatesOf, finishReasonOf, parseEvent, partsOf } from
 import { readSignature } from "./read-parts.ts";
 import { readUsage } from "./usage.ts";
 
-/** Parses a whole reply, which has the form of one event. Throws an `UpstreamError` for anything else. */
+/** Parses a whole reply, which has the form of one event. Throws an `UpstreamError` for text that is not a reply. */
 export function parseReply({ text }: VendorReply): Reply {
   const reader = new NativeReader();
   const reply = collectReply([...reader.read(text)]);
@@ -23,8 +23,8 @@ export function parseReply({ text }: VendorReply): Reply {
 }
 
 /**
- * Reads the first candidate of a stream, event by event. There is no end mark; a reason to end may come in a later
- * event than the call it is about, and is `STOP` for calls too.
+ * Reads the first candidate of a stream, event by event. The protocol has no end mark. The reason for the end may
+ * arrive in a later event than a call, and is `STOP` for calls too.
  */
 export class NativeReader implements ReplyReader {
   readonly isDone = false;
@@ -67,7 +67,7 @@ export class NativeReader implements ReplyReader {
     if (signed) yield { type: "signature", ...signed };
   }
 
-  /** A call mostly comes whole; one in pieces is reported once it is complete. */
+  /** Reads a call. Most calls arrive whole; a call that arrives in pieces is reported after its last piece. */
   *#readCall(
     { id, name, args, partialArgs, willContinue }: Record<string, unknown>,
     signature: Signature | undefined,
@@ -104,7 +104,10 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "refused",
 };
 
-/** Throws where the model failed, so that another attempt follows (Gemini API reference, `FinishReason`). */
+/**
+ * Returns the reason for the end. Throws if the model failed, so that another attempt follows (Gemini API reference,
+ * `FinishReason`).
+ */
 function finishOf(reason: string, hasCalls: boolean): FinishReason {
   const found = ownValue(FINISHES, reason);
   if (found === undefined) {
@@ -118,7 +121,10 @@ const MAX_DEPTH = 64;
 const STEP = /^(?:\.([^.[\]]+)|\[(\d{1,5})\]|\[(?:'([^']*)'|"([^"]*)")\])/;
 const FORBIDDEN: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** A call whose arguments come as values at JSON paths, strings in pieces (Vertex AI reference, `PartialArg`). */
+/**
+ * A call whose arguments arrive as values at JSON paths. A string may arrive in several pieces (Vertex AI reference,
+ * `PartialArg`).
+ */
 class PartialCall {
   readonly args: Record<string, unknown> = {};
 
@@ -135,12 +141,12 @@ class PartialCall {
     if (!steps || value === undefined) return;
     let owner: Record<string | number, unknown> = this.args;
     for (const [index, step] of steps.entries()) {
-      // Items come in order: an index beyond the end would leave gaps in the list.
+      // Items arrive in order. An index after the end would leave gaps in the list.
       if (Array.isArray(owner) && Number(step) > owner.length) return;
       const next = steps[index + 1];
       if (next === undefined) {
         const before = owner[step];
-        // Later pieces of a string go on where it ended.
+        // A further piece of a string is appended.
         owner[step] = typeof before === "string" && typeof value === "string" ? before + value : value;
         return;
       }
@@ -153,7 +159,7 @@ class PartialCall {
   }
 }
 
-/** The steps of `$.list[0].name`; null for an invalid path. */
+/** Returns the steps of a path such as `$.list[0].name`; null for an invalid path. */
 function stepsOf(path: string): (string | number)[] | null {
   const steps: (string | number)[] = [];
   let rest = path.startsWith("$") ? path.slice(1) : `.${path}`;

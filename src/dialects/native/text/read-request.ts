@@ -18,12 +18,12 @@ const KNOWN = namesOf([
   "toolConfig",
   "safetySettings",
   "labels",
-  // Standard by the features that were admitted.
+  // Only the standard tier can occur here, because others are not admitted.
   "serviceTier",
   "store",
 ]);
 
-/** The request in neutral form. Throws an `UpstreamError` that names the field which cannot be translated. */
+/** Returns the request in neutral form. Throws an `UpstreamError` that names the field that cannot be translated. */
 export function readConversation({ raw, parsed }: NativePayload): Conversation {
   const { body, isStream, choices } = parsed;
   refuseFilters(body);
@@ -51,7 +51,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
   };
 }
 
-/** One of these stands in the text of any request with calls or results, also where names are escaped. */
+/** Texts of which one occurs in every request with calls or results, even if names are escaped. */
 const CALL_NAMES = [
   '"functionCall"',
   '"function_call"',
@@ -60,12 +60,12 @@ const CALL_NAMES = [
   "\\u00",
 ];
 
-/** The body with arguments and results as `{ text }`, for vendors that get them as text. */
+/** Returns the body with arguments and results as `{ text }`, so that vendors get their exact text. */
 function exactCalls(raw: string): StreamedObject {
   return parseAroundObjects(raw, new Set(["args", "response"])) as StreamedObject;
 }
 
-/** Contents of one side in a row are one turn. */
+/** Reads contents as turns. Successive contents of one side become one turn. */
 function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
   const turns = new OpenTurns();
   for (const [index, content] of (findObjects(body, "contents")?.value ?? []).entries()) {
@@ -75,14 +75,14 @@ function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
       role === "model"
         ? { role: "assistant", parts: parts.readAssistant(content, path) }
         : { role: "user", parts: parts.readUser(content, path) };
-    // `function` is an older name of the role whose turns contain results of tools.
+    // `function` is an older name for the role of turns with results of tools.
     if (role !== "model" && role !== "user" && role !== "function") throw untranslatable(`${path}.role`);
     turns.add(turn);
   }
   return turns.close();
 }
 
-/** Hints that no other protocol has: names of the caller's bill, and how many tokens a picture takes. */
+/** Returns hints that no other protocol has: labels for the caller's bill, and the number of tokens for a picture. */
 function ownHintsOf(body: StreamedObject): string[] {
   const { value: labels } = findObject(body, "labels") ?? {};
   return [
@@ -91,7 +91,7 @@ function ownHintsOf(body: StreamedObject): string[] {
   ];
 }
 
-/** Names of the caller's fields and hints. */
+/** Names of neutral fields and hints in this protocol. */
 const PARAMS: Conversation["params"] = {
   system: "systemInstruction",
   turns: "contents",
@@ -110,7 +110,10 @@ const PARAMS: Conversation["params"] = {
   reasoningVisibility: "generationConfig.thinkingConfig.includeThoughts",
 };
 
-/** Other vendors have no filters: switching one off changes nothing there, and one that blocks cannot be requested. */
+/**
+ * Throws for filters that block content. Other vendors have no filters, so a filter that is off changes nothing there,
+ * but one that blocks cannot be applied.
+ */
 function refuseFilters(body: StreamedObject): void {
   for (const [index, setting] of (findObjects(body, "safetySettings")?.value ?? []).entries()) {
     const threshold = findText(setting, "threshold") ?? "";
@@ -154,10 +157,10 @@ type Settings = Pick<
   | "reasoning"
 >;
 
-/** Reads `generationConfig`, whose types have been checked. Throws for what other protocols lack. */
+/** Reads `generationConfig`, whose types have been checked. Throws for settings that other protocols do not have. */
 function readConfig(body: StreamedObject): Settings {
   const config = configOf(body);
-  // Printing probabilities is off unless it is requested.
+  // Probabilities are returned only when they are requested.
   const { responseLogprobs: isLogged, response_logprobs: isLoggedToo } = config;
   if (isLogged === true || isLoggedToo === true) throw untranslatable("generationConfig.responseLogprobs");
   const modalities = findField(config, "responseModalities")?.value;
@@ -189,7 +192,10 @@ function readFormat(config: StreamedObject): OutputFormat | null {
   return { type: "schema", name: null, schema, strict: null, description: null };
 }
 
-/** A budget of -1 leaves the effort to the model, like an absent one; zero means no reasoning. */
+/**
+ * Reads the requested reasoning. A budget of -1 or an absent one leaves the effort to the model; zero means no
+ * reasoning.
+ */
 function readReasoning(config: StreamedObject): Reasoning | null {
   const thinking = findObject(config, "thinkingConfig")?.value;
   if (!thinking) return null;

@@ -30,22 +30,24 @@ export type NativeRequest = TextRequest & { body: StreamedObject };
 
 export type NativePayload = TextPayload<NativeRequest>;
 
-/** The facts of a call that its address holds. */
+/** The facts about a call that its address contains. */
 interface NativeCall {
   model: string;
   isStream: boolean;
 }
 
 /**
- * Reads and checks the bytes of a `generateContent` request for a text model, under the camel-case or the snake-case
- * names of its fields (Gemini API reference, `GenerateContentRequest`). Throws a `GatewayError`.
+ * Reads and checks the bytes of a `generateContent` request for a text model. Accepts the camel-case and the snake-case
+ * names of fields (Gemini API reference, `GenerateContentRequest`). Throws a `GatewayError`.
  */
 export function readRequest(bytes: Uint8Array, call: NativeCall): NativePayload {
   const { raw, body } = readBody(bytes, []);
   return readParsed(raw, body, call);
 }
 
-/** Reads a request whose tokens are to be counted: the same one, or inside of `generateContentRequest`. */
+/**
+ * Reads a request that only counts tokens. The request to count is the body itself, or inside `generateContentRequest`.
+ */
 export function readCountRequest(bytes: Uint8Array, model: string): NativePayload {
   const { raw, body, spans } = readBody(bytes, ["generateContentRequest", "generate_content_request"]);
   const span = spans.find((each) => each !== undefined);
@@ -61,7 +63,7 @@ function readParsed(
   parsed: Record<string, unknown>,
   { model, isStream }: NativeCall,
 ): NativePayload {
-  // Parsed JSON is streamed JSON of which nothing is on disk.
+  // Parsed JSON has the form of streamed JSON of which nothing is on disk.
   const body = parsed as StreamedObject;
   checkBody(body);
   const config = configOf(body);
@@ -80,7 +82,7 @@ function readParsed(
       features: [
         ...readFeatures(body, config),
         ...files,
-        // A cache is an object in the operator's account, and its storage is billed apart.
+        // A cache is an object in the operator's account, and its storage is billed separately.
         ...(cache ? [{ feature: null, param: cache.key }] : []),
       ],
       linkParam,
@@ -93,7 +95,7 @@ export function configOf(body: StreamedObject): StreamedObject {
   return findObject(body, "generationConfig")?.value ?? {};
 }
 
-/** A number among the fields, which have been checked; null where it is absent. */
+/** Returns a number among fields that have been checked; null when it is absent. */
 export function numberIn(object: StreamedObject, name: string): number | null {
   const value = findField(object, name)?.value;
   return typeof value === "number" ? value : null;
@@ -141,7 +143,7 @@ const IMAGE_FIELDS: FieldChecks = [
   ["imageSize", text],
 ];
 
-/** The published schema of a request, for text or for pictures. */
+/** The published schema of a request for text or pictures. */
 export const nativeSchema = requestSchema(
   [],
   {
@@ -172,7 +174,10 @@ const BODY_NAMES = bothSpellings([
 ]);
 const CONFIG_NAMES = bothSpellings([...CONFIG_FIELDS.map(([name]) => name), "serviceTier"]);
 
-/** Throws a `GatewayError` that names the first field of a wrong type; fields that vendors add are not checked. */
+/**
+ * Throws a `GatewayError` that names the first field of a wrong type. Fields that the documentation does not have are
+ * not checked.
+ */
 function checkBody(body: StreamedObject): void {
   refuseCaseVariants(body, BODY_NAMES);
   const contents = findObjects(body, "contents")?.value ?? [];
@@ -195,15 +200,15 @@ function check(object: StreamedObject, fields: FieldChecks, path: string): void 
   }
 }
 
-/** Known names in camel case and in snake case, which are equivalent. */
+/** Returns known names in camel case and in snake case, which are equivalent. */
 function bothSpellings(names: readonly string[]): KnownNames {
   return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
 }
 
 interface Media {
-  /** Files in the operator's account at the vendor. */
+  /** Files in the operator's account at the vendor, with the fields that refer to them. */
   files: readonly FeatureUse[];
-  /** The field of the first link that a vendor would fetch; null where there is none. */
+  /** The field that contains the first link that a vendor would fetch; null when there is none. */
   linkParam: string | null;
   size: InputSize["tokens"];
 }
@@ -220,8 +225,8 @@ const PART_NAMES = bothSpellings([
 const MEDIA_NAMES = bothSpellings(["mimeType", "data", "fileUri"]);
 
 /**
- * Reads what the parts of a conversation hold beside text: sizes, links and files, in turns, instructions and results
- * of functions. `bytes` and `units` are those of the body. Throws a `GatewayError` for a link that is not public.
+ * Reads the size, links and files of the parts in turns, instructions and results of functions. `bytes` and `units` are
+ * the sizes of the body. Throws a `GatewayError` for a link that is not public.
  */
 function readMedia(body: StreamedObject, bytes: number, units: number): Media {
   const files: FeatureUse[] = [];
@@ -275,7 +280,10 @@ function isImage(mimeType: string | undefined): boolean {
   return mimeType !== undefined && /^image\//i.test(mimeType);
 }
 
-/** Files of the vendor's own storage are read with the operator's credential (Gemini API, file input methods). */
+/**
+ * True for a file in the vendor's own storage, which the operator's credential can read (Gemini API, file input
+ * methods).
+ */
 function isOfOperator(uri: string): boolean {
   if (/^(?:gs:\/\/|files\/)/i.test(uri)) return true;
   const host = URL.parse(uri)?.hostname ?? "";

@@ -4,7 +4,7 @@ import type { Conversation, Tool, ToolChoice } from "../../conversation/request.
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import { findField, findObject, findObjects, findText, invalid, namesOf, refuseUnknown } from "../fields.ts";
 
-/** Reads declared functions and how they are to be called. Throws for tools that run at the vendor. */
+/** Reads the declared functions and the choice among them. Throws for tools that run at the vendor. */
 export function readTools(body: StreamedObject): Pick<Conversation, "tools" | "toolChoice"> {
   const tools: Tool[] = [];
   for (const [index, tool] of (findObjects(body, "tools")?.value ?? []).entries()) {
@@ -48,7 +48,7 @@ function readChoice(body: StreamedObject): ToolChoice | null {
       return names.length === 1
         ? { type: "tool", name: names[0] ?? "" }
         : { type: "allowed", mode: "required", names };
-    // The model decides, and its calls fit the declarations.
+    // With this mode, the model decides if it calls a function, and its calls always match the declarations.
     case "VALIDATED":
       return names.length === 0 ? { type: "auto" } : { type: "allowed", mode: "auto", names };
     case "AUTO":
@@ -60,7 +60,10 @@ function readChoice(body: StreamedObject): ToolChoice | null {
 }
 
 const CONFIG_NAMES = namesOf(["functionCallingConfig"]);
-/** `streamFunctionCallArguments` concerns vendors of this protocol only: from others calls come whole. */
+/**
+ * Names of the fields that control calls. `streamFunctionCallArguments` has no effect at vendors of other protocols,
+ * whose calls arrive whole.
+ */
 const CALLING_NAMES = namesOf(["mode", "allowedFunctionNames", "streamFunctionCallArguments"]);
 
 function readNames(value: StreamedJson | undefined): string[] {
@@ -68,12 +71,12 @@ function readNames(value: StreamedJson | undefined): string[] {
   return names.filter((name) => typeof name === "string");
 }
 
-/** Longer names are not compared with keywords, because changing the case of megabytes takes seconds. */
+/** Maximum characters of a text that is compared with keywords. Changing the case of very long texts takes seconds. */
 const MAX_KEYWORD = 64;
 
 /**
- * The JSON Schema of a schema in the vendor's own form, a subset of OpenAPI 3.0 with types in capitals, `nullable` and
- * bounds that may be strings (Gemini API reference, `Schema`).
+ * Returns the JSON Schema for a schema in the vendor's own form: a subset of OpenAPI 3.0 with types in capitals,
+ * `nullable`, and bounds that may be strings (Gemini API reference, `Schema`).
  */
 export function readSchema(schema: StreamedObject): StreamedObject {
   const read: StreamedObject = {};
@@ -106,7 +109,7 @@ function readKeyword(name: string, value: StreamedJson): StreamedJson {
   return value;
 }
 
-/** Numbers of 64 bits, which JSON of protocol buffers writes as strings. */
+/** Names of 64-bit numbers, which the JSON of protocol buffers writes as strings. */
 const COUNTS: ReadonlySet<string> = new Set([
   "minItems",
   "maxItems",

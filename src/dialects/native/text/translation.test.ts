@@ -36,9 +36,9 @@ const chatBody = { model: "public-model", messages: [{ role: "user", content: "h
 const chatPayload = readChat(Buffer.from(JSON.stringify(chatBody)));
 
 /**
- * This protocol has instructions at the start only, no names of files, functions without strictness, pictures beside
- * results, levels of reasoning, and takes no reasoning of other protocols; it has no names of schemas and no cached
- * writes.
+ * This protocol has instructions only at the start, no names of files, no strict functions and pictures next to
+ * results. It has levels of reasoning and accepts no reasoning of other protocols. It has no names of schemas and does
+ * not count tokens written to a cache.
  */
 const lawful: LawfulDialect<NativeRequest> = {
   dialect: native,
@@ -138,7 +138,7 @@ function ownPart(part: AssistantPart): AssistantPart[] {
 
 function asFunctionCall(part: AssistantPart): AssistantPart {
   if (part.type === "refusal") return { type: "text", text: part.text };
-  // This protocol redacts none of its own reasoning.
+  // Vendors of this protocol never redact their own reasoning.
   if (part.type === "reasoning" && part.signature?.dialect === "native")
     return { type: "reasoning", text: part.text, signature: part.signature };
   if (part.type !== "tool_call") return part;

@@ -10,7 +10,7 @@ import { isObject } from "../../../lib/json.ts";
 import { CountReader } from "../../usage-reading.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 
-/** `usageMetadata`, as callers receive it (Gemini API reference, `UsageMetadata`). */
+/** The object `usageMetadata` in the form that callers get (Gemini API reference, `UsageMetadata`). */
 interface UsageMetadata {
   promptTokenCount: number;
   candidatesTokenCount: number;
@@ -20,9 +20,9 @@ interface UsageMetadata {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null when there is no report. Cached tokens count inside the
- * prompt, thoughts beside the candidates unless the total shows that they are among them. A count of zero is left out
- * of this protocol's JSON.
+ * Reads a vendor's usage into disjoint categories; null when there is no report. Cached tokens are a part of the
+ * prompt. Thoughts are counted next to the candidates, unless the total shows that they are a part of them. This
+ * protocol's JSON leaves out zero counts.
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -48,7 +48,7 @@ export function readUsage(value: unknown): UsageReport | null {
   return { tokens, hasInput: prompt !== null, hasOutput, isAnomalous };
 }
 
-/** Tokens of pictures among the candidates', as reported. */
+/** Returns the reported number of picture tokens among those of the candidates. */
 function imagesAmong(details: unknown): unknown {
   if (!Array.isArray(details)) return undefined;
   const pictures: unknown = details.find((each) => isObject(each) && each["modality"] === "IMAGE");
@@ -56,8 +56,8 @@ function imagesAmong(details: unknown): unknown {
 }
 
 /**
- * Returns true when a caller who reads this usage learns what is billed. Thoughts that are among the candidates would
- * be counted twice.
+ * Returns true when a caller can read the billed numbers from this usage. A client adds thoughts to the candidates, so
+ * thoughts that are a part of the candidates would count twice.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;
@@ -73,7 +73,7 @@ export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   );
 }
 
-/** Writes a usage as the native protocol does; the total is always the sum. */
+/** Writes a usage in the form of the native protocol. The total is always the sum. */
 export function writeUsage({ tokens }: TokenUsage): UsageMetadata {
   const prompt = sumTokens(tokens, INPUT_CATEGORIES);
   const output = sumTokens(tokens, OUTPUT_CATEGORIES);
@@ -87,7 +87,7 @@ export function writeUsage({ tokens }: TokenUsage): UsageMetadata {
   };
 }
 
-/** Returns a vendor's `usageMetadata`, as text, with the billed numbers in place of its own; its other members stay. */
+/** Returns the text of a vendor's `usageMetadata` with the billed numbers. Other fields stay. */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
   if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);

@@ -9,7 +9,7 @@ import type { NativePayload } from "./request.ts";
 import { writeSignature } from "./read-parts.ts";
 import { writeUsage } from "./usage.ts";
 
-/** The text of a whole reply (Gemini API reference, `GenerateContentResponse`). */
+/** Returns the text of a whole reply (Gemini API reference, `GenerateContentResponse`). */
 export function writeReply(reply: Reply, { parsed }: NativePayload, usage: TokenUsage): string {
   const { parts, isWhole } = writeParts(reply.parts);
   const finishReason = finishReasonOf(reply.finish, isWhole);
@@ -22,13 +22,13 @@ export function writeReply(reply: Reply, { parsed }: NativePayload, usage: Token
 }
 
 /**
- * Writes a stream, of which each event has the form of a whole reply with some of its parts. A call is written once it
- * is whole: at the next piece of another kind, or at the end.
+ * Writes a stream in which each event has the form of a whole reply with some of its parts. A call is written when it
+ * is complete: before the next piece of another kind, or at the end.
  */
 export class NativeWriter implements ReplyWriter {
   readonly #model: string;
   #id = newResponseId();
-  /** Calls that are not written yet, by their number. */
+  /** Calls that are not written so far, by their number. */
   readonly #calls = new Map<number, ToolCall>();
   #finish: Finish = { reason: "stop", stopSequence: null };
   #isWhole = true;
@@ -90,7 +90,10 @@ export class NativeWriter implements ReplyWriter {
     });
   }
 
-  /** Before any event it is a bare object, as Google's servers send it: their clients skip an event with an error. */
+  /**
+   * Returns the error. Before the first event it is a bare object, as Google's servers send it, because their clients
+   * ignore an error in an event there.
+   */
   fail(error: GatewayError): string {
     const text = JSON.stringify(writeError(error));
     return this.#hasWritten ? `data: ${text}\n\n` : text;
@@ -120,7 +123,7 @@ function newResponseId(): string {
 
 const ID_BYTES = 16;
 
-/** `isWhole` is false where a call has no valid arguments; it is left out. */
+/** Writes parts. Leaves out a call without valid arguments; `isWhole` is then false. */
 function writeParts(parts: readonly AssistantPart[]): { parts: object[]; isWhole: boolean } {
   let isWhole = true;
   const written = parts.flatMap((part): object[] => {
@@ -153,7 +156,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   refused: "SAFETY",
 };
 
-/** A call that was cut is told by a finish reason of its own, unless the maximum of tokens was reached. */
+/** Returns the reason for the end. A cut call has a reason of its own, unless the maximum of tokens was reached. */
 function finishReasonOf({ reason }: Finish, isWhole: boolean): string {
   return isWhole || reason === "length" ? FINISH_REASONS[reason] : "MALFORMED_FUNCTION_CALL";
 }

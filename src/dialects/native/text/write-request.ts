@@ -6,7 +6,7 @@ import { untranslatable } from "../../conversation/untranslatable.ts";
 import type { VendorTerms } from "../../dialect.ts";
 import { type Content, writeContents } from "./write-contents.ts";
 
-/** A request as this protocol writes it (Gemini API reference, `GenerateContentRequest`). */
+/** A request in the form of this protocol (Gemini API reference, `GenerateContentRequest`). */
 interface GenerateContentRequest {
   systemInstruction?: { parts: { text: string }[] };
   contents: Content[];
@@ -17,7 +17,10 @@ interface GenerateContentRequest {
 
 const MAX_STOPS = 5;
 
-/** The text of a request for a vendor of this protocol. Throws an `UpstreamError` for content that it cannot say. */
+/**
+ * Returns the text of a request for a vendor of this protocol. Throws an `UpstreamError` for content that the protocol
+ * cannot express.
+ */
 export function writeConversation(
   requested: Conversation,
   terms: VendorTerms,
@@ -35,7 +38,7 @@ export function writeConversation(
   const { system, tools } = conversation;
   const instructions = system.filter(({ text }) => text !== "").map(({ text }) => ({ text }));
   const contents = writeContents(conversation, { isChecked: terms.model.reasoning === "level" });
-  // Instructions alone are no request here.
+  // A request that contains only instructions is not valid in this protocol.
   const isBare = contents.length === 0;
   const config = writeConfig(conversation, terms, thinkingConfig);
   const toolConfig = tools.length > 0 ? writeChoice(conversation.toolChoice) : null;
@@ -71,7 +74,7 @@ function writeChoice(choice: ToolChoice | null): object | null {
     case "tool":
       return calling("ANY", [choice.name]);
     case "allowed":
-      // Only these two modes take names; in the latter, the model may also reply with text.
+      // Only the modes `ANY` and `VALIDATED` accept names. With `VALIDATED`, the model may also reply with text.
       return calling(choice.mode === "required" ? "ANY" : "VALIDATED", choice.names);
   }
 }
@@ -106,7 +109,7 @@ function writeConfig(
 function writeFormat(conversation: Conversation, { model }: VendorTerms): object {
   const { format, tools } = conversation;
   if (!format) return {};
-  // Before the third generation, JSON and functions exclude each other (Gemini API, structured output).
+  // Before the third generation, models support either JSON or functions, not both (Gemini API, structured output).
   if (tools.length > 0 && model.reasoning !== "level") throw unsaid(conversation, "format");
   const schema = format.type === "schema" ? { responseJsonSchema: format.schema } : {};
   return { responseMimeType: "application/json", ...schema };
@@ -122,7 +125,10 @@ interface ThinkingConfig {
   thinkingBudget?: number;
 }
 
-/** `LOW` stands for less effort, too: every model has it, and only some had a lower level (Gemini API, thinking). */
+/**
+ * Levels by effort. `LOW` also stands for lower efforts: every model has it, but only some have a lower level (Gemini
+ * API, thinking).
+ */
 const LEVELS: Readonly<Record<Effort, string>> = {
   none: "LOW",
   minimal: "LOW",
@@ -133,15 +139,15 @@ const LEVELS: Readonly<Record<Effort, string>> = {
   max: "HIGH",
 };
 
-/** The range of budgets that each model takes; the larger models always need one (Gemini API, thinking). */
+/** Range of budgets that a model accepts. The larger models always need a budget (Gemini API, thinking). */
 const LARGE_MODEL = { min: 128, max: 32_768 };
 const SMALL_MODEL = { min: 0, max: 24_576 };
-/** Between none and this, the smallest models refuse. */
+/** Minimum budget of the smallest models above zero. */
 const MIN_BUDGET = 512;
 
 /**
- * Writes the reasoning settings. Models of this vendor take a level since the third generation and a budget before;
- * the vendor refuses both together. Null where nothing is sent, or the model takes neither.
+ * Writes the settings of reasoning. Models of this vendor accept a level since the third generation and a budget
+ * before; the vendor refuses both together. Returns null when nothing is sent or the model accepts neither.
  */
 function writeThinking(
   reasoning: Reasoning | null,
@@ -151,7 +157,7 @@ function writeThinking(
   const { isVisible } = reasoning;
   const isLarge = /-pro\b/.test(upstreamModel);
   const effort = effortOf(reasoning);
-  // A caller who names a budget expects to see what it is spent on; this vendor hides it unless it is told.
+  // A caller who sets a budget expects to see the thoughts. This vendor hides them unless the request asks for them.
   const isShown = isVisible ?? (reasoning.budgetTokens === null ? null : true);
   const visible = isShown === null ? {} : { includeThoughts: isShown };
   if (model.reasoning === "level") {
