@@ -212,4 +212,26 @@ onEachDatabase("Requests", (databases) => {
     expect(await pictures.sweep(START + 2)).toBe(4);
     expect(await pictures.list({}, { ...page, limit: 9 })).toHaveLength(4);
   });
+
+  test("are found whatever ids other callers send", async () => {
+    const { requests } = stores.admin;
+    const copies = (organizationId: string, requestId: string) =>
+      Array.from({ length: 25 }, (_, index) =>
+        aRecord(`${organizationId}-${requestId}-${index}`, {
+          at: START + 9000 + index,
+          organizationId,
+          requestId,
+        }),
+      );
+    await requests.add([
+      ...copies("org_b", "request-f2"),
+      ...copies("org_a", "f3"),
+      ...copies("org_b", "f4"),
+    ]);
+    expect(await requests.find("request-f2", ["org_a"])).toMatchObject([{ id: "f2" }]);
+    expect((await requests.find("f3", ["org_a"])).map(({ id }) => id)).toContain("f3");
+    expect((await requests.find("f4")).map(({ id }) => id)).toContain("f4");
+    expect(await requests.find("f4", ["org_b"])).not.toContainEqual(expect.objectContaining({ id: "f4" }));
+    expect(await requests.find("f4", [])).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 import type { PromptStore } from "../prompts/store-port.ts";
-import type { ListedRequest, PictureStore, RequestStore, UsageStore } from "../usage/store-port.ts";
+import type { PictureStore, RequestStore, UsageStore } from "../usage/store-port.ts";
 import { isWithin, refused, type OrganizationScope } from "./scope.ts";
 
 /** Sums, requests and pictures. Rows of no organization, such as a request without a key, are not shown. */
@@ -17,7 +17,7 @@ export const scopedUsage = {
   requests: (store: RequestStore, scope: OrganizationScope): RequestStore => ({
     add: refused,
     list: narrowed(scope, (filter, page) => store.list(filter, page)),
-    find: async (id) => (await store.find(id)).filter((request) => isOwn(scope, request)),
+    find: (id) => store.find(id, scope.organizations),
     sweep: refused,
   }),
 
@@ -53,8 +53,4 @@ function narrowed<Filter extends { organizations?: readonly string[] }, Second, 
     const organizations = (filter.organizations ?? scope.organizations).filter((id) => isWithin(scope, id));
     return organizations.length === 0 ? [] : await read({ ...filter, organizations }, second);
   };
-}
-
-function isOwn(scope: OrganizationScope, { record, charge }: ListedRequest): boolean {
-  return [record, charge].every((part) => part === null || isWithin(scope, part.organizationId));
 }

@@ -156,8 +156,11 @@ export interface RequestStore {
     filter: RequestFilter,
     page: { below: LedgerPosition | null; limit: number },
   ): Promise<ListedRequest[]>;
-  /** Finds at most 20 requests by the gateway's own id or the caller's, newest first. */
-  find(id: string): Promise<ListedRequest[]>;
+  /**
+   * Finds at most 20 requests by the gateway's own id or the caller's, newest first, of these organizations or of all.
+   * That of the gateway's own id is among them, however many callers have sent the same text as theirs.
+   */
+  find(id: string, organizations?: readonly string[]): Promise<ListedRequest[]>;
   /**
    * Removes a limited number of records that are older than `before` or beyond the newest `maxRows`; returns the number
    * of removed ones.

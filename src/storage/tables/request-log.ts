@@ -69,23 +69,7 @@ export function requestStore(database: Database): RequestStore {
         ];
         return await completed(sql, merged.toSorted(newestFirst).slice(0, page.limit));
       }),
-    find: (id) =>
-      database.read(async (sql) => {
-        const charge = id.replace(/:\d+$/, "");
-        const rows = await sql<Row[]>`SELECT * FROM request_log WHERE id = ${charge} OR request_id = ${id}
-          ORDER BY at DESC LIMIT ${MAX_FOUND}`;
-        const entries = await sql<Row[]>`SELECT * FROM ledger
-          WHERE kind = 'charge' AND (id = ${charge} OR request_id = ${id}) ORDER BY at DESC LIMIT ${MAX_FOUND}`;
-        const found = new Map<string, ListedRequest>();
-        if (rows.length === 0 && entries.length === 0) rows.push(...(await selectByVendorId(sql, id)));
-        for (const record of rows.map(requestLog.read))
-          found.set(record.id, { id: record.id, at: record.at, record, charge: null });
-        for (const entry of entries.map(readEntryRow)) {
-          const { record = null, at = entry.at } = found.get(entry.id) ?? {};
-          found.set(entry.id, { id: entry.id, at, record, charge: entry });
-        }
-        return [...found.values()].toSorted(newestFirst).slice(0, MAX_FOUND);
-      }),
+    find: (id, organizations) => database.read((sql) => selectByIds(sql, id, organizations)),
     async sweep(before, maxRows) {
       const old = await database.begin(
         (sql) => sql<object[]>`DELETE FROM request_log WHERE id IN
@@ -106,14 +90,41 @@ export function requestStore(database: Database): RequestStore {
   };
 }
 
+/** Callers choose their ids, so the request of the gateway's own comes first. */
+async function selectByIds(
+  sql: Sql,
+  id: string,
+  organizations: readonly string[] | undefined,
+): Promise<ListedRequest[]> {
+  if (organizations?.length === 0) return [];
+  const charge = id.replace(/:\d+$/, "");
+  const isOwn =
+    organizations === undefined ? sql`` : sql`AND organization_id IN ${sql(padded(organizations))}`;
+  const found = new Map<string, ListedRequest>();
+  const order = sql`ORDER BY CASE WHEN id = ${charge} THEN 0 ELSE 1 END, at DESC LIMIT ${MAX_FOUND}`;
+  const rows = await sql<Row[]>`SELECT * FROM request_log
+    WHERE (id = ${charge} OR request_id = ${id}) ${isOwn} ${order}`;
+  const entries = await sql<Row[]>`SELECT * FROM ledger
+    WHERE kind = 'charge' AND (id = ${charge} OR request_id = ${id}) ${isOwn} ${order}`;
+  if (rows.length === 0 && entries.length === 0) rows.push(...(await selectByVendorId(sql, id, isOwn)));
+  for (const record of rows.map(requestLog.read))
+    found.set(record.id, { id: record.id, at: record.at, record, charge: null });
+  for (const entry of entries.map(readEntryRow)) {
+    const { record = null, at = entry.at } = found.get(entry.id) ?? {};
+    found.set(entry.id, { id: entry.id, at, record, charge: entry });
+  }
+  const newest = [...found.values()].toSorted(newestFirst);
+  return newest.filter((request, index) => index < MAX_FOUND || request.id === charge);
+}
+
 /**
  * Finds requests by the vendor's id of one of their calls. The log is small enough for a scan, and the newest matches
  * are returned.
  */
-async function selectByVendorId(sql: Sql, id: string): Promise<Row[]> {
+async function selectByVendorId(sql: Sql, id: string, isOwn: object): Promise<Row[]> {
   if (id.length < MIN_VENDOR_ID) return [];
   const text = `%"vendorRequestId":${JSON.stringify(id).replaceAll(/[\\%_]/g, "\\$&")}%`;
-  return await sql<Row[]>`SELECT * FROM request_log WHERE attempts LIKE ${text} ESCAPE ${"\\"}
+  return await sql<Row[]>`SELECT * FROM request_log WHERE attempts LIKE ${text} ESCAPE ${"\\"} ${isOwn}
     ORDER BY at DESC LIMIT ${MAX_FOUND}`;
 }
 
