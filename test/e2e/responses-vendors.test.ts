@@ -124,3 +124,21 @@ describe("messages", () => {
     expect(first.usage.output_tokens).toBe(8 + 16);
   });
 });
+
+test("the header of Codex about its tools reaches vendors of the protocol, and no other header does", async () => {
+  const name = "x-openai-internal-codex-responses-lite";
+  const headers = { [name]: "true", "x-codex-turn-metadata": "{}", "openai-beta": "responses=v1" };
+  const call = async (path: string, body: object) => {
+    const response = await fixture.gateway.call(path, { body, headers });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    return fixture.vendor.hits.at(-1)!.headers;
+  };
+  for (const stream of [false, true]) {
+    const received = await call("/v1/responses", { model, input: "Hello?", stream });
+    expect(received).toMatchObject({ [name]: "true" });
+    expect(Object.keys(received)).not.toContain("x-codex-turn-metadata");
+    expect(Object.keys(received)).not.toContain("openai-beta");
+  }
+  const messages = [{ role: "user", content: "Hello?" }];
+  expect(await call("/v1/chat/completions", { model, messages })).not.toHaveProperty([name]);
+});

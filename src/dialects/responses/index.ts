@@ -15,7 +15,7 @@ export { readRequest, responsesSchema, type ResponsesPayload, type ResponsesRequ
 export const responses: TextDialect<ResponsesRequest> = {
   name: "responses",
   keepAliveFrame: KEEP_ALIVE_FRAME,
-  withRaw: (_payload, raw) => readRequest(Buffer.from(raw)),
+  withRaw: ({ headers }, raw) => readRequest(Buffer.from(raw), new Headers(headers)),
   forVendor,
   readReply,
   openStream: (_payload, publicModel, policy) => openStream(publicModel, policy),

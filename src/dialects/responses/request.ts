@@ -36,7 +36,10 @@ export type ResponsesPayload = TextPayload<ResponsesRequest>;
  * Reads and checks the bytes of a request. Throws a `GatewayError` whose `param` names the field to change. Refuses
  * references to earlier responses, because the gateway stores nothing between requests.
  */
-export function readRequest(bytes: Uint8Array): ResponsesPayload {
+export function readRequest(
+  bytes: Uint8Array,
+  headers: Pick<Headers, "get"> = new Headers(),
+): ResponsesPayload {
   const { raw, body, spans } = readBody(bytes, ["model"]);
   const model = requireModelName(body);
   checkNames(body);
@@ -47,7 +50,7 @@ export function readRequest(bytes: Uint8Array): ResponsesPayload {
   return {
     dialect: "responses",
     raw,
-    headers: {},
+    headers: forwardedHeaders(headers),
     parsed: {
       model,
       isStream: body["stream"] === true,
@@ -60,6 +63,15 @@ export function readRequest(bytes: Uint8Array): ResponsesPayload {
       modelSpan: spans[0],
     },
   };
+}
+
+/** Header by which Codex says that its tools stand in an item `additional_tools` of the input. */
+const LITE = "x-openai-internal-codex-responses-lite";
+
+/** Returns the headers that belong to the protocol; a vendor of another one is not sent them. */
+function forwardedHeaders(headers: Pick<Headers, "get">): Record<string, string> {
+  const lite = headers.get(LITE);
+  return lite === null || lite === "" ? {} : { [LITE]: lite };
 }
 
 /** Returns the features that fields and tools of the request use, including tools in an item of the input. */

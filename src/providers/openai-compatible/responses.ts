@@ -50,10 +50,11 @@ export function createOpenAiResponses(
 
 async function sendOnce(
   connection: OpenAiConnection,
-  { raw, upstreamModel, isStream, signal }: TextCall,
+  { raw, upstreamModel, isStream, headers: ofCaller, signal }: TextCall,
   classify: Classify,
 ): Promise<TextResponse> {
-  const headers = isStream ? connection.streamHeaders : connection.jsonHeaders;
+  const common = isStream ? connection.streamHeaders : connection.jsonHeaders;
+  const headers = { ...common, ...ofCaller };
   const url = connection.urlOf("responses", () => upstreamModel);
   const response = await post({ url, headers, body: raw, signal }, classify);
   const requestId = requestIdOf(response);
@@ -69,10 +70,10 @@ async function sendOnce(
 /** Counts the tokens of a request (OpenAI responses reference, "Get input token counts"). */
 async function countTokens(
   connection: OpenAiConnection,
-  { raw, upstreamModel, signal }: TextCall,
+  { raw, upstreamModel, headers, signal }: TextCall,
 ): Promise<string> {
   const url = connection.urlOf("responses/input_tokens", () => upstreamModel);
-  const request = { url, headers: connection.jsonHeaders, body: raw, signal };
+  const request = { url, headers: { ...connection.jsonHeaders, ...headers }, body: raw, signal };
   const response = await post(request, connection.errors.classify);
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);

@@ -49,7 +49,12 @@ const ENDPOINTS: readonly TextEndpoint[] = [
     name: "messages",
     read: (bytes, { headers }) => readMessages(bytes, headers),
   },
-  { path: "/v1/responses", name: "responses", family: "responses", read: readResponses },
+  {
+    path: "/v1/responses",
+    name: "responses",
+    family: "responses",
+    read: (bytes, { headers }) => readResponses(bytes, headers),
+  },
 ];
 
 const messagesCount: CountEndpoint = {
@@ -58,7 +63,7 @@ const messagesCount: CountEndpoint = {
 };
 
 const responsesCount: CountEndpoint = {
-  read: readResponses,
+  read: (bytes, { headers }) => readResponses(bytes, headers),
   write: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
 };
 
