@@ -25,15 +25,18 @@ export function renderSearch(search: Search): string {
 
 /**
  * Returns the filters of a view, which are stored in its address. `change` sets some of them; an empty or absent value
- * removes a filter. A change replaces the entry in the browser's history, so that Back leaves the view.
+ * removes a filter. Back undoes each change, except one that goes on with the last, as typing does.
  */
-export function useFilters(): { filters: Search; change(some: Search): void } {
+export function useFilters(): {
+  filters: Search;
+  change(some: Search, options?: { goesOn: boolean }): void;
+} {
   const filters: Search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const change = (some: Search) =>
+  const change = (some: Search, { goesOn } = { goesOn: false }) =>
     void navigate({
       to: ".",
-      replace: true,
+      replace: goesOn,
       search: (before: Search) => withoutEmpty({ ...before, ...some }),
     });
   return { filters, change };

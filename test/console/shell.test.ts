@@ -134,10 +134,17 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     expect(await shown.accessibilityFindings()).toEqual([]);
   });
 
-  test("range and grouping stand in the address", async () => {
+  test("range and grouping stand in the address, and Back undoes one after the other", async () => {
+    const addressIs = (search: string) => shown.page.waitForFunction(`location.search === "${search}"`);
     await shown.press("button", "7 days");
     await shown.press("button", "Keys");
-    await shown.page.waitForFunction(`location.search === "?range=7d&by=keys"`);
+    await addressIs("?range=7d&by=keys");
+    await shown.page.evaluate("history.back()");
+    await addressIs("?range=7d");
+    await shown.page.evaluate("history.back()");
+    await addressIs("");
+    await shown.page.evaluate("history.go(2)");
+    await addressIs("?range=7d&by=keys");
     await shown.reload();
     expect(await shown.page.$eval("[aria-pressed=true]", (button) => button.textContent)).toBe("7 days");
   });

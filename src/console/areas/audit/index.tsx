@@ -65,7 +65,9 @@ export default function AuditPage() {
           <EmptyState icon={History}>{t(isFiltered ? "audit.empty.filtered" : "audit.empty")}</EmptyState>
         }
       />
-      {open && <AuditEntryDialog entry={open} onClose={() => change({ entry: undefined })} />}
+      {open && (
+        <AuditEntryDialog entry={open} onClose={() => change({ entry: undefined }, { goesOn: true })} />
+      )}
     </Page>
   );
 }

@@ -54,7 +54,7 @@ export function Budgets() {
         isOpen={filters["new"] === "budget"}
         organizationId={id}
         keyId={keyId ?? null}
-        onClose={() => change({ new: undefined })}
+        onClose={() => change({ new: undefined }, { goesOn: true })}
       />
     </Card>
   );

@@ -51,7 +51,7 @@ export default function LedgerPage() {
         }
       />
       {filters["entry"] !== undefined && (
-        <EntryDialog id={filters["entry"]} onClose={() => change({ entry: undefined })} />
+        <EntryDialog id={filters["entry"]} onClose={() => change({ entry: undefined }, { goesOn: true })} />
       )}
     </Page>
   );

@@ -17,7 +17,7 @@ export function FilterInput({ name, label }: { name: string; label: string }) {
   useEffect(() => setTyped(current), [current]);
   useEffect(() => {
     if (typed === current) return undefined;
-    const timer = setTimeout(() => change({ [name]: typed }), PAUSE_MS);
+    const timer = setTimeout(() => change({ [name]: typed }, { goesOn: current !== "" }), PAUSE_MS);
     return () => clearTimeout(timer);
     // `change` is not in this list, because it is a new function at each render.
   }, [typed, current, name]);
