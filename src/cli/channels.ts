@@ -6,7 +6,7 @@ import { readSecret, readSource, SOURCES } from "./secret-source.ts";
 
 const ID = "<id>  the channel's id";
 
-/** Adds the commands `channels list|add|set|remove|test|reseal`. */
+/** Adds the commands `channels list|add|set|remove|test|models|reseal`. */
 export function addChannelCommands(program: Command, cli: CommandContext): void {
   const channels = program.command("channels").description("ways to vendors");
   addList(channels, cli, ["list", "channels.list"], {
@@ -41,13 +41,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
     fields: { id: ID, force: "--force  even if routes name it" },
     line: (_, { id }) => `Channel ${id} is removed.`,
   });
-  addOperation(channels, cli, ["test", "channels.test"], {
-    description: "call the vendor once to prove a channel's address and credential",
-    fields: { id: ID },
-    json: (result) => result,
-    line: ({ ok, ms, message }) => `${ok ? "ok" : "failed"} (${ms} ms): ${message}`,
-    failure: ({ ok }, { id }) => (ok ? null : `the channel "${id}" has failed its test`),
-  });
+  addVendorCommands(channels, cli);
   addOperation(channels, cli, ["reseal", "configuration.reseal"], {
     description:
       "encrypt stored credentials and secrets of TOTP with the present master key, after it was changed",
@@ -59,6 +53,24 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
         ? null
         : `no key opens ${names.join(", ")}: set the earlier master key as GATEWAY_MASTER_KEY_PREVIOUS and run it again, or set the secrets anew`;
     },
+  });
+}
+
+/** Adds the commands that call a vendor. */
+function addVendorCommands(channels: Command, cli: CommandContext): void {
+  addOperation(channels, cli, ["test", "channels.test"], {
+    description: "call the vendor once to prove a channel's address and credential",
+    fields: { id: ID },
+    json: (result) => result,
+    line: ({ ok, ms, message }) => `${ok ? "ok" : "failed"} (${ms} ms): ${message}`,
+    failure: ({ ok }, { id }) => (ok ? null : `the channel "${id}" has failed its test`),
+  });
+  addOperation(channels, cli, ["models", "channels.models"], {
+    description: "ask the vendor of a channel for the models that it offers",
+    fields: { id: ID },
+    rows: ({ models }) => models?.map((model) => ({ model })) ?? null,
+    json: (result) => result,
+    failure: ({ models, message }) => (models ? null : message),
   });
 }
 

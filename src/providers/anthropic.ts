@@ -5,6 +5,7 @@ import type { Provider } from "./provider.ts";
 import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
+import { readModels } from "./transport/model-list.ts";
 import { probeByEither, probeByReading, probeByRefusal, UNKNOWN_MODEL } from "./transport/probe.ts";
 
 const settings = z.object({
@@ -25,6 +26,13 @@ export const anthropic: Provider<AnthropicSettings> = {
     "An API key of console.anthropic.com, or with another address of any vendor of the messages protocol that reads the key from x-api-key.",
   settings,
   probe: (settings, signal) => probeMessages(connectionOf(settings), signal),
+  models(settings, signal) {
+    const { url, jsonHeaders: headers, errors } = connectionOf(settings);
+    return readModels(
+      { url: url.replace(/messages$/, "models?limit=1000"), headers, signal },
+      errors.classify,
+    );
+  },
   text: (settings) => [createMessagesText(connectionOf(settings), { demandsThinking: true })],
 };
 

@@ -7,6 +7,7 @@ import type { ReferenceRules } from "./images/reference-image.ts";
 import { wantedSize } from "./images/wanted-image.ts";
 import {
   compatibleEmbedding,
+  compatibleModels,
   compatibleProbe,
   compatibleText,
 } from "./openai-compatible/compatible-provider.ts";
@@ -49,6 +50,7 @@ export const dashscope: Provider<DashscopeSettings> = {
   documentation: "An API key of Model Studio, of one region: cn or global.",
   settings,
   probe: (settings, signal) => compatibleProbe(VENDORS.dashscope, compatibleSettings(settings), signal),
+  models: (settings, signal) => compatibleModels(VENDORS.dashscope, compatibleSettings(settings), signal),
   text: (settings) => compatibleText(VENDORS.dashscope, compatibleSettings(settings)),
   embedding: (settings) => compatibleEmbedding(VENDORS.dashscope, compatibleSettings(settings)),
   image(settings, codecSlots) {

@@ -8,6 +8,7 @@ import { createGenerateContentText } from "./generate-content/text.ts";
 import type { Provider } from "./provider.ts";
 import { fanOutSetting, headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
 import { JSON_HEADERS } from "./transport/json-call.ts";
+import { readModels } from "./transport/model-list.ts";
 import { probeByReading } from "./transport/probe.ts";
 import { createVendorErrors } from "./transport/vendor-errors.ts";
 
@@ -27,17 +28,27 @@ export const gemini: Provider<GeminiSettings> = {
   title: "Google Gemini",
   documentation: "An API key of Google AI Studio.",
   settings,
-  probe: ({ baseUrl, apiKey }, signal) => {
-    const { classify } = createVendorErrors({ secret: apiKey, baseUrl }, readGoogleFailure);
-    const headers = { ...JSON_HEADERS, "x-goog-api-key": apiKey };
-    const url = `${withoutEndSlash(baseUrl)}/v1beta/models?pageSize=1`;
-    return probeByReading({ url, headers, signal }, classify);
+  probe(settings, signal) {
+    const { call, classify } = listCall(settings, 1, signal);
+    return probeByReading(call, classify);
+  },
+  models(settings, signal) {
+    const { call, classify } = listCall(settings, 1_000, signal);
+    return readModels(call, classify, ({ name }) => String(name).replace(/^models\//, ""));
   },
   text: (settings) => [createGenerateContentText(connectionOf(settings))],
   embedding: (settings) => createGenerateContentEmbeddings(connectionOf(settings)),
   image: (settings, codecSlots) =>
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
+
+/** The call that lists models (Gemini API reference, `models.list`), 1,000 at most. */
+function listCall({ baseUrl, apiKey }: GeminiSettings, pageSize: number, signal: AbortSignal) {
+  const { classify } = createVendorErrors({ secret: apiKey, baseUrl }, readGoogleFailure);
+  const headers = { ...JSON_HEADERS, "x-goog-api-key": apiKey };
+  const url = `${withoutEndSlash(baseUrl)}/v1beta/models?pageSize=${pageSize}`;
+  return { call: { url, headers, signal }, classify };
+}
 
 /** Maximum bytes of all references together: as base64 they stay within the 100 MB of a request. */
 const MAX_REFERENCE_BYTES = 72_000_000;

@@ -7,7 +7,7 @@ import {
 } from "./openai-compatible/connection.ts";
 import { createOpenAiEmbeddings } from "./openai-compatible/embeddings.ts";
 import { createOpenAiImages } from "./openai-compatible/images.ts";
-import { probeOpenAi } from "./openai-compatible/probe.ts";
+import { listOpenAi, probeOpenAi } from "./openai-compatible/probe.ts";
 import { createOpenAiResponses } from "./openai-compatible/responses.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
 import { vendorAt } from "./openai-compatible/vendors.ts";
@@ -47,8 +47,8 @@ export const openai: Provider<OpenAiSettings> = {
   documentation:
     "An API key of platform.openai.com, or with another address of any vendor with OpenAI's chat completions or images.",
   settings,
-  probe: (settings, signal) =>
-    probeOpenAi(connectionOf(settings), `${withoutEndSlash(settings.baseUrl)}/models`, signal),
+  probe: (settings, signal) => probeOpenAi(connectionOf(settings), listUrlOf(settings), signal),
+  models: (settings, signal) => listOpenAi(connectionOf(settings), listUrlOf(settings), signal),
   text(settings) {
     const connection = connectionOf(settings);
     const chat = createOpenAiText(connection);
@@ -92,4 +92,8 @@ function textFacts(base: string): Pick<OpenAiAddress, "textTraits" | "ownCodes">
     return { textTraits: { maxTokensField: "max_completion_tokens", takesRefusals: true } };
   const { traits = UNKNOWN, ownCodes } = vendorAt(base) ?? {};
   return { textTraits: traits, ...(ownCodes && { ownCodes: new Map(Object.entries(ownCodes)) }) };
+}
+
+function listUrlOf({ baseUrl }: OpenAiSettings): string {
+  return `${withoutEndSlash(baseUrl)}/models`;
 }

@@ -9,6 +9,7 @@ import type { ReferenceRules } from "./images/reference-image.ts";
 import { billedQuality, followsReference, wantedFormat } from "./images/wanted-image.ts";
 import {
   compatibleEmbedding,
+  compatibleModels,
   compatibleProbe,
   compatibleText,
   messagesAddress,
@@ -46,6 +47,7 @@ export const openrouter: Provider<OpenRouterSettings> = {
   documentation: "An API key of openrouter.ai.",
   settings,
   probe: (settings, signal) => compatibleProbe(VENDORS.openrouter, settings, signal, KEY_PATH),
+  models: (settings, signal) => compatibleModels(VENDORS.openrouter, settings, signal),
   text: (settings) => compatibleText(VENDORS.openrouter, settings),
   embedding: (settings) => compatibleEmbedding(VENDORS.openrouter, settings),
   image(settings, codecSlots) {

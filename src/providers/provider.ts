@@ -21,4 +21,9 @@ export interface Provider<Settings> {
    * a call that is refused for its unknown model. Throws an `UpstreamError`, or the signal's reason.
    */
   probe(settings: Settings, signal: AbortSignal): Promise<void>;
+  /**
+   * Returns the vendor's names of the models that it offers to the credential. Throws an `UpstreamError`, or the signal's
+   * reason.
+   */
+  models?(settings: Settings, signal: AbortSignal): Promise<string[]>;
 }

@@ -37,6 +37,7 @@ interface RegisteredProvider extends Pick<
     codecSlots: FairSemaphore,
   ): { text?: readonly TextUpstream[]; image?: ImageUpstream; embedding?: EmbeddingUpstream };
   probe(settings: unknown, signal: AbortSignal): Promise<void>;
+  models: ((settings: unknown, signal: AbortSignal) => Promise<string[]>) | undefined;
 }
 
 /** All providers. A new one is a file and a line here, or a row in the table of compatible vendors. */
@@ -126,6 +127,20 @@ export async function probeChannel(
   await probe(settings, signal);
 }
 
+/**
+ * Asks the vendor of a channel for its models, with the channel's address and credential. Returns null for a vendor
+ * without a list. Throws an `UpstreamError`, or the signal's reason.
+ */
+export async function listModels(
+  { provider, settings, networks }: Channel,
+  signal: AbortSignal,
+): Promise<string[] | null> {
+  const registered = PROVIDERS.get(provider);
+  if (!registered) return null;
+  const { models } = networks ? guarded(registered, new NetworkGuard(networks)) : registered;
+  return models ? await models(settings, signal) : null;
+}
+
 /** Describes every provider, for the form of a channel. */
 export function describeProviders(): ProviderDescription[] {
   return [...PROVIDERS.values()].map(({ name, title, documentation, settings }) => {
@@ -180,16 +195,18 @@ function isNullable(part: Part): boolean {
 }
 
 function register<Settings>(provider: Provider<Settings>): [string, RegisteredProvider] {
-  const { name, title, documentation, settings, text, image, embedding } = provider;
+  const { name, title, documentation, settings, text, image, embedding, models: list } = provider;
   const open: RegisteredProvider["open"] = (value, codecSlots) => {
     const parsed = settings.parse(value);
     return { text: text?.(parsed), image: image?.(parsed, codecSlots), embedding: embedding?.(parsed) };
   };
   const probe: RegisteredProvider["probe"] = (value, signal) => provider.probe(settings.parse(value), signal);
+  const models: RegisteredProvider["models"] =
+    list && ((value, signal) => list.call(provider, settings.parse(value), signal));
   const serves = [
     ...(text ? (["text"] as const) : []),
     ...(embedding ? (["embeddings"] as const) : []),
     ...(image ? (["images"] as const) : []),
   ];
-  return [name, { name, title, documentation, settings, serves, open, probe }];
+  return [name, { name, title, documentation, settings, serves, open, probe, models }];
 }

@@ -8,6 +8,7 @@ import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { hasError, readOpenAiFailure } from "./openai-compatible/errors.ts";
 import {
+  compatibleModels,
   compatibleProbe,
   compatibleText,
   responsesSetting,
@@ -43,6 +44,7 @@ export const xai: Provider<XaiSettings> = {
   documentation: "An API key of console.x.ai.",
   settings,
   probe: (settings, signal) => compatibleProbe(VENDORS.xai, settings, signal),
+  models: (settings, signal) => compatibleModels(VENDORS.xai, settings, signal),
   text: (settings) => compatibleText(VENDORS.xai, settings),
   image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);

@@ -25,7 +25,7 @@ import {
 } from "../config/index.ts";
 import { type MasterKey, seal, sealedBy, unseal } from "../lib/seal.ts";
 import type { BackgroundWork } from "../lib/waiting.ts";
-import { describeProviders, probeChannel } from "../providers/registry.ts";
+import { describeProviders, listModels, probeChannel } from "../providers/registry.ts";
 
 interface ReloadOptions {
   /** The settings at the start of the process. */
@@ -136,6 +136,7 @@ export function openConfiguration(
     writeYaml,
     providers: () => (providers ??= describeProviders()),
     probe: probeChannel,
+    models: listModels,
   };
 }
 

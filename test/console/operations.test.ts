@@ -233,7 +233,8 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     await console.fill("Id", own);
     await console.press("button", "Choose… Channel");
     await console.press("option", "openai openai");
-    await console.fill("The vendor's name of the model", "gpt-5.4");
+    await console.press("button", "What the vendor offers The vendor's name of the model");
+    await console.press("option", "gpt-5.4");
     await console.fill("Price of a million input tokens", "1.5");
     await console.fill("Price of a million output tokens", "3");
     await console.press("button", "Save");

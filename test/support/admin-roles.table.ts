@@ -336,6 +336,7 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   "channels.list": row("viewer", REFUSED),
   "channels.create": row("admin", REFUSED),
   "channels.test": row("admin", REFUSED),
+  "channels.models": row("admin", REFUSED),
   "channels.get": row("viewer", REFUSED),
   "channels.update": row("admin", REFUSED),
   "channels.remove": row("admin", REFUSED),

@@ -32,6 +32,7 @@ export type AuditAction =
   | "read"
   | "reseal"
   | "test"
+  | "list models"
   | "use"
   | MemberAction;
 

@@ -7,8 +7,9 @@ import {
   channelTestSchema,
   channelUsesSchema,
   providerSchema,
+  vendorModelsSchema,
 } from "./schema.ts";
-import { testChannel } from "./test-channel.ts";
+import { listVendorModels, testChannel } from "./test-channel.ts";
 import { createChannel, getChannel, listChannels, removeChannel, updateChannel } from "./channels.ts";
 import { flagSchema } from "../input.ts";
 import { operation } from "../operation.ts";
@@ -63,6 +64,17 @@ export const channelOperations = {
     input: channelTestSchema,
     output: channelTestResultSchema,
     run: testChannel,
+  }),
+  "channels.models": operation({
+    method: "POST",
+    path: "/channels/{id}/models",
+    summary: "Ask the vendor of a channel for the models that it offers, to choose a target from",
+    role: "admin",
+    reach: "installation",
+    cost: "page",
+    input: idSchema,
+    output: vendorModelsSchema,
+    run: (context, { id }) => listVendorModels(context, id),
   }),
   "channels.get": operation({
     method: "GET",

@@ -106,6 +106,14 @@ export const channelTestResultSchema = z.object({
   message: z.string().describe("What to change, or what was proven"),
 });
 
+export const vendorModelsSchema = z.object({
+  models: z
+    .array(z.string())
+    .nullable()
+    .describe("The vendor's names, 2,000 at most; null where it did not answer or has no list"),
+  message: z.string(),
+});
+
 export const providerSchema = z.object({
   name: z.string(),
   title: z.string(),

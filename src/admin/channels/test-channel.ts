@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { AdminError } from "../admin-error.ts";
 import { baseUrlOf, changeEntry, NOT_ALLOWED, requireSecretsForAddress, withReach } from "./entry.ts";
-import { channelTestSchema, type channelTestResultSchema } from "./schema.ts";
+import { channelTestSchema, type channelTestResultSchema, type vendorModelsSchema } from "./schema.ts";
 import { checkChannel, freeId, requireChannel, requireProvider } from "./channels.ts";
 import { readConfigured, storedEntry, type ConfiguredValues } from "../configuration/configured.ts";
 import type { ConfiguredChannel } from "../configuration/store-port.ts";
@@ -25,26 +25,60 @@ export async function testChannel(
   const address = baseUrlOf(channel) ?? null;
   const detail = { provider: declared.provider, address };
   await context.store.audit.note({ by: context.by, kind: "channel", action: "test", subject: id, detail });
-  const startedAt = context.clock.monotonic();
-  const result = (ok: boolean, message: string): TestResult => ({
+  const { value: _, ...result } = await askVendor(context, (signal) =>
+    context.configuration.probe(channel, signal),
+  );
+  return result.ok ? { ...result, message: "The vendor accepts the address and the credential." } : result;
+}
+
+/** Returns the outcome of a call to a vendor for whoever configures the channel; it takes ten seconds at most. */
+async function askVendor<Value>(
+  { clock }: OperationContext,
+  call: (signal: AbortSignal) => Promise<Value>,
+): Promise<TestResult & { value?: Value }> {
+  const startedAt = clock.monotonic();
+  const outcome = (ok: boolean, message: string): TestResult => ({
     ok,
-    ms: Math.round(context.clock.monotonic() - startedAt),
+    ms: Math.round(clock.monotonic() - startedAt),
     message,
   });
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    await context.configuration.probe(channel, signal);
-    return result(true, "The vendor accepts the address and the credential.");
+    const value = await call(signal);
+    return { ...outcome(true, ""), value };
   } catch (error) {
     if (signal.aborted && !(error instanceof UpstreamError))
-      return result(
+      return outcome(
         false,
         "No response within ten seconds: check the address, and that firewalls let this machine out.",
       );
-    if (error instanceof UpstreamError) return result(false, explain(error));
+    if (error instanceof UpstreamError) return outcome(false, explain(error));
     throw error;
   }
 }
+
+/**
+ * Asks the vendor of a channel for its models, with the address and the credential of the channel. Takes ten seconds at
+ * most. `models` is null where the vendor did not answer, or has no list.
+ */
+export async function listVendorModels(
+  context: OperationContext,
+  id: string,
+): Promise<z.output<typeof vendorModelsSchema>> {
+  const { channel, declared } = requireChannel(await readConfigured(context), id);
+  if (!channel) throw new AdminError(400, "id", "the channel cannot be used: see its problems");
+  const detail = { provider: declared.provider, address: baseUrlOf(channel) ?? null };
+  const act = { by: context.by, kind: "channel", action: "list models", subject: id, detail } as const;
+  await context.store.audit.note(act);
+  const { value, message } = await askVendor(context, (signal) =>
+    context.configuration.models(channel, signal),
+  );
+  if (value === null) return { models: null, message: NO_LIST };
+  return { models: value ?? null, message: value ? `The vendor offers ${value.length} models.` : message };
+}
+
+const NO_LIST =
+  "The gateway cannot read a list of this vendor's models: type the name as the vendor's documents have it.";
 
 async function candidate(
   context: OperationContext,

@@ -170,6 +170,11 @@ export interface Configuration {
   providers(): readonly ProviderDescription[];
   /** Calls the vendor with the channel's address and credential. Throws an `UpstreamError`. */
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
+  /**
+   * Asks the vendor for its models, with the channel's address and credential. Returns null for a vendor without a list.
+   * Throws an `UpstreamError`.
+   */
+  models(channel: Channel, signal: AbortSignal): Promise<string[] | null>;
 }
 
 /** The records with sealed secrets, as the transaction that changes a secret sees them. */

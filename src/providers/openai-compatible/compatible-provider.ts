@@ -17,7 +17,7 @@ import {
   type OpenAiSettings,
 } from "./connection.ts";
 import { createOpenAiEmbeddings } from "./embeddings.ts";
-import { probeOpenAi } from "./probe.ts";
+import { listOpenAi, probeOpenAi } from "./probe.ts";
 import { createOpenAiResponses } from "./responses.ts";
 import { createOpenAiText } from "./text.ts";
 import type { CompatibleVendor } from "./vendors.ts";
@@ -39,6 +39,7 @@ export function compatibleProvider(vendor: CompatibleVendor): Provider<Compatibl
       : `An API key of ${vendor.title}.`,
     settings,
     probe: (parsed, signal) => compatibleProbe(vendor, parsed, signal),
+    models: (parsed, signal) => compatibleModels(vendor, parsed, signal),
     text: (parsed) => compatibleText(vendor, parsed),
     ...(vendor.embeds && { embedding: (parsed) => compatibleEmbedding(vendor, parsed) }),
   };
@@ -95,6 +96,15 @@ export async function compatibleProbe(
   const connection = connectionOf(vendor, settings);
   const base = withoutEndSlash(settings.baseUrl);
   await probeOpenAi(connection, `${base}/${path}`, signal);
+}
+
+/** Reads the list of models. */
+export function compatibleModels(
+  vendor: CompatibleVendor,
+  settings: OpenAiSettings,
+  signal: AbortSignal,
+): Promise<string[]> {
+  return listOpenAi(connectionOf(vendor, settings), `${withoutEndSlash(settings.baseUrl)}/models`, signal);
 }
 
 function connectionOf({ traits, ownCodes }: CompatibleVendor, settings: OpenAiSettings): OpenAiConnection {

@@ -1,5 +1,6 @@
 import { writeJsonBody } from "../transport/json-body.ts";
 import { callJson } from "../transport/json-call.ts";
+import { readModels } from "../transport/model-list.ts";
 import { probeByEither, probeByReading, probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
 import type { OpenAiConnection } from "./connection.ts";
 
@@ -19,4 +20,13 @@ export async function probeOpenAi(
         callJson("POST", { ...call, url, body: writeJsonBody(() => message) }, errors.classify),
       ),
   );
+}
+
+/** Reads the names of the models of the list. */
+export function listOpenAi(
+  { formHeaders: headers, errors }: OpenAiConnection,
+  url: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  return readModels({ headers, signal, url }, errors.classify);
 }

@@ -30,6 +30,7 @@ const ACTIONS = [
   "redeliver",
   "reseal",
   "test",
+  "list models",
   "use",
   "reset password",
   "change password",

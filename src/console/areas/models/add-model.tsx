@@ -10,6 +10,7 @@ import { NumberField } from "../../ui/forms/number-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
+import { VendorModelField } from "./vendor-model.tsx";
 import { NEW_MODEL, newModel, type NewModelValues } from "./new-model.ts";
 
 const MAX_LISTED = 1000;
@@ -42,7 +43,7 @@ export function AddModel({ onClose }: { onClose(): void }) {
       />
       <div className="grid gap-5 sm:grid-cols-2">
         <SelectField name="channel" label={t("form.channel")} options={channels} isRequired />
-        <TextField name="upstreamModel" label={t("form.upstream")} isMono />
+        <VendorModelField label={t("form.upstream")} />
       </div>
       {type === "image" && (
         <SelectField

@@ -1,14 +1,11 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { Input } from "react-aria-components/Input";
-import { Label } from "react-aria-components/Label";
-import { TextField } from "react-aria-components/TextField";
 import { useController } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { useChannelOptions } from "../../api/options.ts";
 import { Button } from "../../ui/forms/button.tsx";
-import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
 import { PlainSelect } from "./plain-select.tsx";
+import { VendorModelInput } from "./vendor-model.tsx";
 import { targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
 
 /** Adds one of the known targets to the route of the surrounding form. Shows nothing when the route has all of them. */
@@ -68,10 +65,13 @@ export function AddTarget() {
         none={t("route.channel.none")}
         onChange={setChannel}
       />
-      <TextField value={typed} onChange={setTyped} className={`${FIELD} w-72 max-w-full`} autoComplete="off">
-        <Label className="font-medium">{t("route.upstream")}</Label>
-        <Input placeholder={field.value[0]?.upstreamModel ?? ""} className={INPUT} spellCheck="false" />
-      </TextField>
+      <VendorModelInput
+        label={t("route.upstream")}
+        channel={channel}
+        value={typed}
+        onChange={setTyped}
+        placeholder={field.value[0]?.upstreamModel ?? ""}
+      />
       <Button icon={Plus} isDisabled={!isReady} onPress={add}>
         {t("route.add")}
       </Button>

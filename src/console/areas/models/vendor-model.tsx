@@ -1,0 +1,125 @@
+import { useQuery } from "@tanstack/react-query";
+import { ChevronDown } from "lucide-react";
+import { useState, type ReactNode } from "react";
+import { Button } from "react-aria-components/Button";
+import { ComboBox } from "react-aria-components/ComboBox";
+import { Input } from "react-aria-components/Input";
+import { Label } from "react-aria-components/Label";
+import { ListBox, ListBoxItem } from "react-aria-components/ListBox";
+import { Popover } from "react-aria-components/Popover";
+import { useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { call } from "../../api/call.ts";
+import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
+import { FieldFrame, useField } from "../../ui/forms/field-frame.tsx";
+import type { NewModelValues } from "./new-model.ts";
+
+/** Most names that are shown at once; typing finds the others. */
+const MAX_SHOWN = 100;
+const ASKED_AGAIN_MS = 5 * 60_000;
+
+/** A field of the surrounding form for a vendor's name of a model, with the names that the vendor offers. */
+export function VendorModelField({ label }: { label: string }) {
+  const channel = useWatch<NewModelValues, "channel">({ name: "channel" });
+  const { field, error, shared } = useField({ name: "upstreamModel" });
+  return (
+    <VendorModelBox {...shared} channel={channel} value={String(field.value ?? "")} onChange={field.onChange}>
+      {(input) => (
+        <FieldFrame label={label} error={error}>
+          {input}
+        </FieldFrame>
+      )}
+    </VendorModelBox>
+  );
+}
+
+/** The same outside of a form. */
+export function VendorModelInput({
+  label,
+  placeholder,
+  ...box
+}: Pick<BoxProps, "channel" | "value" | "onChange"> & { label: string; placeholder: string }) {
+  return (
+    <VendorModelBox {...box} className={`${FIELD} w-72 max-w-full`} placeholder={placeholder}>
+      {(input) => (
+        <>
+          <Label className="font-medium">{label}</Label>
+          {input}
+        </>
+      )}
+    </VendorModelBox>
+  );
+}
+
+interface BoxProps {
+  channel: string | null;
+  value: string;
+  onChange(name: string): void;
+  placeholder?: string;
+  className: string;
+  children(input: ReactNode): ReactNode;
+}
+
+/** A name that is typed, or chosen from the vendor's list. The vendor is asked once the list is opened. */
+function VendorModelBox({ channel, value, onChange, placeholder, children, ...shared }: BoxProps) {
+  const { t } = useTranslation("models");
+  const [isOpen, setOpen] = useState(false);
+  const offered = useVendorModels(channel, isOpen);
+  const typed = value.trim().toLowerCase();
+  const found = (offered.data?.models ?? []).filter((name) => name.toLowerCase().includes(typed));
+  const empty = offered.isFetching
+    ? t("vendor.asking")
+    : offered.data?.models
+      ? t("vendor.noneFits")
+      : (offered.data?.message ?? offered.error?.message);
+  return (
+    <ComboBox
+      {...shared}
+      items={found.slice(0, MAX_SHOWN).map((id) => ({ id }))}
+      inputValue={value}
+      onInputChange={onChange}
+      onOpenChange={setOpen}
+      allowsCustomValue
+      allowsEmptyCollection
+      menuTrigger="manual"
+    >
+      {children(
+        <span className="relative block">
+          <Input className={`${INPUT} pr-8 font-mono`} placeholder={placeholder} spellCheck="false" />
+          <Button
+            isDisabled={channel === null}
+            aria-label={t("vendor.list")}
+            className="absolute inset-y-0 right-0 flex w-8 items-center justify-center text-muted data-disabled:opacity-40"
+          >
+            <ChevronDown size={14} aria-hidden />
+          </Button>
+        </span>,
+      )}
+      <Popover className="w-(--trigger-width) min-w-56 animate-appear rounded-lg bg-raised shadow-popover">
+        <ListBox<{ id: string }>
+          className="max-h-72 overflow-auto p-1 outline-none"
+          renderEmptyState={() => <p className="px-2 py-3 text-muted">{empty}</p>}
+        >
+          {({ id }) => (
+            <ListBoxItem
+              textValue={id}
+              className="cursor-pointer rounded-md px-2 py-1.5 font-mono text-xs outline-none data-focused:bg-hover"
+            >
+              {id}
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+    </ComboBox>
+  );
+}
+
+function useVendorModels(channel: string | null, isWanted: boolean) {
+  return useQuery({
+    queryKey: ["channels.models", channel],
+    queryFn: () => call("channels.models", { id: channel ?? "" }),
+    enabled: isWanted && channel !== null,
+    staleTime: ASKED_AGAIN_MS,
+    retry: false,
+  });
+}
