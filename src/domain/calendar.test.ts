@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runningPeriod } from "./calendar.ts";
+import { nextDayIn, runningPeriod, startOfDayIn } from "./calendar.ts";
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -19,4 +19,19 @@ test("a total budget has one period for ever", () => {
 test("a clock that jumps back never begins an earlier period", () => {
   const today = at("2026-03-02T00:00:00Z");
   expect(runningPeriod("day", today, at("2026-03-01T22:00:00Z"))).toBe(today);
+});
+
+test.each([
+  ["Europe/Berlin", "2026-06-15T12:00Z", "2026-06-14T22:00Z", "2026-06-15T22:00Z"],
+  ["Europe/Berlin", "2026-03-29T12:00Z", "2026-03-28T23:00Z", "2026-03-29T22:00Z"],
+  ["Europe/Berlin", "2026-10-25T00:30Z", "2026-10-24T22:00Z", "2026-10-25T23:00Z"],
+  ["America/Los_Angeles", "2026-11-01T03:00Z", "2026-10-31T07:00Z", "2026-11-01T07:00Z"],
+  ["America/Los_Angeles", "2026-11-01T20:00Z", "2026-11-01T07:00Z", "2026-11-02T08:00Z"],
+  ["Asia/Kathmandu", "2026-06-15T18:14Z", "2026-06-14T18:15Z", "2026-06-15T18:15Z"],
+  ["Asia/Kathmandu", "2026-06-15T18:15Z", "2026-06-15T18:15Z", "2026-06-16T18:15Z"],
+  ["UTC", "2026-06-15T00:00Z", "2026-06-15T00:00Z", "2026-06-16T00:00Z"],
+])("a day in %s at %s begins at %s and ends at %s", (zone, at, start, end) => {
+  const begun = startOfDayIn(zone, Date.parse(at));
+  expect(new Date(begun).toISOString()).toBe(new Date(start).toISOString());
+  expect(new Date(nextDayIn(zone, begun)).toISOString()).toBe(new Date(end).toISOString());
 });

@@ -20,6 +20,30 @@ export function nextSpan(span: Span, start: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
+/** Returns the start of the day of a time zone that contains a time, in Unix milliseconds. `zone` is an IANA name. */
+export function startOfDayIn(zone: string, at: number): number {
+  const local = at + offsetOf(zone, at);
+  const midnight = local - (local % DAY_MS);
+  // The offset may have changed since midnight.
+  return midnight - offsetOf(zone, midnight - offsetOf(zone, at));
+}
+
+/** Returns the start of the next day of a time zone; a day has 23 to 25 hours. */
+export function nextDayIn(zone: string, start: number): number {
+  return startOfDayIn(zone, start + 1.5 * DAY_MS);
+}
+
+/** Returns how far the clocks of a time zone are ahead of UTC at a time, in milliseconds. */
+function offsetOf(zone: string, at: number): number {
+  const parts = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" }).formatToParts(
+    at,
+  );
+  const name = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
+  const [, sign, hours, minutes] = /GMT([+-])(\d{2}):(\d{2})/.exec(name) ?? [];
+  const ahead = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * MINUTE_MS;
+  return sign === "-" ? -ahead : ahead;
+}
+
 /** The time after which a budget starts at zero again. Days and months are in UTC; `total` never ends. */
 export type Period = "total" | "day" | "month";
 

@@ -149,6 +149,18 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     expect(await shown.page.$eval("[aria-pressed=true]", (button) => button.textContent)).toBe("7 days");
   });
 
+  test("days are those of the zone that one has chosen, which the chart names", async () => {
+    await shown.page.emulateTimezone("Asia/Kathmandu");
+    await shown.open("/usage?range=7d&step=day");
+    await shown.see("Days in UTC");
+    await shown.page.evaluate(`localStorage.setItem("gateway.zone", "local")`);
+    await shown.reload();
+    await shown.see("Days in Asia/Kat");
+    await shown.page.evaluate(`localStorage.removeItem("gateway.zone")`);
+    await shown.page.emulateTimezone();
+    await shown.open("/");
+  });
+
   test("a key alone shows its usage, models and prices, and is not kept", async () => {
     await shown.endSession();
     await shown.open("/key");

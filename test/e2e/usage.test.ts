@@ -448,3 +448,25 @@ test("a key sees its own usage, limits, budgets and last requests, and nobody's 
   );
   expect(statuses).toContain(429);
 });
+
+test("days of usage and overview are those of a time zone, and add up to the same", async () => {
+  const id = newId();
+  expect((await chat(LONG, id)).status).toBe(200);
+  await fixture.gateway.charged(id);
+  const from = new Date(Date.now() - 7 * 86_400_000).toISOString();
+  for (const path of ["/usage?interval=day&", "/overview?"]) {
+    const read = async (zone: string) => await admin.act("GET", `${path}from=${from}&zone=${zone}`);
+    const [tokyo, utc] = [await read("Asia/Tokyo"), await read("UTC")];
+    expect([tokyo.zone, utc.zone]).toEqual(["Asia/Tokyo", "UTC"]);
+    expect(tokyo.totals.amount).toBe(utc.totals.amount);
+    expect(tokyo.totals.requests).toBeGreaterThan(0);
+    const { series } = tokyo as { series: { at: string; amount: string; requests: number }[] };
+    for (const { at } of series) expect(at).toEndWith("T15:00:00.000Z");
+    const all = series.reduce((sum, { amount }) => sum + parseNanos(amount), 0n);
+    expect(all).toBe(parseNanos(tokyo.totals.amount));
+    const today = series.findLast(({ at }) => Date.parse(at) <= Date.now());
+    expect(today?.requests).toBeGreaterThan(0);
+  }
+  const wrong = await admin.send("GET", "/overview?zone=Europe/Nowhere");
+  expect([wrong.status, wrong.body.error.field]).toEqual([400, "zone"]);
+});

@@ -9,7 +9,7 @@ import { readStatus } from "../status/status.ts";
 import { topGroups } from "./top-groups.ts";
 import { isoTime } from "../output.ts";
 import { chooseCurrency, previousOf, readSeries, type Series } from "../usage/range.ts";
-import type { overviewSchema } from "../usage/schema.ts";
+import { type overviewSchema, zoneSchema } from "../usage/schema.ts";
 import { spendView, spendingOf, trafficView } from "../usage/totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -21,6 +21,7 @@ export const overviewInputSchema = z.strictObject({
   organizationId: z.string().optional(),
   from: queryTimeSchema.optional().describe("By default a day before `to`"),
   to: queryTimeSchema.optional().describe("Exclusive; now by default"),
+  zone: zoneSchema,
   currency: z.string().optional().describe("By default the one of most requests"),
 });
 
@@ -52,6 +53,7 @@ export async function readOverview(
     from: isoTime(series.from),
     to: isoTime(series.to),
     isUnfinished: series.isUnfinished,
+    zone: series.zone,
     interval: series.interval,
     currency,
     currencies,
@@ -101,9 +103,9 @@ function pointsOf(
   counts: Parameters<typeof trafficView>[0],
   currency: string,
 ): z.input<typeof overviewSchema>["series"] {
-  const { points } = series;
-  const sumsAt = Map.groupBy(sums, ({ at }) => at);
-  const countsAt = Map.groupBy(counts, ({ at }) => at);
+  const { points, pointOf } = series;
+  const sumsAt = Map.groupBy(sums, ({ at }) => pointOf(at));
+  const countsAt = Map.groupBy(counts, ({ at }) => pointOf(at));
   const pointAt = (at: number) => ({
     at: isoTime(at),
     ...joined(spendingOf(sumsAt.get(at) ?? [], currency), trafficView(countsAt.get(at) ?? [])),
@@ -113,7 +115,7 @@ function pointsOf(
 
 /** Returns the amounts of the most expensive models and of all others together, for each point. */
 function spendByModel(
-  { points }: Series,
+  { points, pointOf }: Series,
   sums: readonly SpendingSum[],
   currency: string,
 ): z.input<typeof overviewSchema>["spend"] {
@@ -130,7 +132,8 @@ function spendByModel(
     const id = named.has(model) ? model : "other";
     const row = amounts.get(id) ?? new Map<number, bigint>();
     amounts.set(id, row);
-    row.set(at, (row.get(at) ?? 0n) + amount);
+    const point = pointOf(at);
+    row.set(point, (row.get(point) ?? 0n) + amount);
   }
   const order = [...named, ...(amounts.has("other") ? ["other"] : [])];
   return order.map((id) => ({

@@ -1,5 +1,5 @@
 import { AdminError } from "../admin-error.ts";
-import { nextSpan, startOfSpan } from "../../domain/calendar.ts";
+import { nextDayIn, nextSpan, startOfDayIn, startOfSpan } from "../../domain/calendar.ts";
 import type { SpendingSum, UsageRange } from "./store-port.ts";
 
 const MINUTE_MS = 60_000;
@@ -10,6 +10,8 @@ const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
+/** Maximum range whose days may be those of a time zone, as they are made of hours. */
+const MAX_ZONE_DAYS_MS = 32 * DAY_MS;
 /**
  * Maximum age of the start of a range with minutes. The ends of older ranges are rounded to the hour, because sums of
  * minutes are removed.
@@ -32,6 +34,10 @@ export interface Series {
   points: number[];
   /** True when the last point is still running. */
   isUnfinished: boolean;
+  /** Time zone of the days: UTC where there are too many sums of hours to make other days of. */
+  zone: string;
+  /** Returns the beginning of the point that a sum belongs to. */
+  pointOf(at: number): number;
   /** The sums to read. */
   where: Pick<UsageRange, "from" | "to" | "span">;
 }
@@ -42,7 +48,13 @@ export function readSeries(
     from,
     to,
     interval,
-  }: { from?: number | undefined; to?: number | undefined; interval?: Interval | undefined },
+    zone: wantedZone = "UTC",
+  }: {
+    from?: number | undefined;
+    to?: number | undefined;
+    interval?: Interval | undefined;
+    zone?: string | undefined;
+  },
   now: number,
   usualMs: number,
 ): Series {
@@ -62,13 +74,19 @@ export function readSeries(
   const first = startOfSpan(cut, begin);
   const lastCut = end >= now ? "minute" : cut;
   const last = nextSpan(lastCut, startOfSpan(lastCut, end - 1));
+  const isOfZone = chosen === "day" && wantedZone !== "UTC" && end - begin <= MAX_ZONE_DAYS_MS;
+  const zone = isOfZone ? wantedZone : "UTC";
+  const startOf = (at: number) => (isOfZone ? startOfDayIn(zone, at) : startOfSpan(chosen, at));
+  const nextOf = (at: number) => (isOfZone ? nextDayIn(zone, at) : nextSpan(chosen, at));
   const points: number[] = [];
-  for (let at = startOfSpan(chosen, first); at < last; at = nextSpan(chosen, at)) points.push(at);
-  const isUnfinished = nextSpan(chosen, points.at(-1) ?? first) > now;
+  for (let at = startOf(first); at < last; at = nextOf(at)) points.push(at);
+  const isUnfinished = nextOf(points.at(-1) ?? first) > now;
+  const pointOf = (at: number): number =>
+    isOfZone ? (points.findLast((point) => point <= at) ?? points[0] ?? at) : at;
   // Nothing comes after now, so that the running hour, day or month is one row of each combination.
   const until = last < now ? last : nextSpan("month", startOfSpan("month", last));
-  const where = { from: first, to: until, span: chosen };
-  return { from: first, to: last, interval: chosen, points, isUnfinished, where };
+  const where = { from: first, to: until, span: isOfZone ? ("hour" as const) : chosen };
+  return { from: first, to: last, interval: chosen, points, isUnfinished, zone, pointOf, where };
 }
 
 function usualInterval(lengthMs: number, hasMinutes: boolean): Interval {

@@ -16,7 +16,7 @@ import {
 } from "./groups.ts";
 import { chooseCurrency, previousOf, readSeries, type Series } from "./range.ts";
 import type { CountSum, SpendingSum, UsageRange, UsageSum } from "./store-port.ts";
-import { intervalSchema, type usageSchema } from "./schema.ts";
+import { intervalSchema, type usageSchema, zoneSchema } from "./schema.ts";
 import { shareOf, spendingOf, spendView, type Total, totalOf, usageView } from "./totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -34,6 +34,7 @@ const usageFilterSchema = z.strictObject({
   model: z.string().optional(),
   channel: z.string().optional(),
   interval: intervalSchema.optional().describe("By default the finest that stays readable"),
+  zone: zoneSchema,
 });
 
 export const usageInputSchema = usageFilterSchema.extend({
@@ -72,7 +73,7 @@ export async function readUsage(
   ]);
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
-  const sumsAt = Map.groupBy(sums, ({ at }) => at);
+  const sumsAt = Map.groupBy(sums, ({ at }) => series.pointOf(at));
   const all = groupsOf({ by, sums: sumsOfGroups, ...counts }, (own) => totalOf(own, currency));
   const groups = all.slice(0, limit);
   const ids = groups.map(({ id }) => id);
@@ -97,6 +98,7 @@ export async function readUsage(
     from: isoTime(series.from),
     to: isoTime(series.to),
     isUnfinished: series.isUnfinished,
+    zone: series.zone,
     interval: series.interval,
     currency,
     currencies,
@@ -188,8 +190,8 @@ async function usageRange(
   return { series, range, otherwise: own?.currency ?? "USD" };
 }
 
-function pointsOf(sums: readonly SpendingSum[], { points }: Series, currency: string) {
-  const sumsAt = Map.groupBy(sums, ({ at }) => at);
+function pointsOf(sums: readonly SpendingSum[], { points, pointOf }: Series, currency: string) {
+  const sumsAt = Map.groupBy(sums, ({ at }) => pointOf(at));
   const pointAt = (at: number) => ({
     at: isoTime(at),
     ...spendView(spendingOf(sumsAt.get(at) ?? [], currency)),

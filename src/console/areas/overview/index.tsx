@@ -16,6 +16,7 @@ import { CHECKLIST_HEIGHT, Checklist, useHasChecklist } from "./checklist.tsx";
 import { TopCard } from "./top-card.tsx";
 import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 import { Verdict } from "./verdict.tsx";
+import { zoneName } from "../../ui/text/zone.ts";
 
 const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
@@ -74,6 +75,7 @@ function useOverview() {
     ...operationQuery("overview.get", {
       from,
       to,
+      zone: zoneName(),
       ...(organizationId !== null && { organizationId }),
       ...(currency !== undefined && { currency }),
     }),

@@ -96,7 +96,7 @@ export function SpendCard({ overview }: { overview: Overview }) {
 
 /** A chart over the points of the overview. The user can drag over a part of it to narrow the range. */
 function ChartCard({
-  overview: { series: points, interval, isUnfinished },
+  overview: { series: points, interval, zone, isUnfinished },
   empty,
   ...chart
 }: {
@@ -108,7 +108,7 @@ function ChartCard({
   const onSelect = useNarrowing();
   return (
     <Card title={chart.label}>
-      {empty || <Chart {...chart} {...{ times, interval, isUnfinished, onSelect }} />}
+      {empty || <Chart {...chart} {...{ times, interval, zone, isUnfinished, onSelect }} />}
     </Card>
   );
 }

@@ -23,6 +23,7 @@ import { DataTable } from "../../ui/table/data-table.tsx";
 import { ExportMenu } from "../../ui/table/export-menu.tsx";
 import { formatCount, formatShortMoney } from "../../ui/text/format.ts";
 import { noneOf, useUsageColumns } from "./columns.tsx";
+import { zoneName } from "../../ui/text/zone.ts";
 
 const DEFAULT_RANGE = "7d";
 /** Maximum number of groups that the gateway lists at once. */
@@ -109,6 +110,7 @@ function useUsageFilter(): Input<"usage.list"> & { groupBy: (typeof GROUPS)[numb
     ...(interval && { interval }),
     from,
     to,
+    zone: zoneName(),
   };
 }
 
@@ -139,7 +141,7 @@ function UsageFilters({ usage }: { usage: Usage | undefined }) {
 function SpendOverTime({ by, usage }: { by: (typeof GROUPS)[number]; usage: Usage }) {
   const { t } = useTranslation("money");
   const narrow = useNarrowing();
-  const { series, groups, currency, interval, isUnfinished } = usage;
+  const { series, groups, currency, interval, zone, isUnfinished } = usage;
   const times = useMemo(() => series.map(({ at }) => at), [series]);
   const shown = useMemo(() => {
     const named = groups
@@ -171,6 +173,7 @@ function SpendOverTime({ by, usage }: { by: (typeof GROUPS)[number]; usage: Usag
           times={times}
           series={shown}
           interval={interval}
+          zone={zone}
           isUnfinished={isUnfinished}
           onSelect={narrow}
           format={(value) => formatShortMoney(String(value), currency)}

@@ -10,7 +10,7 @@ const HEIGHT = "h-56";
 
 /** Values over time. They are read by hovering, with the arrow keys, or in a table of the same numbers. */
 export function Chart(props: ChartData) {
-  const { label, times, series, format, interval } = props;
+  const { label, times, series, format, interval, zone = "UTC" } = props;
   const { t } = useTranslation();
   const [isTable, setTable] = useState(false);
   const [index, setIndex] = useState<number | null>(null);
@@ -19,6 +19,11 @@ export function Chart(props: ChartData) {
     <figure className="flex min-w-0 flex-col gap-2" aria-label={label}>
       <div className="flex items-start gap-3">
         <Legend series={series} index={index} format={format} />
+        {interval === "day" && (
+          <span className="self-center text-xs whitespace-nowrap text-muted">
+            {t("chart.days", { zone })}
+          </span>
+        )}
         <IconButton
           icon={isTable ? ChartArea : Table}
           label={isTable ? t("chart.show") : t("chart.table")}
@@ -34,7 +39,7 @@ export function Chart(props: ChartData) {
             aria-live="polite"
             className="pointer-events-none absolute top-0 right-2 rounded-sm bg-surface px-1 text-xs text-muted"
           >
-            {time !== undefined && formatStep(Date.parse(time), interval)}
+            {time !== undefined && formatStep(Date.parse(time), interval, zone)}
           </p>
         </div>
       )}
@@ -94,7 +99,7 @@ function Legend({ series, index, format }: Pick<ChartData, "series" | "format"> 
 }
 
 /** The numbers of a chart as a table. */
-function ChartTable({ label, times, series, format, interval }: ChartData) {
+function ChartTable({ label, times, series, format, interval, zone }: ChartData) {
   const { t } = useTranslation();
   const head = "sticky top-0 bg-surface px-3 py-2 text-xs font-medium text-muted";
   return (
@@ -121,7 +126,7 @@ function ChartTable({ label, times, series, format, interval }: ChartData) {
           {times.map((at, row) => (
             <tr key={at} className="border-t border-line">
               <th scope="row" className="px-3 py-1.5 text-left font-normal whitespace-nowrap text-muted">
-                {formatStep(Date.parse(at), interval)}
+                {formatStep(Date.parse(at), interval, zone)}
               </th>
               {series.map(({ name, values }) => {
                 const value = values[row];

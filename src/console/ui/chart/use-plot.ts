@@ -23,7 +23,7 @@ export function usePlot(
   const theme = useThemeChanges();
   const report = useEffectEvent(onIndex);
   const select = useEffectEvent((from: number, to: number) => props.onSelect?.(from, to));
-  const { kind, times, series, format, interval, isUnfinished } = props;
+  const { kind, times, series, format, interval, zone, isUnfinished } = props;
   useEffect(() => {
     const element = container.current;
     if (!element) return undefined;
@@ -39,7 +39,7 @@ export function usePlot(
       created.destroy();
       plot.current = null;
     };
-  }, [container, kind, times, series, format, interval, isUnfinished, theme]);
+  }, [container, kind, times, series, format, interval, zone, isUnfinished, theme]);
   return (index) => {
     const created = plot.current;
     const time = created?.data[0][index];
@@ -71,7 +71,7 @@ function dataOf({ kind, times, series, isUnfinished }: ChartData): uPlot.Aligned
 
 function optionsOf(
   element: HTMLElement,
-  { kind, series, times, format, interval, isUnfinished, onSelect }: ChartData,
+  { kind, series, times, format, interval, zone, isUnfinished, onSelect }: ChartData,
   onIndex: (index: number | null) => void,
 ): uPlot.Options {
   const isOfDays = interval === "day" || interval === "month";
@@ -101,7 +101,7 @@ function optionsOf(
         space: 72,
         values: (_plot, splits, _axis, _space, step) =>
           splits.map((second) =>
-            step < DAY_SECONDS && !isOfDays ? formatClock(second * 1_000) : formatDay(second * 1_000),
+            step < DAY_SECONDS && !isOfDays ? formatClock(second * 1_000) : formatDay(second * 1_000, zone),
           ),
       },
       {
@@ -206,8 +206,10 @@ export interface ChartData {
   /** ISO 8601. */
   times: readonly string[];
   series: readonly Series[];
-  /** Length of a step. Days and months are those of UTC. */
+  /** Length of a step. Months are those of UTC. */
   interval: "minute" | "quarter" | "hour" | "day" | "month";
+  /** Time zone of days; UTC by default. */
+  zone?: string;
   /** True when the last step is still running. */
   isUnfinished?: boolean;
   /** Renders a value. */

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import { Button } from "../forms/button.tsx";
 import { INPUT } from "../forms/field-class.ts";
+import { dayOf, startOfDay, zoneName } from "../text/zone.ts";
 import type { Range } from "./range.ts";
 
 /** Two days, both of them included. */
@@ -19,13 +20,12 @@ export function CustomRange({
 }) {
   const { t } = useTranslation();
   const { change } = useFilters();
-  const [from, setFrom] = useState(range.from.slice(0, 10));
-  const [to, setTo] = useState(range.to.slice(0, 10));
+  const [from, setFrom] = useState(dayOf(Date.parse(range.from)));
+  const [to, setTo] = useState(dayOf(Date.parse(range.to) - 1));
   const isRight = from !== "" && to !== "" && from <= to;
   const apply = () => {
-    const end = new Date(`${to}T00:00:00Z`);
-    end.setUTCDate(end.getUTCDate() + 1);
-    change({ range: undefined, from: `${from}T00:00:00.000Z`, to: end.toISOString() });
+    const [start, end] = [startOfDay(from), startOfDay(to, 1)];
+    change({ range: undefined, from: new Date(start).toISOString(), to: new Date(end).toISOString() });
     onClose();
   };
   return (
@@ -40,7 +40,7 @@ export function CustomRange({
         <div className="flex w-60 flex-col gap-3">
           <Day label={t("range.from")} value={from} max={to} onChange={setFrom} />
           <Day label={t("range.to")} value={to} min={from} onChange={setTo} />
-          <p className="text-xs text-muted">UTC</p>
+          <p className="text-xs text-muted">{zoneName()}</p>
           <Button kind="primary" isDisabled={!isRight} onPress={apply}>
             {t("apply")}
           </Button>

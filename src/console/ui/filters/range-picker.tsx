@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import { SEGMENT, Segments } from "../forms/segments.tsx";
 import { formatDay, formatMoment } from "../text/format.ts";
-import { chooseZone, currentZone, zoneName } from "../text/zone.ts";
+import { chooseZone, currentZone, dayOf, startOfDay, zoneName } from "../text/zone.ts";
 import { RANGES, useRange, type Range, type RangeName } from "./range.ts";
 
 const CustomRange = lazy(async () => ({ default: (await import("./custom-range.tsx")).CustomRange }));
@@ -53,12 +53,11 @@ export function RangePicker({ usual = "24h" }: { usual?: RangeName }) {
   );
 }
 
-const DAY_MS = 86_400_000;
-
 /** Returns the range as whole days if possible, otherwise with minutes. */
 function nameOf({ from, to }: Range): string {
   const [start, end] = [Date.parse(from), Date.parse(to)];
-  return start % DAY_MS === 0 && end % DAY_MS === 0
-    ? `${formatDay(start)} – ${formatDay(end - 1)}`
+  const isOfDays = [start, end].every((at) => startOfDay(dayOf(at)) === at);
+  return isOfDays
+    ? `${formatDay(start, zoneName())} – ${formatDay(end - 1, zoneName())}`
     : `${formatMoment(start)} – ${formatMoment(end)}`;
 }

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { useFilters } from "../../address.ts";
 import { useNow } from "../text/time.tsx";
+import { dayOf, startOfDay } from "../text/zone.ts";
 
 export const RANGES = ["1h", "24h", "7d", "30d", "month"] as const;
 export type RangeName = (typeof RANGES)[number];
@@ -66,6 +67,5 @@ export function useSteadyRange(usual: RangeName = "24h"): { from: string; to?: s
 
 function startOf(name: RangeName, now: number): number {
   if (name !== "month") return now - LENGTHS[name];
-  const date = new Date(now);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+  return startOfDay(`${dayOf(now).slice(0, 7)}-01`);
 }

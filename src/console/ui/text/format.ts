@@ -123,15 +123,19 @@ export function formatMoment(at: number): string {
   }).format(at);
 }
 
-/** Formats a day of a report, which is a UTC day. */
-export function formatDay(at: number): string {
-  return time({ month: "short", day: "numeric", timeZone: "UTC" }).format(at);
+/** Formats a day of a report, which begins at the midnight of `zone`. */
+export function formatDay(at: number, zone = "UTC"): string {
+  return time({ month: "short", day: "numeric", timeZone: zone }).format(at);
 }
 
 /** Formats the beginning of a step of a report. */
-export function formatStep(at: number, step: "minute" | "quarter" | "hour" | "day" | "month"): string {
+export function formatStep(
+  at: number,
+  step: "minute" | "quarter" | "hour" | "day" | "month",
+  zone = "UTC",
+): string {
   if (step === "month") return time({ month: "long", year: "numeric", timeZone: "UTC" }).format(at);
-  if (step === "day") return `${time({ dateStyle: "medium", timeZone: "UTC" }).format(at)} (UTC)`;
+  if (step === "day") return `${time({ dateStyle: "medium", timeZone: zone }).format(at)} (${zone})`;
   return formatTime(at);
 }
 
