@@ -3,14 +3,14 @@ import { FairSemaphore } from "../lib/semaphore.ts";
 import { ByteCursor, type ImageHeader, type Orientation, textAt } from "./header-reader.ts";
 import { decodeForeign, type ForeignFormat } from "./foreign.ts";
 
-/** Maximum pixels of a picture, in total and along one edge. */
+/** Maximum pixels of a picture. `MAX_EDGE` is the maximum along one edge. */
 export const MAX_PIXELS = 50_000_000;
 export const MAX_EDGE = 16_384;
 
 /**
- * Opens a picture for the codec, turned as its header says. Every reader of a caller's or a vendor's picture starts
- * here, so that header and pixels agree. Throws an `UnreadableImageError` when the picture had to be decoded first and
- * could not be; the codec's own errors come from the pipeline.
+ * Opens a picture for the codec, turned as its header says. Every reader of a picture from a caller or vendor begins
+ * here, so that header and pixels agree. Throws an `UnreadableImageError` when the picture must be decoded by another
+ * decoder first and cannot be; errors of the codec are thrown later, by the pipeline.
  */
 export async function openPicture(
   image: Blob,
@@ -21,8 +21,8 @@ export async function openPicture(
 }
 
 /**
- * Decodes all of a picture and keeps nothing, not even its bytes: those that the codec reads from a file stay until the
- * next garbage collection. Throws as `openPicture` does, and the codec's own errors.
+ * Decodes a whole picture and keeps nothing. Reads the bytes into memory first, because bytes that the codec reads from
+ * a file stay there until the next garbage collection. Throws the errors of `openPicture` and of the codec.
  */
 export async function decodeWhole(image: Blob, header: ImageHeader, signal?: AbortSignal): Promise<void> {
   const readable = await readableOf(image, header, signal);
@@ -59,7 +59,7 @@ function pipelineOf(readable: Blob | Uint8Array, header: ImageHeader): Bun.Image
   return orientation === undefined ? pipeline : TURNS[orientation](pipeline);
 }
 
-/** True when vendors and other programs show a picture as its header says; otherwise it must be encoded anew. */
+/** True when vendors and other programs show the picture as its header says. Another picture must be encoded again. */
 export function isPortable({ format, orientation, isUnusual }: ImageHeader): boolean {
   return !isUnusual && !FOREIGN.has(format) && (orientation === undefined || format === "jpeg");
 }
@@ -67,7 +67,10 @@ export function isPortable({ format, orientation, isUnusual }: ImageHeader): boo
 /** Formats that the built-in codec does not read on every platform. */
 const FOREIGN: ReadonlySet<string> = new Set(["heic", "avif", "tiff"]);
 
-/** The pipeline turns before it mirrors, whatever the order of the calls (Exif 2.32, section 4.6.4). */
+/**
+ * The call that turns a picture upright, by orientation. The pipeline always turns before it mirrors, regardless of the
+ * order of calls (Exif 2.32, section 4.6.4).
+ */
 const TURNS: Readonly<Record<Orientation, (picture: Bun.Image) => Bun.Image>> = {
   2: (picture) => picture.flop(),
   3: (picture) => picture.rotate(180),
@@ -81,28 +84,28 @@ const TURNS: Readonly<Record<Orientation, (picture: Bun.Image) => Bun.Image>> = 
 const MIN_DECODE_LIMIT = 2 ** 20;
 
 /**
- * Returns the pixels that the codec may unpack for a picture: the number in its header. The codec derives the limit of
- * a compressed colour profile from it, so small pictures get a minimum.
+ * Returns the maximum number of pixels that the codec may unpack for a picture, which is the number in its header.
+ * Small pictures get a larger maximum, because the codec uses it also as the limit of a compressed colour profile.
  */
 function decodeLimit({ width, height }: ImageHeader): number {
   return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);
 }
 
-/** True when the built-in codec does not read the picture or misreads it. */
+/** True when the built-in codec cannot read the picture or reads it wrongly. */
 function isForeign(header: ImageHeader): header is ImageHeader & { format: ForeignFormat } {
   const { format, isUnusual } = header;
   if (format === "png" || format === "webp" || format === "gif") return false;
   return isUnusual === true || FOREIGN.has(format);
 }
 
-/** The chunks that pixels and colours depend on. */
+/** Types of the PNG chunks that determine pixels and colours. */
 const DECODED: ReadonlySet<string> = new Set(
   "IHDR PLTE tRNS IDAT IEND iCCP sRGB gAMA cHRM cICP sBIT".split(" "),
 );
 
 /**
- * Returns a PNG without other chunks and without bytes after its end: the codec reads a whole file into memory and
- * unpacks compressed text, of which a little makes a lot.
+ * Returns a PNG without other chunks and without the bytes after its end. The codec would read the whole file into
+ * memory and unpack compressed text, which may become very large.
  */
 async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
   const parts: Blob[] = [];
@@ -117,7 +120,7 @@ async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
     if (type === "IEND") {
       const last = image.slice(kept, cursor.offset);
       if (parts.length === 0) return last;
-      // The codec opens no blob that consists of parts of files.
+      // The codec cannot open a blob that consists of several parts of files.
       return Buffer.concat(await Promise.all([...parts, last].map((part) => part.bytes())));
     }
     if (DECODED.has(type)) continue;
@@ -127,14 +130,14 @@ async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
   return image;
 }
 
-/** Pictures decoded or encoded at once; each may take four bytes a pixel. */
+/** Maximum number of pictures that are decoded or encoded at the same time. Each may take four bytes per pixel. */
 const SLOTS = 4;
-/** Most slots of one organization, so that its large pictures never take every slot. */
+/** Maximum number of slots of one organization, so that its large pictures never take all slots. */
 const MAX_SLOTS_PER_ORGANIZATION = SLOTS - 1;
 
 /**
- * Makes the codec slots of a process for the machine's number of processors. One organization leaves a processor to the
- * others: decoding and encoding keep one each busy for seconds.
+ * Returns the codec slots of a process, depending on the machine's number of processors. Decoding or encoding uses a
+ * processor for seconds; one organization must leave one processor to the others.
  */
 export function createCodecSlots(processors: number): FairSemaphore {
   const perOrganization = Math.max(1, Math.min(MAX_SLOTS_PER_ORGANIZATION, processors - 1));

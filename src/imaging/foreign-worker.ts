@@ -11,7 +11,7 @@ import {
 import type { ForeignFormat, ForeignReply, ForeignRequest } from "./foreign.ts";
 import { DISPLAY_P3_PROFILE, SRGB_PROFILE } from "./profiles.ts";
 
-/* Decodes one picture, in a thread that ends afterwards, because the decoder's memory only grows. */
+/* This thread decodes one picture and then ends, because the memory of the decoder never shrinks. */
 
 declare const self: Worker;
 
@@ -20,7 +20,7 @@ self.onmessage = async ({ data }: MessageEvent<ForeignRequest>) => {
   postMessage(reply, "png" in reply ? [reply.png.buffer] : []);
 };
 
-/** The only decoders that run, for any bytes. */
+/** The decoder for each format. No other decoder runs, whatever the bytes are. */
 const DECODERS: Readonly<Record<ForeignFormat, MagickFormat>> = {
   heic: MagickFormat.Heic,
   avif: MagickFormat.Avif,
@@ -49,13 +49,17 @@ async function decode(request: ForeignRequest): Promise<ForeignReply> {
   });
 }
 
-/** True for grey TIFF of these depths: the decoder reads 0 as black in it, even when the file says otherwise. */
+/**
+ * True for a grey TIFF with one of these depths. The decoder reads 0 as black in it, even if the file says otherwise.
+ */
 function isNegative(image: IMagickImage): boolean {
   const isShallow = image.depth === 2 || image.depth === 4;
   return isShallow && image.getAttribute("tiff:photometric") === "min-is-white";
 }
 
-/** Makes a picture RGB. Red, green and blue keep their profile; other colours are converted by theirs. */
+/**
+ * Converts a picture to RGB. A picture that is RGB already keeps its profile; others are converted by their profile.
+ */
 function makeRgb(image: IMagickImage): void {
   if (image.colorSpace !== ColorSpace.sRGB) {
     const isManaged = image.colorSpace === ColorSpace.CMYK && image.getColorProfile() !== null;
@@ -65,15 +69,18 @@ function makeRgb(image: IMagickImage): void {
   }
 }
 
-/** Drops Exif, text and similar data, which could unpack to a lot. The colour profile stays: it defines the pixels. */
+/**
+ * Removes Exif, text and similar data, which may become very large when it is unpacked. Keeps the colour profile, which
+ * defines the pixels.
+ */
 function dropMetadata(image: IMagickImage): void {
   for (const name of image.profileNames) if (name !== "icc") image.removeProfile(name);
   for (const name of image.attributeNames) image.removeAttribute(name);
 }
 
 /**
- * Writes a PNG without compression and filters, since the picture is encoded once more afterwards. The encoder would
- * leave out the colour profile if `zTXt` were excluded.
+ * Writes a PNG without compression and filters, because the picture is encoded again afterwards. `zTXt` is not
+ * excluded, because the encoder would then leave out the colour profile too.
  */
 function writePng(image: IMagickImage): Uint8Array<ArrayBuffer> {
   const { settings } = image;

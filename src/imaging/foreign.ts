@@ -5,9 +5,9 @@ import { untilAborted, withDeadline } from "../lib/waiting.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 
 /**
- * Decodes a picture that the built-in codec does not read or whose colours it misreads: HEIC, AVIF, TIFF, unusual BMP
- * and JPEG of inks. Returns it as an uncompressed PNG, not turned by Exif. Runs in a thread of its own with bounds for
- * pixels, memory and time. Throws an `UnreadableImageError`.
+ * Decodes a picture that the built-in codec cannot read or whose colours it reads wrongly: HEIC, AVIF, TIFF, unusual
+ * BMP and JPEG in ink colours. Returns an uncompressed PNG that is not turned by Exif. Runs in a separate thread with
+ * limits for pixels, memory and time. Throws an `UnreadableImageError`.
  */
 export async function decodeForeign(image: Blob, { signal, ...limits }: ForeignOptions): Promise<Blob> {
   using _turn = await TURNS.acquire(signal);
@@ -32,26 +32,26 @@ export async function decodeForeign(image: Blob, { signal, ...limits }: ForeignO
 
 export type ForeignFormat = Exclude<ImageHeader["format"], "png" | "webp" | "gif">;
 
-/** The message to the thread. */
+/** The message that the thread gets. */
 export interface ForeignRequest {
   decoder: WebAssembly.Module;
   bytes: Uint8Array<ArrayBuffer>;
   format: ForeignFormat;
-  /** The colours of a picture without a profile are those of Display P3, not of sRGB. */
+  /** True when the colours of a picture without a profile are those of Display P3 and not of sRGB. */
   isDisplayP3?: boolean | undefined;
   /** Limits of the decoded picture. */
   maxEdge: number;
   maxPixels: number;
 }
 
-/** The one reply of the thread. */
+/** The only reply that the thread sends. */
 export type ForeignReply = { png: Uint8Array<ArrayBuffer> } | { problem: string };
 
 interface ForeignOptions extends Omit<ForeignRequest, "decoder" | "bytes"> {
   signal?: AbortSignal;
 }
 
-/** The process has one decode at a time: a large picture takes up to a gigabyte. */
+/** The process decodes only one such picture at a time, because a large picture takes up to a gigabyte. */
 const TURNS = createSemaphore(1);
 const MAX_MS = 60_000;
 
@@ -66,7 +66,10 @@ async function replyOf(thread: Worker, request: Omit<ForeignRequest, "decoder">)
 
 let compiled: Promise<WebAssembly.Module> | null = null;
 
-/** Returns the decoder's code, compiled at its first use: compiling takes longer than decoding a small picture. */
+/**
+ * Returns the compiled code of the decoder. It is compiled only once, at its first use, because compiling takes longer
+ * than decoding a small picture.
+ */
 function compiledDecoder(): Promise<WebAssembly.Module> {
   compiled ??= compileDecoder().catch((error: unknown) => {
     compiled = null;

@@ -3,39 +3,45 @@ import { BlobReader } from "../lib/sliced-stream.ts";
 import { yieldToEventLoop } from "../lib/waiting.ts";
 
 /**
- * Reads the first bytes of a blob and skips what is not needed, one window at a time. The total is bounded, so that no
- * header can make it read a whole file.
+ * Reads the header of a blob and skips data that is not needed. The total number of bytes is limited, so that no header
+ * can cause a whole file to be read.
  */
 export interface HeaderReader {
-  /** Bytes in the whole blob. */
+  /** Number of bytes in the whole blob. */
   readonly size: number;
-  /** Reads `length` bytes at `offset`. Throws an `UnreadableImageError` past the end of the blob or of the budget. */
+  /**
+   * Returns `length` bytes at `offset`. Throws an `UnreadableImageError` after the end of the blob or of the permitted
+   * total.
+   */
   bytes(offset: number, length: number): Promise<DataView>;
-  /** Reads `length` bytes at `offset`; null past the end of the blob or of the budget. */
+  /** Returns `length` bytes at `offset`; null after the end of the blob or of the permitted total. */
   peek(offset: number, length: number): Promise<DataView | null>;
 }
 
-/** The contents of a picture's header. */
+/** The properties of a picture that its header contains. */
 export interface ImageHeader {
   format: ReferenceImage["format"];
-  /** Pixels as displayed, after an Exif rotation. */
+  /** Width in pixels as displayed, after an Exif rotation. */
   width: number;
   height: number;
-  /** 1 for a still picture; higher values mean at least two. */
+  /** Number of frames: 1 for a still picture; a higher number means at least two. */
   frames: number;
-  /** True when it may have transparent pixels. */
+  /** True when the picture may have transparent pixels. */
   hasAlpha: boolean;
-  /** The Exif turn of the stored pixels for display; absent when they are upright. */
+  /** Exif orientation: the turn that displays the stored pixels upright; absent when they are upright already. */
   orientation?: Orientation;
-  /** True for a WebP that was encoded without loss. */
+  /** True for a WebP with lossless compression. */
   isLossless?: true;
-  /** True for a HEIC or AVIF whose code points say Display P3; a profile in the file has precedence. */
+  /** True for a HEIC or AVIF whose code points say Display P3. A profile in the file takes precedence. */
   isDisplayP3?: true;
-  /** True for colours or depths of the format that the built-in codec misreads or does not read. */
+  /** True for colours or depths that the built-in codec cannot read or reads wrongly. */
   isUnusual?: true;
 }
 
-/** Exif orientations but 1, which is upright: 2 to 4 mirror or turn by a half, 5 to 8 swap width and height. */
+/**
+ * Exif orientations except 1, which is upright. 2 to 4 mirror the picture or turn it by a half; 5 to 8 swap width and
+ * height.
+ */
 export type Orientation = 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
 /** True when width and height are swapped for display. */
@@ -43,18 +49,20 @@ export function isSideways(orientation: Orientation | undefined): boolean {
   return orientation !== undefined && orientation >= 5;
 }
 
-/** The bytes are not a readable picture; the message completes the sentence "the image …". */
+/** The error for bytes that are not a readable picture. Its message completes the sentence "the image …". */
 export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Bytes of a window after a jump; reading on doubles it. */
+/** Bytes of a window after a jump. Each further window is twice as large. */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
-/** Message for a picture whose header is sound. */
+/** Message for a picture with a valid header that cannot be decoded. */
 export const UNDECODABLE = "cannot be decoded; save it anew as PNG or JPEG";
 
-/** Above the largest reference, so that metadata anywhere in it is skipped or read. */
+/**
+ * Maximum number of bytes that are read. It is more than the largest reference, so that metadata may be anywhere in it.
+ */
 const MAX_BYTES_READ = 40 * 2 ** 20;
 
 export function createHeaderReader(blob: Blob): HeaderReader {
@@ -95,11 +103,11 @@ export function textAt(view: DataView, offset: number, length: number): string {
   return String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + offset, length));
 }
 
-/** Walks the bytes of a blob once, from its start to its end, one window at a time. Dispose it to free the window. */
+/** Reads the bytes of a blob once from start to end, one window at a time. Disposing it frees the window. */
 export class ByteCursor implements Disposable {
   readonly #reader: BlobReader;
   #window = new Uint8Array(0);
-  /** Offset of the window in the blob. */
+  /** Offset in the blob at which the window starts. */
   #start = 0;
   #at = 0;
 
@@ -107,7 +115,7 @@ export class ByteCursor implements Disposable {
     this.#reader = new BlobReader(blob, WINDOW_BYTES);
   }
 
-  /** Bytes in the whole blob. */
+  /** Number of bytes in the whole blob. */
   get size(): number {
     return this.#reader.size;
   }
@@ -117,7 +125,7 @@ export class ByteCursor implements Disposable {
     return this.#start + this.#at;
   }
 
-  /** Takes the next `length` bytes as a view that is valid until the next step; null when fewer are left. */
+  /** Returns the next `length` bytes as a view that is valid until the next call; null when fewer bytes are left. */
   async take(length: number): Promise<DataView | null> {
     if (this.#window.length - this.#at < length && !(await this.#load(length))) return null;
     const { buffer, byteOffset } = this.#window;
@@ -125,7 +133,7 @@ export class ByteCursor implements Disposable {
     return new DataView(buffer, byteOffset + this.#at - length, length);
   }
 
-  /** Takes the next byte; null at the end. */
+  /** Returns the next byte; null at the end. */
   async byte(): Promise<number | null> {
     if (this.#at >= this.#window.length && !(await this.#load(1))) return null;
     const byte = this.#window[this.#at] ?? null;
@@ -133,13 +141,16 @@ export class ByteCursor implements Disposable {
     return byte;
   }
 
-  /** Skips `length` bytes without reading them. Returns false when there are fewer. */
+  /** Skips `length` bytes without reading them. Returns false when fewer bytes are left. */
   advance(length: number): boolean {
     this.#at += length;
     return this.offset <= this.size;
   }
 
-  /** Takes the next `length` bytes and yields them in pieces, each valid until the next step; fewer at the end. */
+  /**
+   * Yields the next `length` bytes in pieces, each valid until the next call; yields fewer bytes at the end of the
+   * blob.
+   */
   async *pieces(length: number): AsyncGenerator<Uint8Array> {
     for (let left = length; left > 0;) {
       if (this.#at >= this.#window.length && !(await this.#load(1))) return;
@@ -151,8 +162,8 @@ export class ByteCursor implements Disposable {
   }
 
   /**
-   * Moves behind the next byte of this value that is followed by another one than `except`. Returns false when there
-   * is none.
+   * Moves to the position after the next byte with this value, ignoring those that are followed by `except`. Returns
+   * false when there is none.
    */
   async seek(value: number, except: number): Promise<boolean> {
     for (;;) {
@@ -160,7 +171,7 @@ export class ByteCursor implements Disposable {
       let found = window.indexOf(value, this.#at);
       while (found >= 0 && window[found + 1] === except) found = window.indexOf(value, found + 2);
       this.#at = Math.max(this.#at, found < 0 ? window.length : found);
-      // The byte that follows may be in the next window.
+      // The following byte may be in the next window.
       if (found >= 0 && found + 1 < window.length) {
         this.#at += 1;
         return true;
@@ -174,7 +185,7 @@ export class ByteCursor implements Disposable {
     this.#reader[Symbol.dispose]();
   }
 
-  /** Reads a window that starts at the current byte. Returns false when it has fewer than `length` bytes. */
+  /** Reads a window that starts at the current byte. Returns false when the window has fewer than `length` bytes. */
   async #load(length: number): Promise<boolean> {
     const { offset } = this;
     if (Math.min(this.size - offset, WINDOW_BYTES) < length) return false;

@@ -6,9 +6,9 @@ import { readImageHeader } from "./sniff.ts";
 import { encode } from "./transcode.ts";
 
 /**
- * Recompresses a large reference picture with some loss, keeping format and size in pixels: JPEG and WebP at quality
- * 85, PNG with six bits of each colour. Returns the original when the result is not smaller, when the picture is
- * already small, and on any failure.
+ * Compresses a large reference picture again with some loss. Keeps the format and the size in pixels: JPEG and WebP get
+ * quality 85, PNG keeps six bits of each colour. Returns the original when the result is not smaller, when the picture
+ * is already small, and on any failure.
  */
 export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSignal): Promise<Blob> {
   if (image.size < WORTHWHILE_BYTES) return image;
@@ -21,16 +21,22 @@ export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSi
   }
 }
 
-/** Smaller pictures are not recompressed: they cost the network too little. */
+/** Minimum size in bytes. Compressing a smaller picture again would save too little. */
 const WORTHWHILE_BYTES = 64 * 1024;
 const QUALITY = 85;
 
-/** A PNG is unpacked as a whole, so larger ones would take too much memory. */
+/** Maximum pixels of a PNG. It is unpacked as a whole, so a larger one would take too much memory. */
 const MAX_UNPACKED_PIXELS = 2 ** 24;
-/** A PNG whose size is between these shares of its pixels' bytes is noise, which fewer colours hardly make smaller. */
+/**
+ * Range of a PNG's size in proportion to its unpacked pixels. In this range the picture is noise, which fewer colours
+ * hardly make smaller.
+ */
 const NOISE = { from: 0.9, to: 1.05 };
 
-/** Encodes a picture with loss. Null when it stays unchanged, such as a format without an encoder, or noise. */
+/**
+ * Encodes a picture with loss. Returns null when the picture stays unchanged: for noise and for formats that are not
+ * compressed here.
+ */
 async function encodeCoarsely(image: Blob, header: ImageHeader): Promise<Blob | null> {
   const { format, width, height } = header;
   if (format === "jpeg" || format === "webp")
@@ -45,7 +51,7 @@ function isNoise({ size }: Blob, { width, height, hasAlpha }: ImageHeader): bool
   return share > NOISE.from && share < NOISE.to;
 }
 
-/** Keeps the six high bits of each colour, repeating the top two below so that black and white stay themselves. */
+/** Sets the two low bits of each colour to its two highest bits, so that black and white do not change. */
 function dropLowBits(row: Uint8Array): boolean {
   for (let at = 0; at < row.length; at += 1) {
     const value = row[at] ?? 0;

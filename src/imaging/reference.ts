@@ -8,9 +8,9 @@ import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
 
 /**
- * Reads a caller's picture and decodes it to its end, once. It is returned unchanged, unless vendors would not show it
- * as intended (HEIC, AVIF, TIFF, unusual BMP, JPEG of inks, PNG or WebP turned by Exif): such a picture is encoded
- * anew, upright and in RGB. `name` is used in messages ("Image 3 of 16"). Throws `invalid_image`.
+ * Reads a caller's picture and decodes it once to its end. Returns the picture unchanged if vendors show it as
+ * intended. Otherwise (HEIC, AVIF, TIFF, unusual BMP, JPEG in ink colours, PNG or WebP that Exif turns) encodes it
+ * again, upright and in RGB. `name` is used in messages ("Image 3 of 16"). Throws `invalid_image`.
  */
 export async function readReference(
   image: Blob,
@@ -29,7 +29,7 @@ export async function readReference(
   return { blob, format, width, height };
 }
 
-/** Reads the header of a caller's picture and walks its structure to the end. Throws `invalid_image`. */
+/** Reads the header of a caller's picture and checks its structure to the end. Throws `invalid_image`. */
 export async function checkReference(
   image: Blob,
   picture: Pick<ReferenceOptions, "param" | "name">,
@@ -47,7 +47,8 @@ interface ReferenceOptions {
 }
 
 /**
- * Encodes a picture in a portable format. Formats with loss stay lossy, so that a photograph does not grow tenfold.
+ * Encodes a picture in a portable format. A picture with lossy compression stays lossy, so that a photograph does not
+ * become ten times larger.
  */
 async function encodePortably(
   image: Blob,
@@ -61,7 +62,10 @@ async function encodePortably(
   return await encodeAs(isPhotograph && !hasAlpha ? "jpeg" : "png", image, header, { signal });
 }
 
-/** Encodes in the finest quality that takes no more bytes than the picture has; only trying finds it. */
+/**
+ * Encodes the picture as WebP in the best quality whose size is at most that of the original. That quality is found by
+ * trying.
+ */
 async function encodeWebp(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<Blob> {
   let blob = image;
   for (const quality of WEBP_QUALITIES) {
@@ -73,7 +77,7 @@ async function encodeWebp(image: Blob, header: ImageHeader, signal: AbortSignal 
 
 const WEBP_QUALITIES = [95, 80, 60, 30];
 
-/** Decodes the whole picture and keeps nothing. */
+/** Decodes the whole picture only to find errors. */
 async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {
   try {
     await decodeWhole(image, header, signal);
@@ -85,7 +89,7 @@ async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | un
 
 const NAME = "The mask";
 
-/** Returns a mask that `checkMask` accepts, after decoding it to its end. */
+/** Returns a mask that `checkMask` accepts. Decodes the whole mask to find errors. */
 export async function readMask(
   mask: Blob,
   first: { width: number; height: number },
@@ -96,8 +100,8 @@ export async function readMask(
 }
 
 /**
- * Checks an inpainting mask against image 1, without decoding it: a PNG of the same pixel size, whose transparency
- * marks the area to edit. Throws `invalid_image` with `param` "mask".
+ * Checks an inpainting mask without decoding it. It must be a PNG with the same size in pixels as image 1, whose
+ * transparency marks the area to edit. Throws `invalid_image` with `param` "mask".
  */
 export async function checkMask(mask: Blob, first: { width: number; height: number }): Promise<void> {
   const { format, width, height, hasAlpha } = await checkReference(mask, { param: "mask", name: NAME });

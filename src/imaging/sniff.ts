@@ -16,9 +16,10 @@ import { readTiff } from "./headers/tiff.ts";
 import { readWebp } from "./headers/webp.ts";
 
 /**
- * Reads the format of a caller's picture from its first bytes, never from its name or declared type, and without
- * decoding it. These readers are our own because the codec reports neither frames nor transparency. `name` is used in
- * messages ("image 3"). Throws `invalid_image` when it is no picture, animated or beyond the limits.
+ * Reads the header of a caller's picture without decoding it. The first bytes decide the format, never the name or
+ * declared type. The project has its own readers, because the codec reports neither frames nor transparency. `name` is
+ * used in messages ("image 3"). Throws `invalid_image` when the bytes are not a picture, or when it is animated or
+ * above the limits.
  */
 export async function sniffImage(image: Blob, param = "image", name = param): Promise<ImageHeader> {
   const header = await refusing({ param, name }, readImageHeader(image));
@@ -33,7 +34,9 @@ export async function sniffImage(image: Blob, param = "image", name = param): Pr
   return header;
 }
 
-/** Reads a picture's header without checking limits. Throws an `UnreadableImageError` when the bytes are no picture. */
+/**
+ * Reads a picture's header without checking limits. Throws an `UnreadableImageError` when the bytes are not a picture.
+ */
 export async function readImageHeader(image: Blob): Promise<ImageHeader> {
   const reader = createHeaderReader(image);
   const head = await reader.peek(0, SIGNATURE_BYTES);
@@ -62,8 +65,8 @@ const FORMATS: readonly {
 ];
 
 /**
- * Returns the result of reading a caller's picture; an `UnreadableImageError` becomes an `invalid_image` that names
- * the picture.
+ * Waits for the result of reading a caller's picture. An `UnreadableImageError` becomes an `invalid_image` error that
+ * names the picture.
  */
 export async function refusing<Result>(
   { param, name }: { param: string; name: string },

@@ -21,7 +21,7 @@ async function pixelAt(image: Blob, x: number, y: number): Promise<number[]> {
   return rows[y]!.slice(x * 4, x * 4 + 4);
 }
 
-/** Expects equal colours except for the codec's losses. */
+/** Expects equal colours, apart from losses of the codec. */
 function expectNear(actual: number[], wanted: number[]): void {
   expect(Math.max(...actual.map((value, index) => Math.abs(value - wanted[index]!)))).toBeLessThanOrEqual(4);
 }

@@ -6,9 +6,9 @@ import { changePixels } from "./pixels.ts";
 import { readImageHeader } from "./sniff.ts";
 
 /**
- * Converts a picture to a format, off the main thread. A picture of that format is returned unchanged, unless a
- * compression is requested and the format has one. Transparency becomes white when the format has none. Throws an
- * `UnreadableImageError` when the bytes cannot be decoded.
+ * Converts a picture to a format, in another thread. Returns a picture that has the format already unchanged, unless a
+ * compression is requested and the format supports it. Transparency becomes white if the format does not support it.
+ * Throws an `UnreadableImageError` when the bytes cannot be decoded.
  */
 export async function transcode(image: Blob, format: ImageFormat, options: TranscodeOptions): Promise<Blob> {
   const { compression, slots, signal } = options;
@@ -19,8 +19,8 @@ export async function transcode(image: Blob, format: ImageFormat, options: Trans
 }
 
 /**
- * Decodes a picture and encodes it, upright. The caller holds a slot. Throws an `UnreadableImageError` when it cannot
- * be decoded.
+ * Decodes a picture and encodes it upright. The caller must hold a slot. Throws an `UnreadableImageError` when the
+ * picture cannot be decoded.
  */
 export async function encodeAs(
   format: ImageFormat,
@@ -42,19 +42,19 @@ export async function encodeAs(
   }
 }
 
-/** A quality at which no eye notices the loss. */
+/** A quality whose loss is invisible. */
 const FINE = 95;
 
 interface TranscodeOptions {
-  /** 0 (smallest file) to 100 (best quality, the default); png has none. */
+  /** Compression from 0 (smallest file) to 100 (best quality, the default); unused for png. */
   compression?: number;
-  /** Bounds how many pictures are decoded or encoded at once. */
+  /** Slots that limit how many pictures are decoded or encoded at the same time. */
   slots: Semaphore;
-  /** Ends the wait for a slot, and the decoding of formats outside the built-in codec. */
+  /** Aborts the wait for a slot, and the decoding of formats that the built-in codec does not support. */
   signal?: AbortSignal;
 }
 
-/** Runs a pipeline into an encoder. Rejects with the codec's error. */
+/** Decodes and encodes a picture by the pipeline. Rejects with the error of the codec. */
 export async function encode(
   picture: Bun.Image,
   { format, quality, isLossless = false }: EncodeOptions,
@@ -69,13 +69,13 @@ export async function encode(
 
 interface EncodeOptions {
   format: ImageFormat;
-  /** 1 to 100; png has none. */
+  /** Quality from 1 to 100; unused for png. */
   quality: number;
-  /** Encodes webp without loss; it then has no quality. */
+  /** True to encode webp without loss. The quality is then unused. */
   isLossless?: boolean | undefined;
 }
 
-/** Converts a compression to the codecs' scale, which starts at 1. */
+/** Returns the quality for the codecs, whose scale starts at 1. */
 function qualityOf(compression: number | undefined): number {
   return Math.min(Math.max(compression ?? 100, 1), 100);
 }

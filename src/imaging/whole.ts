@@ -2,8 +2,8 @@ import { ByteCursor, type ImageHeader, textAt, UnreadableImageError } from "./he
 import { walkHeif } from "./structure/heif.ts";
 
 /**
- * Walks a picture's structure to its end without decoding pixels, in time proportional to its bytes. Throws an
- * `UnreadableImageError` when it is cut off or damaged. Skips formats that are always decoded.
+ * Checks a picture's structure to its end without decoding pixels, in time proportional to its bytes. Throws an
+ * `UnreadableImageError` when the file is cut or damaged. Does not check formats that are always decoded.
  */
 export async function requireWhole(image: Blob, format: ImageHeader["format"]): Promise<void> {
   using cursor = new ByteCursor(image);
@@ -20,8 +20,8 @@ const WALKS: Readonly<Partial<Record<ImageHeader["format"], (cursor: ByteCursor)
 };
 
 /**
- * PNG: every chunk up to `IEND` with its checksum, which proves the compressed pixels as well. Bytes after the end are
- * ignored. Source: PNG specification, third edition, section 5.3.
+ * Checks a PNG: every chunk up to `IEND` with its checksum, which also proves that the compressed pixels are intact.
+ * Bytes after the end are ignored. Source: PNG specification, third edition, section 5.3.
  */
 async function walkPng(cursor: ByteCursor): Promise<void> {
   cursor.advance(SIGNATURE_BYTES);
@@ -34,7 +34,7 @@ async function walkPng(cursor: ByteCursor): Promise<void> {
     for await (const piece of cursor.pieces(length)) checksum = Bun.hash.crc32(piece, checksum);
     const stored = await cursor.take(4);
     if (!stored) throw cutOff();
-    // Decoders skip an ancillary chunk that is damaged; its type starts with a small letter.
+    // The type of an ancillary chunk starts with a small letter. Decoders skip such a chunk when it is damaged.
     if (stored.getUint32(0) !== checksum && /^[A-Z]/.test(type))
       throw new UnreadableImageError("is damaged: a checksum is wrong");
     if (type === "IEND") return;
@@ -47,7 +47,9 @@ function cutOff(): UnreadableImageError {
   return new UnreadableImageError("is cut off");
 }
 
-/** GIF: every block up to the end of the first picture's data. Source: GIF89a specification, sections 15 to 27. */
+/**
+ * Checks a GIF: every block up to the end of the first picture's data. Source: GIF89a specification, sections 15 to 27.
+ */
 async function walkGif(cursor: ByteCursor): Promise<void> {
   const screen = await cursor.take(13);
   let isWhole = screen !== null && cursor.advance(colourTableBytes(screen.getUint8(10)));
@@ -67,7 +69,7 @@ async function walkGif(cursor: ByteCursor): Promise<void> {
 const EXTENSION = 0x21;
 const PICTURE = 0x2c;
 
-/** Moves behind the next sub-blocks and the empty one that ends them. Returns false when they are cut off. */
+/** Skips the next sub-blocks and the empty one that ends them. Returns false when the file ends before. */
 async function skipData(cursor: ByteCursor): Promise<boolean> {
   for (;;) {
     const length = await cursor.byte();
@@ -76,14 +78,14 @@ async function skipData(cursor: ByteCursor): Promise<boolean> {
   }
 }
 
-/** Returns the bytes of the colour table that a packed field declares. */
+/** Returns the number of bytes of the colour table that a packed field declares. */
 function colourTableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
 }
 
 /**
- * WebP: the chunks fill exactly the length that the file's head names, and one of them is the picture. Source: WebP
- * container specification.
+ * Checks a WebP: its chunks must fill exactly the length in the file's header, and one of them must be the picture.
+ * Source: WebP container specification.
  */
 async function walkWebp(cursor: ByteCursor): Promise<void> {
   const riff = await cursor.take(12);
@@ -105,8 +107,8 @@ async function walkWebp(cursor: ByteCursor): Promise<void> {
 const PICTURES: ReadonlySet<string> = new Set(["VP8 ", "VP8L", "ANMF"]);
 
 /**
- * JPEG: every segment and scan up to the end marker, which a cut file lacks. Within a scan, a zero follows each byte
- * of 255 that is no marker. Bytes after the end are ignored. Source: ITU-T T.81 annex B.
+ * Checks a JPEG: every segment and scan up to the end marker, which is missing in a cut file. In a scan, a byte of 255
+ * that is not a marker is followed by a zero. Bytes after the end are ignored. Source: ITU-T T.81 annex B.
  */
 async function walkJpeg(cursor: ByteCursor): Promise<void> {
   cursor.advance(2);
@@ -138,7 +140,7 @@ async function nextMarker(cursor: ByteCursor): Promise<number | null> {
   return null;
 }
 
-/** True for markers without a length: TEM, the restart markers and a repeated start. */
+/** True for markers without a length: TEM, the restart markers and a repeated start of the image. */
 function isStandalone(code: number): boolean {
   return code === 0x01 || (code >= 0xd0 && code <= 0xd8);
 }

@@ -1,8 +1,9 @@
 import { UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * BMP: only three plain bytes a pixel are usual, everything else is converted. The size is in the information header; a negative height means rows from the top. The signature has only two
- * letters, so planes and depth are checked too. Source: BITMAPINFOHEADER reference.
+ * Reads the header of a BMP. The size is in the information header; a negative height means that the top row comes
+ * first. Only pictures with three uncompressed bytes per pixel are usual; all others are converted. Planes and depth
+ * are checked too, because the signature has only two letters. Source: BITMAPINFOHEADER reference.
  */
 export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
   const kind = (await reader.bytes(14, 4)).getUint32(0, true);
@@ -22,7 +23,7 @@ export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
 
 const CORE_HEADER = 12;
 const HEADER_SIZES: ReadonlySet<number> = new Set([CORE_HEADER, 40, 52, 56, 64, 108, 124]);
-/** Headers of at least this size have a mask of the alpha bits. */
+/** Smallest header that contains a mask for the alpha bits. */
 const MASKED_HEADER = 56;
 const PLAIN = 0;
 const BIT_FIELDS: ReadonlySet<number> = new Set([3, 6]);

@@ -9,8 +9,9 @@ import {
 import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
- * JPEG: skips the segments up to the first scan. The frame header has the size; the first Exif with an orientation,
- * before or behind it, may turn the picture. Source: ITU-T T.81 annex B, Exif 2.32 section 4.6.
+ * Reads the header of a JPEG: skips segments until the first scan. The frame header contains the size. The first Exif
+ * segment with an orientation, before or after the frame header, may turn the picture. Source: ITU-T T.81 annex B, Exif
+ * 2.32 section 4.6.
  */
 export async function readJpeg(reader: HeaderReader): Promise<ImageHeader> {
   let offset = 2;
@@ -44,10 +45,10 @@ const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 const APP1 = 0xe1;
 const EXIF = "Exif\0\0";
-/** Cyan, magenta, yellow and black. */
+/** Number of colours in a picture of inks: cyan, magenta, yellow and black. */
 const INKS = 4;
 
-/** Damaged files have a few stray bytes between segments, which decoders skip. */
+/** Maximum number of superfluous bytes between two segments. Damaged files contain a few, which decoders skip. */
 const MAX_STRAY_BYTES = 256;
 
 async function findMarker(reader: HeaderReader, from: number): Promise<{ code: number; end: number }> {
@@ -59,12 +60,15 @@ async function findMarker(reader: HeaderReader, from: number): Promise<{ code: n
   throw new UnreadableImageError("has a damaged JPEG header");
 }
 
-/** True for markers without a length: TEM, the restart markers and a repeated start. */
+/** True for markers without a length: TEM, the restart markers and a repeated start of the image. */
 function isStandalone(code: number): boolean {
   return code === 0x01 || (code >= 0xd0 && code <= 0xd8);
 }
 
-/** True for SOF0 to SOF15, progressive and lossless ones included, without DHT, JPG and DAC in that range. */
+/**
+ * True for SOF0 to SOF15, which include progressive and lossless frames. DHT, JPG and DAC have codes in that range but
+ * are not frames.
+ */
 function isFrameHeader(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc;
 }

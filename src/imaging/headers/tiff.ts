@@ -7,7 +7,8 @@ import {
 } from "../header-reader.ts";
 
 /**
- * TIFF: the first directory has the size; a second one is another page. Source: TIFF 6.0, section 2.
+ * Reads the header of a TIFF. The first directory contains the size; a second directory is another page. Source: TIFF
+ * 6.0, section 2.
  */
 export async function readTiff(reader: HeaderReader): Promise<ImageHeader> {
   const directory = await readDirectory((offset, length) => reader.peek(offset, length));
@@ -38,10 +39,10 @@ function orientationOf(value: number | undefined): Orientation | undefined {
   return ORIENTATIONS.find((known) => known === value);
 }
 
-/** Most bytes of an Exif structure that are read. */
+/** Maximum number of bytes that are read from an Exif structure. */
 export const MAX_EXIF_READ = 4096;
 
-/** Reads Exif data in a view, from `offset` on. */
+/** Returns a function that reads Exif data in a view from `offset` on. */
 export function exifIn(view: DataView, offset: number): TiffBytes {
   return async (at, count) =>
     offset + at + count <= view.byteLength
@@ -52,12 +53,12 @@ export function exifIn(view: DataView, offset: number): TiffBytes {
 const ORIENTATION = 0x0112;
 const ORIENTATIONS: readonly Orientation[] = [2, 3, 4, 5, 6, 7, 8];
 
-/** Reads bytes of a TIFF structure; null past its end. */
+/** Reads bytes of a TIFF structure at an offset; null after its end. */
 export type TiffBytes = (offset: number, length: number) => Promise<DataView | null>;
 
 /**
- * Returns the single short and long values of the first directory by tag; null when the structure is damaged. Source:
- * TIFF 6.0, section 2.
+ * Returns the values of the first directory by tag. Reads only tags with a single short or long value. Returns null
+ * when the structure is damaged. Source: TIFF 6.0, section 2.
  */
 async function readDirectory(
   bytes: TiffBytes,

@@ -9,8 +9,9 @@ import {
 import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
- * WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`), the last with a canvas that must agree with the
- * picture inside. Sources: WebP container specification, RFC 6386 section 9.1, WebP lossless section 3.
+ * Reads the header of a WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`). An extended one has a canvas,
+ * whose size must be that of the picture inside. Sources: WebP container specification, RFC 6386 section 9.1, WebP
+ * lossless section 3.
  */
 export async function readWebp(reader: HeaderReader): Promise<ImageHeader> {
   if ((await reader.bytes(0, 8)).getUint32(4, true) + 8 > reader.size)
@@ -38,7 +39,7 @@ const FIRST_CHUNK = 12;
 const ALPHA = 0x10;
 const ANIMATION = 0x02;
 const EXIF = 0x08;
-/** Some writers put the name of a JPEG segment before the data. */
+/** Name of a JPEG segment, which some writers put before the data. */
 const EXIF_NAME = "Exif\0\0";
 const VP8_START_CODE = 0x9d012a;
 const VP8L_SIGNATURE = 0x2f;
@@ -57,7 +58,7 @@ async function findPicture(reader: HeaderReader): Promise<number> {
   }
 }
 
-/** Finds the orientation. Exif usually stands after the picture. */
+/** Finds the orientation. The Exif chunk is usually after the picture. */
 async function findOrientation(reader: HeaderReader): Promise<Orientation | undefined> {
   let offset = FIRST_CHUNK;
   for (;;) {
@@ -73,7 +74,7 @@ async function findOrientation(reader: HeaderReader): Promise<Orientation | unde
   }
 }
 
-/** Returns the bytes of a chunk, padded to an even length. */
+/** Returns the number of bytes of a chunk, including the padding to an even length. */
 function chunkBytes(chunk: DataView): number {
   const length = chunk.getUint32(4, true);
   return 8 + length + (length % 2);
@@ -102,7 +103,7 @@ async function readBitstream(reader: HeaderReader, offset: number): Promise<Bits
   throw new UnreadableImageError("has a damaged WebP header");
 }
 
-/** Reads three bytes, least significant first. */
+/** Reads a number of three bytes, least significant byte first. */
 function uint24(view: DataView, offset: number): number {
   return view.getUint16(offset, true) | (view.getUint8(offset + 2) << 16);
 }
