@@ -6,14 +6,17 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 
 const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
-/** Most characters of all texts of a request together. Vendors take 300,000 tokens. */
+/**
+ * Maximum characters of all texts of a request together. It corresponds to about 300,000 tokens, the maximum of
+ * vendors.
+ */
 const MAX_CHARACTERS = 1024 * 1024;
-/** Dimensions that a token changes. */
+/** Number of dimensions that each token changes. */
 const FEATURES = 4;
-/** Tokens that take about a millisecond; after them other requests run. */
+/** Number of tokens after which other tasks run. They take about a millisecond. */
 const TOKENS_AT_ONCE = 1_024;
 
-/** Embeds without a vendor: the same text has the same vector, and texts with words in common are near each other. */
+/** Makes vectors without a vendor. Equal texts have equal vectors, and texts with common words have similar vectors. */
 export const sandboxEmbeddings: EmbeddingUpstream = {
   async embed({ texts, dimensions }) {
     if (!texts) throw rejected("input", "Send texts: the sandbox knows no tokens of other models.");
@@ -29,7 +32,7 @@ export const sandboxEmbeddings: EmbeddingUpstream = {
   },
 };
 
-/** Adds or subtracts one in a few dimensions for each token. */
+/** Returns the vector of a text. Each token adds or subtracts one in a few dimensions. */
 async function vectorOf(text: string, size: number): Promise<number[]> {
   const vector: number[] = Array.from({ length: size }, () => 0);
   for (const [index, token] of splitTokens(text.toLowerCase()).entries()) {
@@ -41,7 +44,7 @@ async function vectorOf(text: string, size: number): Promise<number[]> {
       vector[at] = (vector[at] ?? 0) + (hash % 2 === 0 ? 1 : -1);
     }
   }
-  // Opposite tokens may cancel out, and a vector needs a direction.
+  // Tokens may cancel each other out, but a vector needs a direction.
   if (!vector.some((value) => value !== 0)) vector[0] = 1;
   return vector;
 }

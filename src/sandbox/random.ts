@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, on every machine. */
+/** Numbers that look random. They are the same for the same seed on every machine. */
 export interface Random {
   /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
@@ -9,7 +9,7 @@ export interface Random {
 
 const GOLDEN_STEP = 0x9e3779b9;
 
-/** Makes a generator seeded by all `parts`, in order. */
+/** Returns a generator whose seed consists of all `parts` in order. */
 export function createRandom(...parts: readonly (string | number)[]): Random {
   let state = hashNumber(...parts);
   const next = () => {

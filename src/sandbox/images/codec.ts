@@ -8,26 +8,30 @@ import type { Semaphore } from "../../lib/semaphore.ts";
 import { createCanvas, type Canvas } from "./landscape.ts";
 
 /**
- * The process's slots for decoding and encoding, which bound its memory, and the signal that ends the wait for one.
+ * The slots of the process for decoding and encoding, which limit its memory, and the signal that aborts the wait for a
+ * slot.
  */
 export interface Codec {
   slots: Semaphore;
   signal: AbortSignal;
 }
 
-/** Low: enlarged pictures are mostly even, and 16 million pixels take seconds at a higher level. */
+/**
+ * A low level: enlarged pictures are even, so they compress well, and 16 million pixels would take seconds at a higher
+ * level.
+ */
 const PNG_COMPRESSION_LEVEL = 3;
 
 export interface Encoding {
   format: ImageFormat;
-  /** Exact size of the delivered picture. */
+  /** Exact width of the delivered picture. */
   width: number;
   height: number;
-  /** 1 to 100, for jpeg and webp. */
+  /** Quality from 1 to 100, for jpeg and webp. */
   quality: number;
 }
 
-/** Resizes a painted canvas to its exact size and encodes it, off the main thread. */
+/** Resizes a painted canvas to its exact size and encodes it, in another thread. */
 export async function encodePicture(canvas: Canvas, encoding: Encoding, codec: Codec): Promise<Blob> {
   const { width, height, quality } = encoding;
   using _slot = await codec.slots.acquire(codec.signal);
@@ -47,8 +51,8 @@ export async function encodePicture(canvas: Canvas, encoding: Encoding, codec: C
 const BYTES_PER_PIXEL = 4;
 
 /**
- * Decodes a reference to pixels at another size: `inside` keeps its shape within the box, `fill` stretches.
- * Throws `rejected` naming the field when it cannot be decoded.
+ * Decodes a reference to pixels at another size: `inside` keeps its ratio within the size, `fill` stretches it. Throws
+ * a `rejected` error that names the field when the reference cannot be decoded.
  */
 export async function decodeReference(
   reference: ReferenceImage,
@@ -82,8 +86,8 @@ async function resizeToPng(
 }
 
 /**
- * Reads the one kind of PNG that the codec writes at compression level 0: 8-bit RGBA, not interlaced, rows
- * unfiltered (PNG specification, sections 5, 9.2 and 11.2).
+ * Reads the only kind of PNG that the codec writes at compression level 0: 8-bit RGBA, not interlaced, without filters
+ * (PNG specification, sections 5, 9.2 and 11.2).
  */
 function readPixels(png: Uint8Array): Canvas {
   const view = new DataView(png.buffer, png.byteOffset, png.byteLength);

@@ -9,8 +9,8 @@ import { encodePicture } from "./codec.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
 
 /**
- * Generates pictures that show their prompt: the same order always gives the same bytes, at exactly its size.
- * Throws an `UpstreamError` of kind `rejected` when a reference cannot be decoded.
+ * Returns an upstream that generates pictures with the text of their prompt, in the exact size. The same order always
+ * gives the same bytes. It throws an `UpstreamError` of kind `rejected` when a reference cannot be decoded.
  */
 export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairSemaphore): ImageUpstream {
   return {
@@ -19,17 +19,17 @@ export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairS
   };
 }
 
-/** The settings of one quality: painting, encoding and counting. */
+/** The settings of one quality for painting, encoding and counting tokens. */
 interface Detail {
-  /** Pixels that are painted; larger pictures are enlarged from them. */
+  /** Number of painted pixels. A larger picture is enlarged from them. */
   pixels: number;
-  /** Ranges of hills in the landscape. */
+  /** Number of ranges of hills in the landscape. */
   ranges: number;
-  /** Low bits of a pixel that are scattered. */
+  /** The low bits of a pixel that get random values. */
   grain: number;
-  /** Quality of the jpeg and webp codecs when the caller names no compression. */
+  /** Quality of the jpeg and webp codecs when the caller requests no compression. */
   codecQuality: number;
-  /** Patches along the longer edge, by which tokens are counted, as the vendors publish it. */
+  /** Number of patches along the longer edge. Tokens are counted by patches, as vendors document it. */
   patches: number;
 }
 
@@ -41,10 +41,10 @@ const DETAILS: Readonly<Record<string, Detail>> = {
   max: { pixels: 2_400_000, ranges: 7, grain: 0x000f00, codecQuality: 100, patches: 192 },
 };
 
-/** For models without qualities. */
+/** The settings for models without qualities. */
 const PLAIN: Detail = { pixels: 400_000, ranges: 4, grain: 0x000100, codecQuality: 80, patches: 32 };
 
-/** Returns the detail of a quality, or that of models without qualities. */
+/** Returns the settings of a quality, or those for models without qualities. */
 export function detailOf(quality: string | undefined): Detail {
   return (quality !== undefined && ownValue(DETAILS, quality)) || PLAIN;
 }
@@ -58,7 +58,7 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
   const quality = effectiveQuality(order);
   const detail = detailOf(quality);
   const isTransparent = order.background === "transparent" && format !== "jpeg";
-  // A picture that is converted afterwards must not lose quality twice.
+  // A picture that is converted afterwards must not be compressed with loss twice.
   const isCompressed = order.format === undefined || order.format === format;
   const compression = isCompressed ? order.compression : undefined;
   const codecQuality = Math.max(1, compression ?? detail.codecQuality);
@@ -82,7 +82,10 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
   };
 }
 
-/** Returns the size to generate: an edit without a requested shape gets the one nearest to image 1, at its tier. */
+/**
+ * Returns the size to generate. An edit without a requested ratio gets the ratio of image 1, or the nearest one, in the
+ * requested tier.
+ */
 function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
   const [first] = references;
   if (!size.isShapeFree || !first) return size;
@@ -98,10 +101,13 @@ function effectiveQuality(order: ImageOrder): string | undefined {
   return defaultQuality ?? qualities[0];
 }
 
-/** Tokens that one reference counts as. */
+/** Number of tokens for each reference. */
 const TOKENS_PER_REFERENCE = 560;
 
-/** Counts the true tokens of the prompt, and an output that grows with size and quality. */
+/**
+ * Returns the tokens of a request: the exact number for the prompt, and a number for the output that grows with size
+ * and quality.
+ */
 function countImageTokens(order: ImageOrder, patches: number, count: number): ImageTokens {
   const { width, height } = order.size;
   const shortPatches = Math.max(1, Math.round((patches * Math.min(width, height)) / Math.max(width, height)));

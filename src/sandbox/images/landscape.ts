@@ -4,11 +4,11 @@ import type { Random } from "../random.ts";
 const ROWS_PER_SLICE = 32;
 
 export interface LandscapeOptions {
-  /** Ranges of hills, one before the other. */
+  /** Number of ranges of hills, one in front of the other. */
   ranges: number;
-  /** Low bits of a pixel that are scattered, which gives the surfaces a texture. */
+  /** The low bits of a pixel that get random values, so that surfaces have a texture. */
   grain: number;
-  /** Leaves out the sky. */
+  /** True to leave out the sky. */
   isTransparent: boolean;
 }
 
@@ -47,7 +47,10 @@ function paintSun(canvas: Canvas, random: Random, color: number): void {
   }
 }
 
-/** Returns the top row of a range of hills in each column: three waves, lower the nearer the range is. */
+/**
+ * Returns the top row of a range of hills for each column. The outline is the sum of three waves; nearer ranges are
+ * lower.
+ */
 function ridgeOf(random: Random, { width, height }: Canvas, nearness: number): Int32Array {
   const waves = [1, 2, 5].map((turns) => ({
     turns: (turns + random.next()) * Math.max(1, width / height) * Math.PI * 2,
@@ -60,7 +63,7 @@ function ridgeOf(random: Random, { width, height }: Canvas, nearness: number): I
   });
 }
 
-/** Scatters low bits of the opaque pixels, always in the same way. */
+/** Sets the low bits of the opaque pixels to random values, which are the same in each run. */
 async function addGrain(
   { pixels, width, height }: Canvas,
   grain: number,
@@ -78,19 +81,19 @@ async function addGrain(
 }
 
 /**
- * A rectangle of pixels inside a bitmap file, which the image codec reads without a copy. A pixel is one 32-bit
- * word, `0xAARRGGBB`.
+ * A rectangle of pixels inside a bitmap file, which the image codec reads without a copy. Each pixel is a 32-bit word
+ * `0xAARRGGBB`.
  */
 export interface Canvas {
   width: number;
   height: number;
-  /** Row by row from the top left. */
+  /** Pixels row by row from the top left. */
   pixels: Uint32Array<ArrayBuffer>;
-  /** The whole bitmap file. */
+  /** Bytes of the whole bitmap file. */
   file: Uint8Array<ArrayBuffer>;
 }
 
-/** A colour as a pixel word. */
+/** A colour in the form of a pixel's word. */
 export type Color = number;
 
 export interface Rectangle {
@@ -100,10 +103,13 @@ export interface Rectangle {
   height: number;
 }
 
-/** File header, version 5 header (the one with an alpha mask), and two bytes so that pixels are word-aligned. */
+/**
+ * Offset of the pixels: after the file header, the version 5 header (which has an alpha mask), and two bytes for
+ * alignment.
+ */
 const PIXELS_OFFSET = 140;
 
-/** A canvas whose pixels are all transparent. */
+/** Returns a canvas whose pixels are all transparent. */
 export function createCanvas(width: number, height: number): Canvas {
   const file = new Uint8Array(PIXELS_OFFSET + width * height * 4);
   const view = new DataView(file.buffer);
@@ -126,7 +132,7 @@ export function createCanvas(width: number, height: number): Canvas {
   return { width, height, file, pixels: new Uint32Array(file.buffer, PIXELS_OFFSET) };
 }
 
-/** An opaque colour; hue in turns, saturation and lightness from 0 to 1. */
+/** Returns an opaque colour. Hue is in turns; saturation and lightness are from 0 to 1. */
 function colorOf(hue: number, saturation: number, lightness: number): Color {
   const reach = saturation * Math.min(lightness, 1 - lightness);
   const channel = (offset: number) => {
@@ -136,7 +142,7 @@ function colorOf(hue: number, saturation: number, lightness: number): Color {
   return (0xff000000 | (channel(0) << 16) | (channel(8) << 8) | channel(4)) >>> 0;
 }
 
-/** Fills the part of a rectangle that lies on the canvas. Sides are whole numbers. */
+/** Fills the part of a rectangle that is on the canvas. Its edges are whole numbers. */
 export function fillRectangle(canvas: Canvas, area: Rectangle, color: Color): void {
   const left = Math.max(0, area.x);
   const right = Math.min(canvas.width, area.x + area.width);

@@ -12,20 +12,20 @@ import {
 import { decodeReference, type Codec } from "./codec.ts";
 import { drawLettering, layOut } from "./lettering.ts";
 
-/** The look of an order's pictures. */
+/** Settings for painting the pictures of an order. */
 interface Appearance extends LandscapeOptions {
   quality: string | undefined;
-  /** Pixels that are painted; larger pictures are enlarged from them. */
+  /** Number of painted pixels. A larger picture is enlarged from them. */
   pixels: number;
 }
 
-/** The parts that all pictures of one order share: painted size, decoded references and seed. */
+/** The data that all pictures of one order share: painted size, decoded references and seed. */
 interface PreparedOrder {
   order: ImageOrder;
   appearance: Appearance;
   width: number;
   height: number;
-  /** The references in upload order, each with its top left corner. */
+  /** The references in the order of upload, each with the position of its top left corner. */
   thumbnails: { picture: Canvas; x: number; y: number }[];
   masked: { kept: Canvas; mask: Canvas } | null;
   seed: number;
@@ -35,7 +35,7 @@ const PANEL = 0xff1b1d2a;
 const LETTERS = 0xffffffff;
 const ROWS_PER_SLICE = 64;
 
-/** Fewest pixels that are painted for an edit with a mask, so that the kept part stays sharp. */
+/** Minimum number of painted pixels for an edit with a mask, so that the part that is kept stays sharp. */
 const MIN_MASKED_PIXELS = 1_048_576;
 
 /** Decodes the references and the mask of an order, once for all its pictures. */
@@ -74,7 +74,7 @@ export async function paintPicture(
   return canvas;
 }
 
-/** Returns the order's shape at no more pixels than its quality paints. */
+/** Returns the size to paint: it has the ratio of the order, and at most the number of pixels of its quality. */
 function paintedSize(order: ImageOrder, wanted: number): { width: number; height: number } {
   const { width, height } = order.size;
   const pixels = order.mask === undefined ? wanted : Math.max(wanted, MIN_MASKED_PIXELS);
@@ -82,7 +82,7 @@ function paintedSize(order: ImageOrder, wanted: number): { width: number; height
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
 }
 
-/** Decodes the references into the largest square cells with which all of them fit the area. */
+/** Decodes the references into square cells, which are as large as possible while all of them fit into the area. */
 async function decodeThumbnails(
   { references }: ImageOrder,
   area: { width: number; height: number },
@@ -119,7 +119,7 @@ async function decodeMasked(
   return { kept: await decodeReference(first, target, "image", codec), mask };
 }
 
-/** Restores the first reference wherever the mask is not fully transparent. */
+/** Copies the first reference to all pixels where the mask is not fully transparent. */
 async function keepUnmasked(canvas: Canvas, kept: Canvas, mask: Canvas, signal: AbortSignal): Promise<void> {
   const { width, height, pixels } = canvas;
   for (let y = 0; y < height; y += 1) {

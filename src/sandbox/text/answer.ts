@@ -7,8 +7,8 @@ const MAX_QUOTE = 120;
 const MAX_RESULT = 1200;
 
 /**
- * Composes a text that quotes the question and has the requested length. The same question gives the same words;
- * `variant` makes several texts differ.
+ * Returns a text that quotes the question and has the requested length. The same question gives the same text;
+ * `variant` gives different texts for several choices.
  */
 export function composeAnswer(conversation: Conversation, variant: number): string {
   const { question, toolResult, attachments } = conversation;
@@ -25,7 +25,7 @@ export function composeAnswer(conversation: Conversation, variant: number): stri
   return composeWords(random, topic, sentences, Math.min(requested.count, MAX_OUTPUT_TOKENS));
 }
 
-/** Composes reasoning about a question, of the given number of tokens. */
+/** Returns reasoning about a question, with the given number of tokens. */
 export function composeThinking(question: string, count: number): string[] {
   const random = createRandom(question, "thinking");
   const topic = topicOf(question, random);
@@ -34,18 +34,21 @@ export function composeThinking(question: string, count: number): string[] {
   return tokens.slice(0, count);
 }
 
-/** The length of the answer that the prompt requests. */
+/** The length of the answer that the prompt asks for. */
 interface RequestedLength {
-  /** Words between spaces, or Chinese characters. */
+  /** Unit of the length: words between spaces, or Chinese characters. */
   unit: "words" | "characters";
   count: number;
 }
 
-/** Each repetition is bounded: prompts come from callers, and the search must take linear time. */
+/**
+ * Each repetition in these expressions is limited, because prompts come from callers and the search must take linear
+ * time.
+ */
 const WORDS = /(?<![\d.,])(\d{1,3}(?:,\d{3}){1,3}|\d{1,7})[\s-]{1,3}words?\b/i;
 const CHARACTERS = /(?<!\d)(\d{1,7})\s{0,3}(?:[个個]\s{0,3})?[汉漢]?[字词詞]/;
 
-/** Finds "50 words", "a 1,000-word essay", "50字" or "50个字"; null when the prompt names no length. */
+/** Finds "50 words", "a 1,000-word essay", "50字" or "50个字". Returns null when the prompt contains no length. */
 function readRequestedLength(prompt: string): RequestedLength | null {
   const words = WORDS.exec(prompt)?.[1];
   if (words !== undefined) return { unit: "words", count: Number(words.replaceAll(",", "")) };
@@ -53,7 +56,7 @@ function readRequestedLength(prompt: string): RequestedLength | null {
   return characters === undefined ? null : { unit: "characters", count: Number(characters) };
 }
 
-/** Returns a longer word of the question, for sentences and sampled arguments. */
+/** Returns one of the longer words of the question, for sentences and sample arguments. */
 export function topicOf(question: string, random: Random): string {
   const words = question.slice(0, 2000).match(/\p{L}[\p{L}\p{N}]{3,23}/gu) ?? [];
   const names = words.slice(1).filter((word) => /^\p{Lu}\p{Ll}/u.test(word));
@@ -80,7 +83,7 @@ function shorten(text: string, max: number): string {
   return characters.length <= max ? line : `${characters.slice(0, max).join("")}…`;
 }
 
-/** Composes exactly `count` words; a short text has no quotation. */
+/** Returns exactly `count` words. A short text contains no quotation. */
 function composeWords(random: Random, topic: string, opening: readonly string[], count: number): string {
   const words = opening.flatMap((sentence) => sentence.split(" "));
   if (words.length * 2 > count) words.length = 0;

@@ -2,43 +2,43 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { countTokens } from "./tokens.ts";
 
-/** The part of a chat completions request that the sandbox reads; the rest is ignored. */
+/** The part of a chat completions request that the sandbox reads. Everything else is ignored. */
 export interface Conversation {
   model: string;
   isStream: boolean;
-  /** The field `n`. */
+  /** Number of choices, from the field `n`. */
   choices: number;
-  /** Most output tokens of one choice, hidden ones included. */
+  /** Maximum number of output tokens of one choice, including hidden ones. */
   limit: number;
   stops: string[];
   effort: string | null;
   promptTokens: number;
   /** Text of the last user message. */
   question: string;
-  /** Pictures and files in the last user message. */
+  /** Number of pictures and files in the last user message. */
   attachments: number;
-  /** Set when the last message is the result of a tool. */
+  /** The result of a tool, if it is the last message; null otherwise. */
   toolResult: string | null;
-  /** The tool to call now, when there is one to call. */
+  /** The tool to call now; null when none is to be called. */
   tool: Tool | null;
   format: { kind: "text" } | { kind: "json"; schema: unknown };
 }
 
 export interface Tool {
   name: string;
-  /** JSON Schema of the arguments; null for a function without any. */
+  /** JSON Schema of the arguments; null for a function without arguments. */
   parameters: unknown;
 }
 
-/** Most output tokens the sandbox gives. */
+/** Maximum number of output tokens that the sandbox generates. */
 export const MAX_OUTPUT_TOKENS = 8192;
 
 const MAX_CHOICES = 128;
 export const TOKENS_PER_ATTACHMENT = 256;
-/** A vendor counts the frame of a message even when it has no text. */
+/** A message without text has at least this many tokens, as at vendors. */
 const MIN_PROMPT_TOKENS = 1;
 
-/** Reads a request's parsed body. Throws `rejected` for a body that no vendor would accept. */
+/** Reads the parsed body of a request. Throws a `rejected` error for a body that no vendor would accept. */
 export function readConversation(body: unknown): Conversation {
   if (!isObject(body)) throw rejected("The request body must be a JSON object.");
   const messages = Array.isArray(body["messages"]) ? body["messages"].filter(isObject) : [];
@@ -67,8 +67,8 @@ export function readConversation(body: unknown): Conversation {
 }
 
 /**
- * Counts the tokens that the model would read: all texts, tool calls and tool definitions; a fixed number for a
- * picture.
+ * Returns the number of tokens that the model would read: those of all texts, tool calls and tool definitions, and a
+ * fixed number for each attachment.
  */
 function countPromptTokens(messages: readonly Record<string, unknown>[], tools: unknown): number {
   let count = 0;
@@ -111,7 +111,7 @@ function functionTools(value: unknown): Tool[] {
   });
 }
 
-/** Returns the named tool, else the first allowed one; null when none is to be called. */
+/** Returns the requested tool, else the first allowed one; null when none is to be called. */
 function chosenTool(tools: readonly Tool[], choice: unknown): Tool | null {
   if (choice === "none") return null;
   if (!isObject(choice)) return tools[0] ?? null;
@@ -138,7 +138,7 @@ function integer(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) ? value : null;
 }
 
-/** Makes the error for a request that no vendor would accept. */
+/** Returns the error for a request that no vendor would accept. */
 export function rejected(publicMessage: string, param?: string): UpstreamError {
   return new UpstreamError("rejected", "the sandbox does not take this request", {
     status: 400,

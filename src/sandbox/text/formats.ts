@@ -11,23 +11,23 @@ import { composeThinking } from "./answer.ts";
 import { composeReply, type Choice } from "./reply.ts";
 import { fromNeutral } from "./neutral.ts";
 
-/** A reply of the sandbox in one wire format. */
+/** A reply of the sandbox in one protocol. */
 interface FormattedReply {
-  /** Output tokens, hidden ones included. */
+  /** Number of output tokens, including hidden ones. */
   outputTokens: number;
   whole(): string;
   frames(): Generator<string, void>;
 }
 
-/** A wire format of the sandbox besides chat completions. */
+/** A protocol of the sandbox other than chat completions. */
 export interface SandboxFormat {
   name: TextDialect["name"];
   reply(call: TextCall): FormattedReply;
-  /** Counts tokens without running; absent when the format has no such call. */
+  /** Returns the number of tokens without generating a reply; absent when the protocol has no such call. */
   count?(call: TextCall): string;
 }
 
-/** All formats. A new one is a line here. */
+/** All protocols except chat completions. */
 export const FORMATS: readonly SandboxFormat[] = [
   {
     ...formatOf(messages, ({ raw }) => readRequest(Buffer.from(raw), NO_HEADERS)),
@@ -55,7 +55,7 @@ export const FORMATS: readonly SandboxFormat[] = [
   },
 ];
 
-/** Makes the format of a dialect, with the dialect's own reader and writer. */
+/** Returns the sandbox's support for a protocol, with the dialect's own reader and writer. */
 function formatOf<Request extends TextRequest>(
   dialect: TextDialect<Request>,
   read: (call: TextCall) => TextPayload<Request>,
@@ -70,7 +70,7 @@ function formatOf<Request extends TextRequest>(
       const { prompt, completion, reasoning } = counts;
       const tokens = { input: prompt, output: completion - reasoning, reasoning };
       const usage: TokenUsage = { unit: "token", tokens, source: "upstream" };
-      // The native protocol shows thoughts on request only.
+      // The native protocol shows thoughts only on request.
       const isVisible = neutral.reasoning?.isVisible ?? dialect !== native;
       const thinking = reasoning > 0 ? composeThinking(conversation.question, reasoning) : [];
       const composed = { neutral, thinking, isVisible, dialect: dialect.name };
@@ -79,7 +79,7 @@ function formatOf<Request extends TextRequest>(
         outputTokens: completion,
         whole: () => dialect.writeReply(collectReply(events()), payload, usage),
         *frames() {
-          // The start of a stream shows the input, which is known.
+          // The first event contains the number of input tokens. Here it is exact and not estimated.
           const counted = { ...payload, parsed: { ...payload.parsed, estimatedInput: prompt } };
           const writer = dialect.replyWriter(counted);
           for (const event of events()) yield writer.write(event);
@@ -91,7 +91,7 @@ function formatOf<Request extends TextRequest>(
 }
 
 const NO_HEADERS = new Headers();
-/** The native protocol has the model in its address. */
+/** The model of a request in the native protocol, which has it only in the address. */
 const NO_MODEL = "sandbox";
 
 interface ComposedText {
@@ -107,7 +107,7 @@ function* eventsOf(
 ): Generator<ReplyEvent, void> {
   yield { type: "start", id: null };
   if (isVisible) for (const text of thinking) yield { type: "reasoning", text };
-  // On the native protocol only thoughts that are shown are signed.
+  // In the native protocol, only visible thoughts have a signature.
   if (thinking.length > 0 && (isVisible || dialect !== "native")) {
     const value = Buffer.from(`sandbox-${Bun.hash(thinking.join("")).toString(36)}`).toString("base64");
     yield { type: "signature", signature: { dialect, value } };

@@ -6,11 +6,11 @@ import { countTokens, splitTokens } from "./tokens.ts";
 import { isObject, ownValue } from "../../lib/json.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** A complete reply, composed before its first byte is sent. */
+/** A complete reply. It is composed before its first byte is sent. */
 export interface Reply {
-  /** New for every request, as with every vendor. */
+  /** Id of the reply, which is new for every request, as with every vendor. */
   id: string;
-  /** Unix seconds. */
+  /** Unix seconds at which the reply was composed. */
   created: number;
   model: string;
   choices: Choice[];
@@ -18,15 +18,15 @@ export interface Reply {
 }
 
 export interface Choice {
-  /** The text, or the arguments of the tool call, as tokens. */
+  /** The tokens of the text, or of the arguments of the tool call. */
   tokens: string[];
   toolCall: { id: string; name: string } | null;
   finishReason: "stop" | "length" | "tool_calls";
-  /** The stop sequence that ended the text. */
+  /** The stop sequence that ended the text; null for none. */
   stopSequence: string | null;
 }
 
-/** Hidden tokens by `reasoning_effort`. */
+/** Number of hidden tokens by `reasoning_effort`. */
 const REASONING_TOKENS: Readonly<Record<string, number>> = {
   none: 0,
   minimal: 16,
@@ -41,12 +41,12 @@ const DEFAULT_REASONING_TOKENS = 256;
 const MS_PER_SECOND = 1000;
 const ID_CHARACTERS = 24;
 
-/** Composes a reply: the same request gets the same words, under a new id. */
+/** Composes a reply. The same request gets the same words under a new id. */
 export function composeReply(conversation: Conversation): Reply {
   const reasoning = reasoningTokens(conversation);
   const capacity = conversation.limit - reasoning;
   const { tool } = conversation;
-  // Choices share the JSON made from a schema: it is the costly part, and there may be 128 choices.
+  // All choices share the JSON made from a schema, because making it takes the most time and there may be 128 choices.
   const json = tool ? sampleArguments(conversation, tool) : composeJson(conversation);
   const choices: Choice[] = [];
   let completion = 0;
@@ -87,13 +87,13 @@ function callTool(tool: Tool, text: string, capacity: number): Choice {
 }
 
 function sampleArguments({ question }: Conversation, { parameters }: Tool): string {
-  // Arguments are an object, also where the schema has no type or fits other values.
+  // Arguments must be an object, even if the schema has no type or allows other values.
   const schema = isObject(parameters) ? { type: "object", ...parameters } : null;
   const sampled = schema && sampleSchema(schema, topicOf(question, createRandom(question)));
   return JSON.stringify(isObject(sampled) ? sampled : {});
 }
 
-/** Composes a JSON reply; null when the reply is plain text. */
+/** Returns a JSON reply; null when the reply is plain text. */
 function composeJson(conversation: Conversation): string | null {
   const { format, question } = conversation;
   if (format.kind === "text") return null;
@@ -105,7 +105,7 @@ function newId(prefix: string): string {
   return prefix + crypto.randomUUID().replaceAll("-", "").slice(0, ID_CHARACTERS);
 }
 
-/** Returns the number of hidden tokens. Half of the limit is kept for visible ones. */
+/** Returns the number of hidden tokens. At least half of the limit is kept for visible tokens. */
 function reasoningTokens({ effort, limit }: Conversation): number {
   if (effort === null) return 0;
   const wanted = ownValue(REASONING_TOKENS, effort);

@@ -4,44 +4,50 @@ import { sampleNumber, sampleString } from "./schema-scalar.ts";
 const MAX_STEPS = 20_000;
 const MAX_DEPTH = 24;
 const MAX_ITEMS = 256;
-/** Entries of `enum` and `examples` that are considered. */
+/** Maximum number of entries of `enum` and `examples` that are tried. */
 const MAX_GIVEN = 64;
-/** Most times that a value may contain the target of the same reference. */
+/** Maximum number of times that a value may contain the target of the same reference. */
 const MAX_SAME_REFERENCE = 2;
 const CHARACTERS_PER_STEP = 8;
 
-/** The document, and the work that may still be spent on it. */
+/** The whole schema, and the number of steps that may still be made. */
 interface Work {
   root: unknown;
-  /** A word that free text is made of. */
+  /** A word for texts without other rules. */
   topic: string;
-  /** Counts down with every keyword read and every character made; nothing is made at 0. */
+  /**
+   * Remaining steps. Each keyword that is read and each character that is made takes some; at 0 nothing more is made.
+   */
   steps: number;
 }
 
-/** The sampler's position in the value. */
+/** The position in the value that is being made. */
 interface Position {
   depth: number;
-  /** References followed on the way here, so that a schema that contains itself ends. */
+  /** References that led to this position. They are counted, so that a schema that contains itself comes to an end. */
   references: readonly string[];
-  /** Makes the items of one array different. */
+  /** A number that makes the items of one array differ. */
   variation: number;
 }
 
-/** Several schemas as one: no references and no `allOf`. Where two set one keyword, the later one counts. */
+/**
+ * Several schemas merged into one, without references and `allOf`. If two of them contain the same keyword, the later
+ * one counts.
+ */
 interface FlatSchema {
   keywords: Record<string, unknown>;
-  /** The schemas that each property must fit. */
+  /** Schemas for each property. Its value must match all of them. */
   properties: Map<string, unknown[]>;
   required: Set<string>;
-  /** Lists of `anyOf` and `oneOf`: one entry of each must fit. */
+  /** Lists from `anyOf` and `oneOf`. The value must match one entry of each list. */
   branches: unknown[][];
   references: string[];
 }
 
 /**
- * Makes a value for a JSON Schema: required properties, and the first branch that gives a value; `{}` where there is
- * none. Schemas come from callers: a counted number of steps bounds time and size of the result.
+ * Makes a value that matches a JSON Schema. It has only the required properties, and follows the first branch that
+ * gives a value. Returns `{}` when no value is found. Schemas come from callers, so a maximum number of steps limits
+ * the time and the size of the result.
  */
 export function sampleSchema(schema: unknown, topic: string): unknown {
   const work: Work = { root: schema, topic, steps: MAX_STEPS };
@@ -49,7 +55,10 @@ export function sampleSchema(schema: unknown, topic: string): unknown {
   return value === undefined ? {} : value;
 }
 
-/** Returns a value that fits all of the schemas, or undefined when none was found. `chosen` branches are among them. */
+/**
+ * Returns a value that matches all of the schemas; undefined when none was found. The schemas include the chosen
+ * branches.
+ */
 function sample(
   schemas: readonly unknown[],
   position: Position,
@@ -57,7 +66,7 @@ function sample(
   chosen: readonly unknown[] = [],
 ): unknown {
   const flat: FlatSchema = {
-    // Without a prototype a keyword named `__proto__` is one like any other.
+    // The object has no prototype, so that a keyword named `__proto__` is stored like any other.
     keywords: Object.create(null),
     properties: new Map(),
     required: new Set(),
@@ -74,7 +83,10 @@ function sample(
   return undefined;
 }
 
-/** Adds a schema. Returns false when nothing fits it, references do not end, or the work is used up. */
+/**
+ * Merges a schema into `flat`. Returns false when no value can match, when references do not end, or when no steps are
+ * left.
+ */
 function add(schema: unknown, flat: FlatSchema, work: Work, nesting: number): boolean {
   work.steps -= 1;
   if (schema === false || nesting > MAX_DEPTH || work.steps <= 0) return false;
@@ -105,7 +117,7 @@ function addKeyword(keyword: string, value: unknown, flat: FlatSchema, work: Wor
   return work.steps > 0;
 }
 
-/** Returns the target of a local reference (`#`, `#/$defs/name`), or undefined when there is none. */
+/** Returns the target of a local reference (`#`, `#/$defs/name`); undefined when there is none. */
 function resolveReference(reference: string, work: Work): unknown {
   work.steps -= reference.length;
   if (!reference.startsWith("#")) return undefined;
@@ -126,7 +138,7 @@ function sampleFlat(flat: FlatSchema, position: Position, work: Work): unknown {
   return work.steps > 0 ? value : undefined;
 }
 
-/** Returns a value that the schema names itself: its constant, a choice, its default or an example. */
+/** Returns a value that the schema itself contains: its constant, a choice, its default or an example. */
 function sampleGiven(keywords: Record<string, unknown>, variation: number): unknown {
   if (Object.hasOwn(keywords, "const")) return keywords["const"];
   const { enum: choices, default: usual, examples } = keywords;
@@ -174,7 +186,7 @@ function sampleType(flat: FlatSchema, position: Position, work: Work): unknown {
   }
 }
 
-/** Returns the first type except null, or the type that the keywords imply. */
+/** Returns the first type other than null, else the type that the keywords imply. */
 function typeOf({ keywords, properties, required }: FlatSchema): unknown {
   const types = [keywords["type"] ?? []].flat();
   const type = types.find((name) => name !== "null") ?? types[0];
@@ -186,7 +198,7 @@ function typeOf({ keywords, properties, required }: FlatSchema): unknown {
   return isNumber ? "number" : "string";
 }
 
-/** Samples the required properties, or all of them when none is required. */
+/** Makes an object with the required properties, or with all properties when none is required. */
 function sampleObject(flat: FlatSchema, position: Position, work: Work): unknown {
   const inner = { depth: position.depth + 1, references: flat.references, variation: 0 };
   const names = flat.required.size > 0 ? flat.required : flat.properties.keys();
@@ -200,7 +212,7 @@ function sampleObject(flat: FlatSchema, position: Position, work: Work): unknown
   return Object.fromEntries(value);
 }
 
-/** Samples as many items as required, and at least one if one is allowed. */
+/** Makes an array with the required number of items, and with at least one item if one is allowed. */
 function sampleArray({ keywords, references }: FlatSchema, position: Position, work: Work): unknown {
   const { prefixItems, items, minItems, maxItems } = keywords;
   const first: unknown[] = Array.isArray(prefixItems) ? prefixItems : [];

@@ -1,6 +1,9 @@
 const MAX_STRING = 4096;
 
-/** Makes a number within the schema's bounds and of its step, or undefined; `variation` gives others. */
+/**
+ * Returns a number within the schema's bounds that is a multiple of its step; undefined when none was found. Different
+ * values of `variation` give different numbers.
+ */
 export function sampleNumber(schema: Record<string, unknown>, variation: number): number | undefined {
   const isInteger = [schema["type"]].flat().includes("integer");
   const above = numberOf(schema["exclusiveMinimum"], -Infinity);
@@ -16,7 +19,7 @@ export function sampleNumber(schema: Record<string, unknown>, variation: number)
   return candidates.find((value) => value >= low && value <= high && value !== above && value !== below);
 }
 
-/** Returns multiples of the step from the lower bound or 1 up, and from the upper bound down. */
+/** Returns multiples of the step: from the lower bound or 1 upwards, then from the upper bound downwards. */
 function stepsBetween(low: number, high: number, step: number, variation: number): number[] {
   const first = Math.max(Math.ceil(low / step), Math.min(1, Math.floor(high / step) - 1));
   const last = Math.floor(high / step);
@@ -28,7 +31,10 @@ function numberOf(value: unknown, otherwise: number): number {
   return typeof value === "number" && Number.isFinite(value) ? value : otherwise;
 }
 
-/** Makes a text within the schema's length and of its format, or undefined; `variation` gives others. */
+/**
+ * Returns a text with a length and format that the schema allows; undefined when none was found. Different values of
+ * `variation` give different texts.
+ */
 export function sampleString(
   schema: Record<string, unknown>,
   topic: string,
@@ -49,7 +55,7 @@ export function sampleString(
   return (text.join("") + suffix).slice(-max || MAX_STRING);
 }
 
-/** Values of the formats that JSON Schema 2020-12 names, section 7.3 of its validation vocabulary. */
+/** Sample values for the formats of JSON Schema 2020-12 (section 7.3 of its validation vocabulary). */
 const FORMATS: Readonly<Record<string, (number: number) => string>> = {
   date: (number) => `2026-11-${twoDigits(number)}`,
   "date-time": (number) => `2026-11-${twoDigits(number)}T09:30:00Z`,

@@ -83,7 +83,7 @@ async function stream(body: object, setting?: Parameters<typeof send>[1]): Promi
   return frames.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)));
 }
 
-/** Returns the part of a completion that depends on the request alone. */
+/** Returns the part of a completion that depends only on the request. */
 function wordsOf({ choices, usage }: Completion) {
   const messages = choices.map(({ message, finish_reason: finish }) => {
     const calls = message.tool_calls?.map((call) => call.function);

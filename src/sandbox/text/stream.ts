@@ -4,15 +4,15 @@ const FRAMES_PER_CHUNK = 16;
 const MS_PER_SECOND = 1000;
 
 interface Pace {
-  /** Frames a second; undefined sends as fast as they are read. */
+  /** Number of frames a second; undefined when frames are sent as fast as they are read. */
   framesPerSecond: number | undefined;
-  /** Ends the stream with its reason. */
+  /** Ends the stream with the signal's reason. */
   signal: Cancellation;
 }
 
 /**
- * Sends frames as bytes, made only as they are read. Without a pace several frames go in one chunk; with one, each
- * goes when it is due.
+ * Sends frames as bytes. They are made only when they are read. With a pace, each frame is sent when it is due; without
+ * one, several frames are sent together.
  */
 export function streamFrames(
   frames: Iterator<string, void>,
@@ -44,7 +44,10 @@ export function streamFrames(
   );
 }
 
-/** Returns the next frames joined; null at the end. A frame may be empty, which a reader would take for the end. */
+/**
+ * Returns the next frames, joined; null at the end. Continues after an empty frame, because a reader would treat an
+ * empty text as the end.
+ */
 function takeFrames(frames: Iterator<string, void>, count: number): string | null {
   let text = "";
   for (let taken = 0; taken < count || text === ""; taken += 1) {
@@ -55,7 +58,10 @@ function takeFrames(frames: Iterator<string, void>, count: number): string | nul
   return text;
 }
 
-/** Waits until the next frame is due, counted from the first, so that late timers do not add up. */
+/**
+ * Returns a function that waits until the next frame is due. Due times are counted from the first frame, so that delays
+ * of timers do not add up.
+ */
 function createPace(
   framesPerSecond: number | undefined,
   signal: AbortSignal,

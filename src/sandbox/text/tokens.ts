@@ -1,6 +1,6 @@
 /**
- * Splits a text into tokens: letters and digits in pieces of at most four, with the space before them; a punctuation
- * mark, a run of white space and a CJK character are one token each. The joined tokens are the text.
+ * Splits a text into tokens. Letters and digits become pieces of at most four, with the space before them. A
+ * punctuation mark, a run of white space and a CJK character are one token each. The joined tokens are the text.
  */
 export function splitTokens(text: string): string[] {
   const tokens: string[] = [];
@@ -42,7 +42,7 @@ function tokenEnd(text: string, start: number): number {
   return position;
 }
 
-/** Returns two code units for a surrogate pair, so that no character is split. */
+/** Returns the number of code units of the character at a position: 2 for a surrogate pair, so that it is not split. */
 function widthAt(text: string, position: number): number {
   return (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
 }
@@ -59,7 +59,7 @@ const ASCII_KINDS: readonly Kind[] = Array.from({ length: 128 }, (_, code) => {
   return /\s/.test(character) ? "space" : "mark";
 });
 
-/** True for Han, kana and hangul, their punctuation and full-width forms, and the planes above them. */
+/** True for Han, kana and hangul, their punctuation and full-width forms, and all characters in higher planes. */
 function isCjk(code: number): boolean {
   return (
     (code >= 0x2e80 && code <= 0xa4cf) ||

@@ -1,6 +1,6 @@
 import type { Choice, Reply } from "./reply.ts";
 
-/** Writes a reply as chat completions JSON (OpenAI chat reference, "The chat completion object"). */
+/** Writes a reply as a chat completion in JSON (OpenAI chat reference, "The chat completion object"). */
 export function writeCompletion(reply: Reply): string {
   const choices = reply.choices.map(({ tokens, toolCall, finishReason }, index) => {
     const text = tokens.join("");
@@ -19,8 +19,9 @@ export function writeCompletion(reply: Reply): string {
 }
 
 /**
- * Writes a reply as the frames of a stream, generated as they are read: per choice its role, a frame for each token and
- * its end, then the usage and the end of the stream (same reference, "The chat completion chunk object").
+ * Yields a reply as the frames of a stream, generated while they are read. Each choice has a frame for its role, one
+ * for each token and one for its end; the usage and the end of the stream follow (same reference, "The chat completion
+ * chunk object").
  */
 export function* writeFrames(reply: Reply): Generator<string, void> {
   const { id, created, model } = reply;
