@@ -4,7 +4,7 @@ import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
-/** Loaded only by commands that serve, so that other commands start quickly. */
+/** Only commands that serve load this module, so that other commands start quickly. */
 const gateway = () => import("./run/serve.ts");
 
 const exitCode = await runCli(process.argv.slice(2), {
@@ -25,16 +25,16 @@ const exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
 });
 process.exitCode = exitCode;
-// A failed start, for example on a port in use, may leave handles open that keep the process alive.
+// A failed start, for example on a port in use, may leave handles open. These would keep the process alive.
 if (exitCode !== 0) process.exit(exitCode);
 
-/** The runtime's own `userInfo()` gives what the variable USER says, which containers do not set. */
+/** Returns the user's name. The runtime's `userInfo()` reads the variable USER, which containers do not set. */
 function userName(): string {
   try {
     const { success, stdout } = Bun.spawnSync(["id", "-un"], { stderr: "ignore" });
     if (success) return stdout.toString().trim();
   } catch {
-    // There is no such program.
+    // The program `id` does not exist.
   }
   return `uid ${process.getuid?.()}`;
 }

@@ -13,7 +13,7 @@ test("a start without the runtime's variables keeps the options of the runtime",
     [process.execPath, "--preload", preload, join(import.meta.dir, "start.ts"), "--version"],
     { env: { ...process.env, ...unset }, stdout: "pipe" },
   );
-  // Once before and once after the process has replaced itself.
+  // The module is loaded twice: before and after the process replaces itself.
   expect((await child.stdout.text()).match(/preloaded/g)).toHaveLength(2);
   await rm(folder, { recursive: true });
 });

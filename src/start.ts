@@ -1,14 +1,14 @@
 import { ownCommand, processEnvironment, RUNTIME_VARIABLES } from "./config/environment.ts";
 
 /*
- * Starts the program with the variables that the runtime reads at its start. Where one is missing, the process replaces
- * itself, so that its id, its files and its signals stay; few modules are loaded before that.
+ * Starts the program with the variables that the runtime reads at its start. If one is missing, the process replaces
+ * itself; its id, files and signals stay the same. Few modules are loaded before that.
  */
 const given = processEnvironment();
 const missing = Object.entries(RUNTIME_VARIABLES).filter(([name]) => !given[name]);
 if (missing.length > 0 && process.execve) {
   const [program, ...args] = ownCommand();
-  // Options of the runtime, such as `--watch`; the executable has none.
+  // Options of the runtime, such as `--watch`. The executable has none.
   const options = Bun.isStandaloneExecutable ? [] : process.execArgv;
   process.execve(program, [program, ...options, ...args], { ...given, ...Object.fromEntries(missing) });
 }

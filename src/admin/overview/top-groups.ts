@@ -14,7 +14,7 @@ interface Sums {
   byModel: readonly SpendingSum[];
   /** Sums by organization, key and channel. */
   byOthers: readonly SpendingSum[];
-  /** By organization, key, model and channel. */
+  /** Numbers of requests by organization, key, model and channel. */
   counts: readonly CountSum[];
 }
 

@@ -14,7 +14,7 @@ export interface UsageStore {
   spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
   /** Returns counts of requests. A count of calls to vendors has the route `attempt`. */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
-  /** The same counts without durations. Keys are known of requests that failed, and empty of others. */
+  /** Returns the same counts without durations. Only failed requests have a key; it is empty for all others. */
   counts(range: UsageRange, by: readonly TrafficDimension[]): Promise<CountSum[]>;
   /** Adds the counts of a process. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
@@ -80,7 +80,7 @@ export interface UsageSum extends SpendingSum {
 export interface CountSum extends SumNames {
   requests: number;
   errors: number;
-  /** The errors that the ledger has too. */
+  /** Number of failed requests that have a ledger entry. */
   charged: number;
 }
 

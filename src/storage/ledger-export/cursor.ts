@@ -2,29 +2,29 @@ import { firstOf, type Integer, storeTime } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import type { BegunFile, FilePosition, LedgerFileFormat } from "./files.ts";
 
-/** The state of an export. */
+/** The state of an export to one destination. */
 export interface ExportCursor {
-  /** Goes up with each process that takes the turn, and when the database has gone back in time. */
+  /** Number that increases when another process takes the turn, and when the database has lost its newest state. */
   epoch: number;
-  /** The end of the last file: all entries up to this number of the order of posting are in files. */
+  /** Position of the end of the last file. Files contain all entries up to its number in the order of posting. */
   exported: FilePosition;
-  /** A file that was begun there; null for none. */
+  /** The file after that position that a process has begun to write; null for none. */
   begun: BegunFile | null;
 }
 
-/** One process's use of the cursor of one destination. */
+/** Reads and changes the cursor of one destination, for one process. */
 export interface CursorStore {
-  /** The number up to which all entries are in files. */
+  /** Returns the number up to which files contain all entries. */
   exported(): Promise<number>;
   /**
-   * Takes or keeps the turn to write, for so many milliseconds. Null while another process has it. The epoch stays while
-   * the cursor is as this process has left it and its turn was not over.
+   * Takes or keeps the right to write, for `forMs` milliseconds. Returns null while another process has that right. The
+   * epoch stays the same if this process had the right without a break and the cursor did not change meanwhile.
    */
   takeTurn(forMs: number): Promise<ExportCursor | null>;
   leaveTurn(): Promise<void>;
-  /** Notes the next file before it is written. False where the cursor has changed. */
+  /** Stores the next file before it is written. Returns false when the cursor has changed. */
   begin(seen: ExportCursor, file: BegunFile): Promise<boolean>;
-  /** Moves the cursor behind the file that was begun. False where the cursor has changed. */
+  /** Moves the cursor to the end of the begun file. Returns false when the cursor has changed. */
   advance(seen: ExportCursor, file: BegunFile): Promise<boolean>;
 }
 
@@ -40,7 +40,7 @@ interface CursorRow {
 
 export function cursorStore(database: Database, destination: string, processId: string): CursorStore {
   const { kind } = database;
-  /** The cursor as this process has left it. */
+  /** The cursor as this process stored it last. */
   let left: { cursor: ExportCursor; untilTime: number } | null = null;
   let highestEpoch = 0;
   const keep = (row: CursorRow | null): ExportCursor | null => {
@@ -104,7 +104,7 @@ function takeRow(
   return database.begin(async (sql) => {
     await sql`INSERT INTO ledger_exports (destination, exported, process_id, until_time)
       VALUES (${destination}, 0, '', 0) ON CONFLICT (destination) DO NOTHING`;
-    // The row is locked from here on.
+    // This update locks the row until the end of the transaction.
     const [found] = await sql<(CursorRow & { now: Integer })[]>`UPDATE ledger_exports
       SET process_id = ${processId}
       WHERE destination = ${destination}

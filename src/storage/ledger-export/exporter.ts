@@ -6,48 +6,55 @@ import { ledgerStore, type LedgerStore } from "../tables/ledger.ts";
 import { cursorStore } from "./cursor.ts";
 import { type LedgerFile, type LedgerFileFormat, fileOf } from "./files.ts";
 
-/** A destination of files. */
+/** A storage to which files are written. */
 export interface ExportTarget {
-  /** Names the storage and the prefix, and no secret. */
+  /** Name of the storage and the prefix. It contains no secret. */
   destination: string;
-  /** Writes a file; one of the same name is replaced. */
+  /** Writes a file, and replaces a file with the same name. */
   write(file: LedgerFile): Promise<void>;
 }
 
 interface ExportOptions extends ExportTarget {
   format: LedgerFileFormat;
   processId: string;
-  /** Entries of a file; those of one transaction stay together, so it may be more. */
+  /** Number of entries in a file. A file may have more, because entries of one transaction stay in one file. */
   maxEntries?: number;
 }
 
 /** The result of one step. */
 export interface ExportStep {
-  /** All entries up to this number, a time in Unix milliseconds, are in files. */
+  /** Files contain all entries up to this number in the order of posting, which is a time in Unix milliseconds. */
   exported: number;
-  /** False where everything is exported, or another process has the turn. */
+  /**
+   * True when the next step may write another file. False when everything is exported or another process has the right
+   * to write.
+   */
   isMore: boolean;
 }
 
-/** The export of one process. */
+/** The export as one process runs it. */
 export interface LedgerExporter {
   next(): Promise<ExportStep>;
-  /** Leaves the turn to other processes. */
+  /** Gives the right to write to other processes. */
   leave(): Promise<void>;
 }
 
-/** A file takes seconds; a process that was killed is replaced after this time. */
+/**
+ * Time for which a process has the right to write. Writing a file takes seconds; another process takes over this time
+ * after a process was killed.
+ */
 const TURN_MS = 3 * 60_000;
 const MAX_ENTRIES = 20_000;
 const PAGE = 1_000;
 
 /**
- * Writes posted entries file by file. Before a file is written, the database knows its name, and only afterwards the
- * cursor moves: after a kill between the two the same file is written again, with the same name and content.
+ * Exports posted entries file by file. The name of a file is stored before the file is written, and the cursor moves
+ * afterwards: if the process is killed in between, the same file is written again, with the same name and content.
  *
- * A database that went back in time has forgotten files. So each process that takes the turn begins a new epoch, and so
- * does one that finds the cursor changed. A name has the epochs and numbers of the end of the file before and of its own
- * end: readers follow them back from the highest epoch, and leave out what the database has forgotten.
+ * A database that was restored from a backup does not know the newest files. Therefore a new epoch begins when another
+ * process takes the right to write, and when a process finds the cursor changed. The name of a file contains two
+ * positions, each with an epoch and a number: the end of the file before and its own end. Readers follow these
+ * positions back from the highest epoch, and ignore files that the database does not know.
  */
 export function ledgerExporter(database: Database, options: ExportOptions): LedgerExporter {
   const { destination, write, format, processId, maxEntries = MAX_ENTRIES } = options;
@@ -75,14 +82,17 @@ export function ledgerExporter(database: Database, options: ExportOptions): Ledg
   };
 }
 
-/** The step of a process that has not got the turn. */
+/** Returns the step of a process that does not have the right to write. */
 async function otherStep(ledger: LedgerStore, exported: number): Promise<ExportStep> {
   const page = { after: positionAfter(exported), upTo: Number.MAX_SAFE_INTEGER, limit: 1 };
   const [waiting] = await ledger.listPosted(page);
   return { exported: waiting?.sequence ? waiting.sequence - 1 : systemClock.now(), isMore: false };
 }
 
-/** Entries behind a number, up to another one or to the end of the transaction with the last of so many. */
+/**
+ * Returns the entries after the number `after` and up to `upTo`. After `most` entries, it stops at the end of the
+ * current transaction.
+ */
 async function readPosted(
   ledger: LedgerStore,
   { after, upTo, most }: { after: number; upTo: number; most: number },
@@ -96,7 +106,7 @@ async function readPosted(
     const final = page.at(-1);
     if (!final || page.length < PAGE) return entries;
     position = { sequence: final.sequence ?? end, id: final.id, kind: final.kind };
-    // Entries that were posted together stay together.
+    // Entries of one transaction stay in one file.
     if (entries.length >= most) end = position.sequence;
   }
 }

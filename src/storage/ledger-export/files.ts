@@ -7,14 +7,17 @@ export type LedgerFileFormat = "parquet" | "jsonl";
 
 /** A file of entries, in the order of posting. */
 export interface LedgerFile {
-  /** Epoch and end of the file before, and then its own: `ledger-1763…-1763…-1764…-1764….parquet`. */
+  /**
+   * Name of the file: epoch and end of the file before it, then its own epoch and end:
+   * `ledger-1763…-1763…-1764…-1764….parquet`.
+   */
   name: string;
-  /** Media type. */
+  /** Media type of the file. */
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The epoch and the last number of a file; 0 and 0 before the first. */
+/** The epoch of a file and the number of its last entry; both are 0 before the first file. */
 export interface FilePosition {
   epoch: number;
   last: number;
@@ -24,7 +27,7 @@ export interface BegunFile extends FilePosition {
   format: LedgerFileFormat;
 }
 
-/** Returns the file of these entries, of which there is at least one: the same bytes for the same entries. */
+/** Returns the file of these entries, of which there must be at least one. The same entries give the same bytes. */
 export function fileOf(
   entries: readonly LedgerEntry[],
   after: FilePosition,
@@ -37,7 +40,7 @@ export function fileOf(
   return { name, type: "application/jsonl", bytes: new TextEncoder().encode(lines) };
 }
 
-/** The types of columns. An amount has 38 digits, nine of them decimals: sums of it stay exact too. */
+/** Types of columns. An amount has 38 digits, and nine of them are decimals, so that sums of amounts are exact too. */
 const TYPES = {
   text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
   time: { type: "INT64", converted_type: "TIMESTAMP_MILLIS" },
@@ -51,7 +54,7 @@ const TYPES = {
   },
 } as const;
 
-/** The columns of `ledger export --format csv`, with their types. */
+/** Returns a Parquet file with the columns of `ledger export --format csv` and their types. */
 function parquetOf(views: readonly EntryView[]): Uint8Array<ArrayBuffer> {
   const columns = LEDGER_COLUMNS.map(([name, , type]) => ({
     name,
@@ -73,7 +76,7 @@ function valueOf([, , type]: LedgerColumn, cell: ReturnType<LedgerColumn[1]>): u
   return type === "amount" ? nanosOf(String(cell)) : String(cell);
 }
 
-/** The inverse of `formatNanos`. */
+/** Reads a decimal that `formatNanos` has written. */
 function nanosOf(decimal: string): bigint {
   const [whole = "", fraction = ""] = decimal.split(".");
   return BigInt(whole + fraction.padEnd(9, "0"));

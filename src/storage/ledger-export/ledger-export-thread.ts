@@ -8,7 +8,7 @@ import { type LedgerExporter, ledgerExporter } from "./exporter.ts";
 import type { ExportCall, ExportResult, LedgerExportSetup } from "./ledger-export.ts";
 import type { LedgerFile } from "./files.ts";
 
-/** The thread of a `LedgerExport`: it reads and writes on a database connection of its own. */
+/** The thread of a `LedgerExport`. It reads and writes on its own database connection. */
 const { location, url, format, processId }: LedgerExportSetup = workerData;
 const { prefix, ...address } = readS3Address(url);
 const client = new Bun.S3Client(address);
@@ -38,7 +38,7 @@ async function open() {
 
 class UnwrittenError extends Error {}
 
-/** The client itself would wait without end. */
+/** Maximum time of a write. The client has no time limit of its own. */
 const MAX_WRITE_MS = 60_000;
 
 async function write({ name, type, bytes }: LedgerFile): Promise<void> {

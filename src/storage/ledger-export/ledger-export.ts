@@ -9,25 +9,25 @@ import type { LedgerFileFormat } from "./files.ts";
 
 /** Settings of the thread. */
 export interface LedgerExportSetup {
-  /** A `postgres://` address or the path of a SQLite file, already migrated. */
+  /** Address of PostgreSQL or path of a SQLite file. The database must be migrated already. */
   location: string;
-  /** The `s3://` address of the files. */
+  /** The `s3://` address under which files are written. */
   url: string;
   format: LedgerFileFormat;
   processId: string;
 }
 
-/** Write the next file, or leave the turn to another process. */
+/** A request to the thread: to write the next file, or to give the right to write to another process. */
 export type ExportCall = "next" | "leave";
 
-/** A step, or why the file could not be written. */
+/** The result of a step, or the reason why the file could not be written. */
 export type ExportResult = ExportStep | { problem: string };
 
-/** The export of posted entries as files, for a warehouse. */
+/** Exports posted entries as files, for a data warehouse. */
 export interface LedgerExport extends BackgroundWork {
-  /** Seconds since the last entry that is in a file, or since all were. */
+  /** Returns the seconds since the time up to which files contain all posted entries. */
   lagSeconds(): number;
-  /** Files that could not be written, by this process. */
+  /** Returns the number of files that this process could not write. */
   failures(): number;
 }
 
@@ -43,7 +43,7 @@ const LINES = {
 };
 
 /**
- * Exports what was posted, at once and then each minute, on a thread of its own. Of all processes on the database one
+ * Exports posted entries at once and then every minute, in a separate thread. Only one of the processes on a database
  * writes.
  */
 export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions): LedgerExport {
@@ -70,7 +70,7 @@ export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions):
         return;
       }
       storage.available();
-      // Nothing has been exported yet to a new destination.
+      // A new destination has no exported entries at first.
       if (result.exported > 0) exported = result.exported;
       isMore = result.isMore;
     }
@@ -84,7 +84,7 @@ export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions):
     async stop() {
       stopping.abort();
       await Promise.all([first, work.stop()]);
-      // Another process goes on sooner; without it, once the turn has passed.
+      // Another process can then take over at once. Otherwise it takes over at the end of the turn.
       await thread.call("leave").catch(() => {});
       await thread.close();
     },

@@ -22,9 +22,9 @@ import { readEntryRow } from "./booking.ts";
 import { ARCHIVED } from "./verification.ts";
 
 /**
- * Moves months of the ledger to files. What is removed is read from a file that was verified before, entry by entry,
- * so whatever interrupts it, each entry is in the ledger or in a file. Entries of the month that reach the ledger
- * later go to a file of their own. A month of which an entry waits for an export stays.
+ * Moves months of the ledger to files. Removes only entries that it reads from a file that was verified before, so each
+ * entry is in the ledger or in a file even after an interruption. Entries of the month that reach the ledger later get
+ * a file of their own. A month stays in the ledger while the export has not written all its entries.
  */
 export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldestMonth" | "archive"> {
   return {
@@ -47,7 +47,7 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
         const manifest = existing ?? (await writeMonth(database, month, folder, `${name}.jsonl.gz`));
         if (!manifest) return null;
         if (!existing) await writeManifest(manifestPath, manifest);
-        // The file may have entries that were posted after the first look.
+        // The file may contain entries that were posted after the first look.
         await requireExported(database, month);
         await removeArchived(database, join(folder, manifest.file), manifest);
         const { isRemoved: _, ...archive } = manifest;
@@ -60,7 +60,7 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
   };
 }
 
-/** Returns the months whose removal was interrupted, even when none of their entries is left. */
+/** Returns the months whose removal was interrupted, including those that have no entries left. */
 async function unfinishedMonths(folder: string): Promise<string[]> {
   if (!existsSync(folder)) return [];
   const names = (await readdir(folder)).filter((name) => /^ledger-.*\.json$/.test(name));
@@ -71,8 +71,8 @@ async function unfinishedMonths(folder: string): Promise<string[]> {
 const EXPORT_ENDED_MS = 7 * 24 * 60 * 60_000;
 
 /**
- * Throws where an entry of a month is behind the last file of an export, so also while the file with it is being written.
- * An export that no process has run for a week has ended.
+ * Throws when an export has not written all entries of the month to complete files. Exports that no process has run for
+ * a week are ignored.
  */
 async function requireExported(database: Database, month: string): Promise<void> {
   const { from, to } = rangeOf(month);

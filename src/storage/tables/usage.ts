@@ -16,7 +16,7 @@ import { DURATION_COLUMNS, MINUTES_KEPT_MS, TRAFFIC_LEVELS, trafficSums } from "
 import { systemClock } from "../../lib/clock.ts";
 import { recordFrom } from "../../lib/json.ts";
 
-/** Sums of the ledger and of traffic. */
+/** The store of sums of the ledger and of traffic. */
 export function usageStore(database: Database): UsageStore {
   const { kind } = database;
   return {
@@ -122,7 +122,7 @@ function textSumOf(column: string): string {
   return `CAST(SUM(${column}) AS TEXT) AS ${column}`;
 }
 
-/** Codes and outcomes that are not errors. */
+/** Error codes and outcomes that do not count as errors. */
 const FINE = "'', 'caller_gone', 'cancelled', 'answered', 'stopped'";
 const IS_ERROR = `(code NOT IN (${FINE}) OR (code = '' AND status >= 4))`;
 
