@@ -37,7 +37,7 @@ export interface CliContext {
   serve(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Runs jobs until it is stopped, and serves no requests. */
   runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
-  /** Opens the database for administration, and makes it where there is none, unless it must exist. */
+  /** Opens the database for administration. Makes the database if it does not exist, unless it must exist. */
   openAdminStore(
     settings: Settings,
     options: { mustExist: boolean },
@@ -88,11 +88,17 @@ export interface StoreAccess {
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
 }
 
-/** Everything that the action of a command needs. Work by its own methods makes the database where there is none. */
+/**
+ * Everything that the action of a command needs. Its own methods make a database that does not exist; those of
+ * `existing` do not.
+ */
 export interface CommandContext extends StoreAccess, CommandPrinter {
   context: CliContext;
   loadSettings: LoadConfiguration;
-  /** The same, but throws where there is no database: an answer about an empty one would hide that the place is wrong. */
+  /**
+   * The same methods, but they throw if the database does not exist. A result from a new, empty database would hide
+   * that the configured location is wrong.
+   */
   existing: StoreAccess;
   /** True when commands work on a gateway elsewhere. */
   isRemote(): boolean;

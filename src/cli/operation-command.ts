@@ -84,7 +84,9 @@ export function addOperation<Name extends OperationName>(
   add(parent, commandName, name, declared, cli, (input) => accessFor(name, cli).run(name, input));
 }
 
-/** A command that only reads has nothing to say about a database that is not there. */
+/**
+ * Returns the access of a command to the store. A command that only reads must not make a database that does not exist.
+ */
 function accessFor(name: OperationName, cli: CommandContext): StoreAccess {
   return operations[name].method === "GET" ? cli.existing : cli;
 }

@@ -70,7 +70,7 @@ function addSetCommand(organizations: Command, cli: CommandContext): void {
   });
 }
 
-/** `prompts delete` */
+/** Adds the command `prompts delete`. */
 export function addPromptCommands(program: Command, cli: CommandContext): void {
   const prompts = program.command("prompts").description("prompts and replies that organizations have kept");
   addOperation(prompts, cli, ["delete", "prompts.remove"], {

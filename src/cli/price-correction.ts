@@ -3,7 +3,7 @@ import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
 
-/** Adds `prices correct`, which shows the changes; `--apply` makes them. */
+/** Adds the command `prices correct`, which shows the changes; `--apply` makes them. */
 export function addCorrectCommand(prices: Command, cli: CommandContext): void {
   const command = prices
     .command("correct")

@@ -3,7 +3,7 @@ import { formatPath } from "../lib/schema-problems.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 
-/** Adds `routes explain`, a dry run of access, price and routing. */
+/** Adds the command `routes explain`, a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, cli: CommandContext): void {
   const command = routes
     .command("explain")

@@ -57,7 +57,7 @@ const signedIn = createRoute({
   },
 });
 
-/** Returns null when nobody is signed in, which only a 401 means; throws all other failures. */
+/** Returns null when nobody is signed in. Only a 401 means that; all other failures are thrown. */
 function nullWhereSignedOut(error: unknown): null {
   if (error instanceof ApiError && error.status === 401) return null;
   throw error;

@@ -7,7 +7,7 @@ import { ClientDisconnected } from "./routing/call.ts";
 import type { RelayedStream } from "./text-stream.ts";
 
 interface StreamToBegin extends Pick<RelayedStream, "ignored"> {
-  /** Resolves once the first content has arrived, to the stream that goes on from there. */
+  /** Resolves with the stream after its first content has arrived. */
   opening: Promise<RelayedStream>;
   deadlineTimer: DeadlineTimer;
   /** Time between two keep-alive frames. */

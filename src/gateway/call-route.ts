@@ -11,7 +11,7 @@ import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts"
 interface RoutedRequest {
   context: RequestContext;
   model: Model;
-  /** Ends the call: the client's own signal, or one that may outlive the client. */
+  /** The signal that ends the call: the client's own signal, or one that may outlive the client. */
   signal: AbortSignal;
 }
 
@@ -20,14 +20,14 @@ interface RouteCall<Reply> {
   targets: readonly Target[];
   /** The target to call next after a timeout. */
   afterTimeout?: Target | null;
-  /** The model's context in tokens; absent where it is unknown or does not matter. */
+  /** The model's context in tokens; absent when it is unknown or does not matter. */
   contextWindow?: number;
   totalMs: number;
   /** Decides whether another target is called after a failure that the organization's setting does not cover. */
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /**
-   * Settles the call that had been sent when the client disconnected. For text the tokens are charged; for images only
+   * Settles the call that was running when the client disconnected. For text the tokens are charged; for images only
    * the cost is recorded. May return an error to throw instead.
    */
   settleAbandoned?(): Promise<void> | Error | undefined;

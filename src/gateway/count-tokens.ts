@@ -25,7 +25,7 @@ type TokenCount = { limitState: LimitGrant["limitState"] } & (
     }
   | {
       text: null;
-      /** The local estimate, where no target counts tokens. */
+      /** The local estimate, when no target counts tokens. */
       tokens: number;
     }
 );

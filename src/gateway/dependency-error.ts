@@ -2,7 +2,7 @@
 export class DependencyError extends Error {
   override readonly name = "DependencyError";
   readonly dependency: "database" | "blobs";
-  /** Advice to the operator where waiting does not help. */
+  /** Advice to the operator if waiting does not help; null otherwise. */
   readonly advice: string | null;
 
   constructor(

@@ -181,7 +181,7 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 
 /**
  * Returns the picture of a link to one of the gateway's own results, read from storage: null when it has expired,
- * undefined for every other link. The signature proves the origin, whatever base address stands before the name.
+ * undefined for every other link. The signature proves the origin, so the base address before the name does not matter.
  */
 function ownResult(
   { links, blobs }: Pick<ReferenceSettings, "blobs" | "links">,

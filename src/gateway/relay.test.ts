@@ -127,7 +127,8 @@ describe("a relayed stream", () => {
     const caller = body.getReader();
     await caller.read();
     await Bun.sleep(60);
-    // Longer than the longest silence: a client that does not read is not the upstream's silence.
+    // The test waits longer than the maximum silence of an upstream: time in which the client does not read does not
+    // count as such silence.
     expect(reader.reads).toBeLessThan(100);
     expect((await caller.read()).done).toBe(false);
     await caller.cancel();

@@ -20,13 +20,13 @@ export interface Relay {
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
   deadlineTimer: DeadlineTimer;
-  /** Longest silence of the upstream. Milliseconds. */
+  /** Maximum milliseconds for which the upstream may be silent. */
   idleMs: number;
   /** True when the upstream is read to its end after the client has disconnected. */
   isDetachable: boolean;
   /** True when the rest of the body is also read after the client has disconnected, because the outcome is kept. */
   isKept: boolean;
-  /** Called once the stream has ended, before `end`. Counts its usage exactly; null where that needs no time. */
+  /** Called once the stream has ended, before `end`. Counts its usage exactly; null when that needs no time. */
   refine(): Promise<void> | null;
   /** Called about every two seconds while the stream runs. */
   checkpoint(): void;

@@ -15,7 +15,7 @@ export interface RequestContext {
   principal: Principal;
   /** The sender, for the ledger; null for the holder of the key. */
   source: string | null;
-  /** The program that sent it, as `clientProgram` names it. */
+  /** The program that sent the request, as `clientProgram` names it. */
   client: string | null;
   /** The counts of the request in the limits. */
   grant: LimitGrant;
@@ -36,11 +36,11 @@ export interface RequestContext {
  * Facts that the core learns about a request. The server makes its log record from them; no decision depends on them.
  */
 export interface RequestFacts {
-  /** The name that the caller gave, as it is. */
+  /** The model name in the caller's request, unchanged. */
   askedModel: string | null;
-  /** Set once it is known to exist. */
+  /** The requested model; null until it is known to exist. */
   model: Model | null;
-  /** Set once the charge is recorded. */
+  /** The recorded charge; null until it is recorded. */
   charge: LedgerEntry | null;
   /** Number of pictures a vendor made beyond those requested; neither delivered nor billed. */
   surplus: number;
@@ -56,7 +56,7 @@ export function newRequestFacts(): RequestFacts {
   return { askedModel: null, model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
 }
 
-/** Begins to record prompt and reply where the request's organization has them logged. */
+/** Begins to record prompt and reply if the request's organization has them logged. */
 export function noteContent({ principal, facts }: RequestContext, prompt: string): void {
   const { promptLogDays } = principal.organization.settings;
   if (promptLogDays !== null) facts.content = new RequestContent(prompt, promptLogDays);

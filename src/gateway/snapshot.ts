@@ -16,8 +16,8 @@ export interface Directory {
   routes: PatternMap<Route>;
   channels: ReadonlyMap<string, Channel>;
   /**
-   * Returns the price in force at `now`; null when the model has none. In each cell the organization's own price row
-   * wins.
+   * Returns the price in force at `now`; null when the model has none. For each amount, the organization's own price
+   * row takes precedence.
    */
   price(
     organization: Pick<Organization, "id" | "currency">,

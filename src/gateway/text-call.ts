@@ -35,7 +35,7 @@ interface RequestToCall {
 /** A call to one target, ready to be sent. */
 export type PreparedCall = Awaited<ReturnType<typeof prepareCall>>;
 
-/** Builds the vendor's request from the caller's. Throws an `UpstreamError` where this target cannot take it. */
+/** Builds the vendor's request from the caller's. Throws an `UpstreamError` when this target cannot take it. */
 export async function prepareCall(
   core: Core,
   { payload: requested, coveredTokens, admitted }: RequestToCall,

@@ -65,7 +65,7 @@ describe("a stream", () => {
     await Bun.sleep(0);
     Bun.gc(true);
     const kept = streams.filter(({ sent, body }) => sent.deref() ?? body.deref());
-    // The garbage collector takes numbers that look like addresses for references, so a few objects may stay in memory.
+    // The garbage collector treats numbers that look like addresses as references, so a few objects may stay in memory.
     expect(kept.length).toBeLessThan(4);
     for (const { reader } of streams) await reader.cancel();
   });

@@ -34,8 +34,8 @@ export interface RelayedStream {
 }
 
 /**
- * Reads a vendor's stream up to its first content. Until then another target can take over; an `UpstreamError` tells
- * why this one gave no content.
+ * Reads a vendor's stream up to its first content. Until then another target can take over; an `UpstreamError` says why
+ * this one gave no content.
  */
 export async function openStream(
   source: ByteStream,
@@ -70,7 +70,7 @@ export function openWhole(stream: TextStream, call: Call): OpenedStream {
 }
 
 interface StreamToRelay {
-  /** Owned by the stream from here on. */
+  /** The admitted request. The stream owns it from now on. */
   admitted: AdmittedText;
   committed: Committed<OpenedStream>;
   /** The caller's dialect. */

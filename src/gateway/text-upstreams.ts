@@ -15,8 +15,8 @@ import type { TextUpstream, Upstreams } from "./upstreams.ts";
 export const NO_TRAITS: VendorTraits = {};
 
 /**
- * Returns a target's upstreams, one for each protocol that its vendor takes for its model, the preferred one for
- * translation first.
+ * Returns a target's upstreams, one for each protocol in which its vendor serves its model; the one preferred for
+ * translation is first.
  */
 export function textUpstreams(
   upstreams: Upstreams,
@@ -26,7 +26,7 @@ export function textUpstreams(
   return all.filter((each) => each.serves?.(upstreamModel) ?? true);
 }
 
-/** Returns a target's upstream for a caller: in the caller's own protocol where the vendor takes it. */
+/** Returns a target's upstream for a caller: in the caller's own protocol if the vendor supports it. */
 export function textUpstreamFor(
   upstreams: Upstreams,
   target: Target,
@@ -37,7 +37,10 @@ export function textUpstreamFor(
   return upstream;
 }
 
-/** Returns the first upstream that serves the target's model in a dialect; any dialect when it is null. */
+/**
+ * Returns the first upstream that serves the target's model in the given dialect, or in any dialect when `dialect` is
+ * null.
+ */
 function findUpstream(
   upstreams: Upstreams,
   { channel, upstreamModel }: Target,
@@ -48,7 +51,7 @@ function findUpstream(
   return undefined;
 }
 
-/** Throws where a feature is billed by use and the vendor's protocol does not report the number of uses. */
+/** Throws when a feature is billed by use and the vendor's protocol does not report the number of uses. */
 export function requireCounts(
   { countedFeatures = [] }: Pick<TextDialect, "countedFeatures">,
   { perUse = {} }: TokenPrice,
@@ -89,16 +92,16 @@ interface Surroundings {
   call: Pick<Call, "signal">;
 }
 
-/** All pictures of a request together: their base64 must fit the body of a text request. */
+/** Maximum bytes of all pictures of a request together. As base64, they must fit into the body of a text request. */
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_PICTURES = 20;
-/** Formats that every vendor takes. */
+/** Formats that every vendor accepts. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "gif", "webp"]);
 
 /**
- * Returns the request in a form that the target can read: for a target that fetches no links, the safe fetch
- * fetches the pictures. Throws an `UpstreamError`, after which another target may be called, for links that lead to no
- * picture or cannot be fetched. Returns a promise only where something is fetched.
+ * Returns the request in a form that the target can read: for a target that fetches no links, the safe fetch fetches
+ * the pictures. Throws an `UpstreamError`, after which another target may be called, for links that lead to no picture
+ * or cannot be fetched. Returns a promise only when something must be fetched.
  */
 export function withReadableLinks(
   payload: TextPayload,

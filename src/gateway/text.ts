@@ -26,7 +26,7 @@ import { relayStream, type RelayedStream } from "./text-stream.ts";
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
   limitState: LimitGrant["limitState"];
-  /** The maximum of output tokens that the budgets cover, where it is less than the model's; else null. */
+  /** The maximum of output tokens that the budgets cover, if it is less than the model's; else null. */
   coveredTokens: number | null;
   /**
    * The hints that were not sent to the answering target, by the caller's names. Empty for a stream whose response
@@ -97,7 +97,7 @@ async function serveStream(
   const dialect = textDialect(payload.dialect);
   return beginStream({
     opening,
-    // They are those of the target that is being called now; another one may answer.
+    // These are the hints of the target that is being called now; another target may answer.
     ignored,
     deadlineTimer,
     intervalMs: core.firstByteMs,
@@ -170,7 +170,10 @@ function maxTokensParam({ dialect, parsed: { body } }: TextPayload): string {
   return dialect === "chat" && "max_completion_tokens" in body ? "max_completion_tokens" : "max_tokens";
 }
 
-/** The shortest reply worth a vendor call, where the caller sets no maximum and budgets are short. */
+/**
+ * Minimum number of output tokens for which a vendor is called when the caller sets no maximum and the budgets are
+ * nearly spent.
+ */
 const MIN_COVERED_TOKENS = 256;
 
 function leastTokens({ maxOutputTokens }: TextModel): number {
@@ -191,8 +194,8 @@ function coveredTokensOf(
 /**
  * Calls the route's targets. When the client disconnects meanwhile, charges the call that was sent for it. If the last
  * target also gives a reply without content, returns no reply, and the request is settled at no cost. A failure of the
- * last target after an empty reply of another one costs nothing either. `noteIgnored` is told of the hints that each
- * called target is not sent.
+ * last target after an empty reply of another one costs nothing either. For each called target, `noteIgnored` gets the
+ * hints that were not sent to it.
  */
 async function callVendors(
   core: Core,

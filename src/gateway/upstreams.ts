@@ -9,7 +9,8 @@ import type { Cancellation } from "../lib/waiting.ts";
 /** The vendors' adapters by channel. */
 export interface Upstreams {
   /**
-   * Returns one upstream for each protocol that the channel's vendor speaks, the preferred one for translation first.
+   * Returns one upstream for each protocol that the channel's vendor supports; the one preferred for translation is
+   * first.
    */
   text(channel: Channel): readonly TextUpstream[] | undefined;
   image(channel: Channel): ImageUpstream | undefined;
@@ -21,7 +22,7 @@ export interface TextUpstream {
   /** The protocol the vendor speaks. */
   dialect: TextDialectName;
   traits?: VendorTraits;
-  /** True when the vendor takes this protocol for an upstream model; absent when it takes all. */
+  /** True when the vendor serves an upstream model in this protocol; absent when it serves all. */
   serves?(upstreamModel: string): boolean;
   /**
    * Sends a request in that protocol and resolves once the vendor's status is known.
@@ -29,14 +30,14 @@ export interface TextUpstream {
    */
   send(call: TextCall): Promise<TextResponse>;
   /**
-   * Counts the tokens of a request where the vendor offers it; resolves to the text of its response. Throws as `send`
+   * Counts the tokens of a request if the vendor offers it; resolves to the text of its response. Throws as `send`
    * does.
    */
   countTokens?(call: TextCall): Promise<string>;
 }
 
 export interface TextCall {
-  /** The request's exact text, with the vendor's model name where the protocol has it in the body. */
+  /** The request's exact text, with the vendor's model name if the protocol has it in the body. */
   raw: string;
   /** The vendor's name of the model. */
   upstreamModel: string;
@@ -48,8 +49,8 @@ export interface TextCall {
 }
 
 /**
- * The vendor's response as it came: JSON, or server-sent events as bytes. `parsed` is the JSON's value where the
- * provider had to parse it. A vendor may respond whole although a stream was requested.
+ * The vendor's response as it came: JSON, or server-sent events as bytes. `parsed` is the JSON's value if the provider
+ * had to parse it. A vendor may respond whole although a stream was requested.
  */
 export type TextResponse = {
   /** The vendor's own id of the call. */
@@ -59,7 +60,7 @@ export type TextResponse = {
 export interface ImageUpstream {
   /** Generates at least one picture. Throws an `UpstreamError`. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
-  /** Set when a call that may have been made already can be repeated, because it costs nothing. */
+  /** True when a call can be repeated although the vendor may have received it already, because calls cost nothing. */
   isRepeatable?: true;
 }
 
@@ -74,11 +75,12 @@ export interface EmbeddingCall {
   /** The request's exact text with the vendor's model name, for vendors of OpenAI's protocol. */
   raw: string;
   /**
-   * For other protocols: the texts, or null where the caller gave tokens, and the number of dimensions if it named one.
+   * For other protocols: the texts, or null when the caller gave tokens, and the number of dimensions if the caller
+   * named one.
    */
   texts: readonly string[] | null;
   dimensions: number | null;
-  /** The purpose of the vector of each text, where a caller of the native protocol gives one. */
+  /** The purpose of the vector of each text, if a caller of the native protocol gives one. */
   purposes?: readonly EmbeddingPurpose[];
   upstreamModel: string;
   signal: Cancellation;

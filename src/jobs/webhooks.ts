@@ -91,7 +91,8 @@ async function post(
   try {
     const { status, retryAfter } = await safeFetch.post(url, { body, headers, tenant: organizationId });
     const isDelivered = status >= 200 && status < 300;
-    // Slack and PagerDuty refuse an address, a key or a message for good; a receiver of one's own may be mended.
+    // A refusal by Slack or PagerDuty is permanent, because their address, the key or the message is wrong. The
+    // operator's own receiver may be corrected.
     const isRefused = format !== "standard" && status >= 400 && status < 500 && !TRANSIENT.has(status);
     const askedMs = Math.min(Number(retryAfter ?? 0) * 1_000 || 0, MAX_ASKED_MS);
     return { result: `status ${status}`, isDelivered, isFinal: status === GONE || isRefused, askedMs };
@@ -102,7 +103,7 @@ async function post(
   }
 }
 
-/** Returns the body with its headers; null where its endpoint or job is gone. */
+/** Returns the body and its headers; null when the endpoint or job of the message was removed. */
 function contentOf(
   options: WebhookOptions,
   message: DueWebhook,
@@ -118,7 +119,7 @@ function contentOf(
   return { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
 }
 
-/** The body and its signatures, one for each secret in force. */
+/** Returns the body with its signatures, one for each valid secret. */
 function signedContent(
   options: WebhookOptions,
   message: DueWebhook,

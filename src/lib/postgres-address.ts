@@ -29,7 +29,7 @@ const ENCRYPTIONS: ReadonlyMap<string, Encryption | "default"> = new Map([
   // In libpq this mode accepts any certificate, so it does not protect against another machine that answers instead of
   // the server.
   ["require", "verify-full"],
-  // Both fall back to plain text when a machine in between asks for it.
+  // The modes `allow` and `prefer` use plain text if a machine in between asks for it.
   ["allow", "default"],
   ["prefer", "default"],
 ]);

@@ -9,10 +9,10 @@ export const VERSION: string = manifest.version;
 export const COMMIT: string =
   (typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : checkedOutCommit()) ?? "unknown";
 
-/** Written into a build by `deploy/program.ts`. */
+/** The commit of a build. `deploy/program.ts` writes it into the build. */
 declare const BUILD_COMMIT: string | undefined;
 
-/** Reads the files of Git, which need not be installed where the program runs. */
+/** Reads the commit from Git's files, because Git itself may not be installed where the program runs. */
 function checkedOutCommit(): string | undefined {
   const folder = join(import.meta.dir, "../../.git");
   try {

@@ -43,7 +43,7 @@ export const fal: Provider<HostedSettings> = {
 };
 
 /**
- * A request id that does not exist. To a valid key, the vendor answers that it does not know the id (fal queue
+ * A request id that does not exist. If the key is valid, the vendor answers that it does not know the id (fal queue
  * reference).
  */
 const UNKNOWN_REQUEST = "00000000-0000-4000-8000-000000000000";

@@ -134,7 +134,7 @@ function observe(basis: ProcessBasis, log: RequestObserver, observed: ObservedSo
   return { jobMetrics, metrics, listeners, recording, degradations, liveMetrics: live.start(), otlp };
 }
 
-/** Opens the export of traces, metrics and events; null where no collector is configured. */
+/** Opens the export of traces, metrics and events; null when no collector is configured. */
 function openOtlp({ live, processId, onProblem }: ProcessBasis): OtlpExporter | null {
   const { telemetry } = live.current;
   if (!telemetry) return null;

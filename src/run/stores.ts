@@ -9,7 +9,7 @@ import type { Installation, Progress } from "../storage/backup/index.ts";
 import { listBlobs } from "../storage/blobs/index.ts";
 import { configurationStore, isMade, migrate, openDatabase, openStores } from "../storage/index.ts";
 
-/** Opens the store for administration; the caller closes it. Throws where there must be one and is none. */
+/** Opens the store for administration; the caller closes it. Throws if the database must exist and does not. */
 export async function openAdminStore(
   settings: Settings,
   { mustExist }: { mustExist: boolean },

@@ -54,8 +54,8 @@ class Supervisor {
 
   async run(): Promise<void> {
     onStopSignals({ stop: () => this.#stop(), leave: () => this.#endWorkers("leave") });
-    // Workers are told by message: a signal would end a worker that is still starting, which loads the newest
-    // configuration anyway.
+    // Workers get a message instead of the signal, because a signal would end a worker that is still starting. Such a
+    // worker loads the newest configuration anyway.
     process.on("SIGHUP", () => {
       for (const worker of this.#workers.values()) worker.send({ kind: "reload" });
     });

@@ -27,7 +27,7 @@ export type HttpRoute = {
       auth: "key";
       /** The scope that a key needs; null when any key may call the route. */
       scope: Scope | null;
-      /** The pipeline whose limits count the request before its body is read; absent when none do. */
+      /** The pipeline whose limits count the request before its body is read; absent when no limits count it. */
       pipeline?: LimitedPipeline;
       /** True when the endpoint itself keeps the outcomes of requests with an idempotency key. */
       keepsOutcomes?: true;

@@ -52,8 +52,8 @@ export interface Storage extends Stores {
   /** Returns the number of charges of ended processes that this process has posted. */
   recovered(): number;
   /**
-   * Returns the number of charges that the database had lost by going back in time and that this process has posted
-   * again.
+   * Returns the number of charges that the database had lost because it was set back to an earlier state, and that this
+   * process has posted again.
    */
   restored(): number;
   /** Returns the number of entries that the database has refused permanently. */
@@ -143,8 +143,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     quarantined: () => countQuarantined(root),
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {
-      // A piece of work that still runs may wait for a database that does not respond, so the journal does not wait for
-      // its end.
+      // The journal does not wait for the end of this work, which may wait for a database that does not respond.
       const stopped = Promise.all(work.map((one) => one.stop()));
       await own.close(deadlineMs);
       await withDeadline(deadlineMs, stopped, () => new Error("the deadline has passed")).catch(() => {});

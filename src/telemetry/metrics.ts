@@ -115,7 +115,7 @@ export class Metrics {
   }
 }
 
-/** Labels that may get too many values, in the order in which they are folded. */
+/** Labels that may get too many values, in the order in which their values are replaced by `other`. */
 const FOLDABLE = ["organization", "model"];
 
 const NANOS = 1e9;

@@ -83,7 +83,10 @@ async function listAudit(
   return { data, next: found.length > limit && last ? String(last.revision) : null };
 }
 
-/** The row as stored stays what its hash says; who reads it has no use for an endpoint's path, which may be a secret. */
+/**
+ * Returns the row without the path of an endpoint's address, which may be a secret. The stored row keeps the path,
+ * because its hash covers it.
+ */
 function withMaskedAddress(row: AuditRecord): AuditRecord {
   if (row.kind !== "webhook") return row;
   const masked = (side: unknown): unknown =>

@@ -14,7 +14,7 @@ export type DocumentChange = z.output<typeof changeSchema>;
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the changes that turn the present objects into the wanted ones. A field that a wanted object leaves out stays
+ * Returns the changes that turn the current objects into the wanted ones. A field that a wanted object leaves out stays
  * unchanged, unless `isWhole`. Objects that are not wanted are removed, unless `isKept`.
  */
 export function compare(

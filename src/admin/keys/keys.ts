@@ -96,7 +96,8 @@ export async function updateKey(
 
 /**
  * Gives a key a new secret, which only the result contains. The earlier secret is accepted for another `overlapMs`.
- * Older ones are accepted at most as long, and not beyond their own end. Throws 404 for an unknown key.
+ * Secrets from before that are accepted for at most the same time, and never longer than they were already. Throws 404
+ * for an unknown key.
  */
 export async function rotateKey(
   context: AdminContext,

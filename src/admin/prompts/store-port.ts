@@ -7,7 +7,7 @@ export interface PromptStore {
   read(id: string, by: Actor): Promise<PromptRecord | null>;
   /** Returns the organization of a request's prompt; null when none is kept. */
   organizationOf(id: string): Promise<string | null>;
-  /** Deletes those that are selected, with one audit row unless there are none; returns how many. */
+  /** Deletes the selected prompts and writes one audit row if there are any. Returns the number of deleted prompts. */
   remove(selected: PromptRemoval, by: Actor): Promise<number>;
   /** Removes a limited number of expired prompts; returns the number of removed ones. */
   sweep(now: number): Promise<number>;

@@ -40,8 +40,8 @@ export interface IdentityClaims {
 }
 
 /**
- * The fields that end all other ways to sign in. The creator of the member may have used somebody else's address, and
- * knows the earlier password.
+ * The changes that end all other ways to sign in: the member's creator knows the earlier password, and may have used
+ * somebody else's address.
  */
 const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: null } as const;
 

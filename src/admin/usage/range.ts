@@ -83,7 +83,8 @@ export function readSeries(
   const isUnfinished = nextOf(points.at(-1) ?? first) > now;
   const pointOf = (at: number): number =>
     isOfZone ? (points.findLast((point) => point <= at) ?? points[0] ?? at) : at;
-  // Nothing comes after now, so that the running hour, day or month is one row of each combination.
+  // A range that ends now is read up to the end of the month. No rows are after now, and the running hour, day or month
+  // is then read from one row for each combination of names.
   const until = last < now ? last : nextSpan("month", startOfSpan("month", last));
   const where = { from: first, to: until, span: isOfZone ? ("hour" as const) : chosen };
   return { from: first, to: last, interval: chosen, points, isUnfinished, zone, pointOf, where };

@@ -8,7 +8,7 @@ import { pageFields } from "../paging.ts";
 const FORMATS =
   "`standard`: signed messages about jobs and alerts; `slack`: an incoming webhook, `pagerduty`: the Events API v2, about alerts alone";
 
-/** An address that is told of an organization's jobs and alerts, or of the alerts of the installation. */
+/** An address that gets messages about an organization's jobs and alerts, or about the alerts of the installation. */
 export const webhookSchema = z.object({
   id: z.string(),
   organizationId: z.string().nullable().describe("Null for the alerts of the installation"),

@@ -3,8 +3,8 @@ import { accessOf, type Caller } from "../sign-in/signed-in.ts";
 import { MASK } from "../channels/schema.ts";
 
 /**
- * The address of an endpoint for somebody who reads it: its path is a secret at many receivers, such as chat services, and
- * is shown to those who may change the endpoint.
+ * Returns the address of an endpoint in the form for its reader. Only a reader who may change the endpoint sees the
+ * path, because the path is a secret at many receivers, such as chat services.
  */
 export function shownAddress<Address extends string | null>(
   caller: Caller,
@@ -13,7 +13,7 @@ export function shownAddress<Address extends string | null>(
   return address === null || isAtLeast(accessOf(caller).role, "admin") ? address : maskedAddress(address);
 }
 
-/** An address with its host alone, where it has more. */
+/** Returns an address with a mask in place of everything after its host. */
 export function maskedAddress(address: string): string {
   const url = URL.parse(address);
   if (!url) return MASK;

@@ -8,7 +8,7 @@ import { useCan } from "./session.ts";
 export interface Option {
   id: string;
   label: string;
-  /** Shown after the label, muted. */
+  /** Text after the label, in a muted colour. */
   detail?: string;
 }
 
@@ -19,7 +19,7 @@ const MAX_OPTIONS = 1_000;
 
 const ORGANIZATIONS = { limit: MAX_OPTIONS };
 
-/** Organizations that the member may see. */
+/** Returns the organizations that the member may see. */
 export function useOrganizationOptions(): readonly Option[] {
   return useOptions("organizations.list", ORGANIZATIONS, organizationOption);
 }
@@ -30,12 +30,12 @@ export function useCurrency(organizationId: string | null): string | undefined {
   return data?.data.find(({ id }) => id === organizationId)?.currency;
 }
 
-/** Models of the installation that a channel serves. */
+/** Returns the models of the installation that a channel serves. */
 export function useModelOptions(): readonly Option[] {
   return useOptions("models.list", { isRoutable: true, limit: MAX_OPTIONS }, modelOption);
 }
 
-/** Channels of the installation. A member who may not list them gets those that the models' routes name. */
+/** Returns the channels of the installation. A member who may not list them gets those that the models' routes name. */
 export function useChannelOptions(): readonly Option[] {
   const canList = useCan()("viewer", "installation");
   const channels = useOptions("channels.list", {}, channelOption, canList);
@@ -51,7 +51,7 @@ export function useChannelOptions(): readonly Option[] {
   return canList ? channels : named;
 }
 
-/** Keys, of one organization or of all. */
+/** Returns the keys of one organization or of all. */
 export function useKeyOptions(organizationId?: string): readonly Option[] {
   return useOptions(
     "keys.list",

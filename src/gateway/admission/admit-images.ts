@@ -56,7 +56,7 @@ export async function admitImages(
   return { admitted, fitted, quote, [Symbol.dispose]: () => admitted.release() };
 }
 
-/** The caller's fields that have no effect on the model. */
+/** Returns the caller's fields that have no effect on the model. */
 export function ignoredParams(
   { ignored }: Pick<ImageRequest, "ignored">,
   { dropped }: Pick<FittedImageRequest, "dropped">,
@@ -92,7 +92,7 @@ export interface FittedImageRequest {
 }
 
 const QUALITIES = ["auto", "low", "medium", "high", "xhigh", "max"];
-/** Quality names of older models and their present equivalents. */
+/** Quality names of older models, each with its current equivalent. */
 const OLDER_QUALITIES: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
 const BACKGROUNDS = ["auto", "opaque", "transparent"];
 

@@ -11,15 +11,15 @@ import type { RequestContext } from "../request-context.ts";
 import type { DetachableSignal } from "../routing/call.ts";
 import type { LimitGrant } from "./limit-grant.ts";
 
-/** The terms a request is admitted on, once its model and price are known. */
+/** The terms on which a request is admitted, after its model and price are known. */
 interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   model: OfModel;
   price: OfPrice;
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
-  /** Returns the maximum cost. Called only where a budget limits the request. */
+  /** Returns the maximum cost. Called only when a budget limits the request. */
   ceiling(): Nanos;
-  /** Returns the least amount the request can be served for; the ceiling when absent. */
+  /** Returns the minimum amount for which the request can be served; the ceiling when absent. */
   floor?(): Nanos;
 }
 
@@ -27,7 +27,7 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
 export interface Charge {
   target: Target;
   usage: Usage;
-  /** The requested usage, where it may be more than was delivered. */
+  /** The requested usage, if it may be more than the delivered one. */
   requested?: Usage;
   /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];
@@ -36,7 +36,7 @@ export interface Charge {
 
 /**
  * Holds the money of a request that the limits have granted, and returns the request as admitted. Throws a
- * `GatewayError` that names what is missing. Returns a promise only where the store of budgets must be called.
+ * `GatewayError` that names what is missing. Returns a promise only when the store of budgets must be called.
  */
 export function holdMoney<OfModel extends Model, OfPrice extends Price>(
   core: Core,

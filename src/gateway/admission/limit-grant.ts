@@ -82,7 +82,7 @@ export class LimitGrant {
     this.#correct("tokens", by);
   }
 
-  /** Resolves once every process counts with the correction; undefined when there is nothing to wait for. */
+  /** Resolves when every process counts the corrected amount; undefined when there is nothing to wait for. */
   get correcting(): Promise<void> | undefined {
     return this.#correcting;
   }
@@ -99,7 +99,7 @@ export class LimitGrant {
   }
 
   /**
-   * Returns the amounts to count against the limits of the organization and of the key, where they have one. `param` is
+   * Returns the amounts to count against the limits of the organization and of the key, if they have any. `param` is
    * the caller's parameter that makes the request smaller.
    */
   #requests(quantity: LimitQuantity, amount: number, param: string): LimitRequest[] {

@@ -170,7 +170,7 @@ function countText(limiter: Limiter, settings: LimitSettings, who: Principal, to
   return grant;
 }
 
-/** Counts a whole image request: by its headers, then its other images. */
+/** Counts a whole image request: first by its headers, then its other images. */
 function countImages(limiter: Limiter, settings: LimitSettings, who: Principal, count: number): LimitGrant {
   const grant = new LimitGrant(limiter, settings, who);
   if (grant.open("image")) throw new Error("the memory limiter answers at once");

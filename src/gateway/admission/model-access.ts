@@ -80,7 +80,7 @@ export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly 
 const UNUSABLE_RETRY_SECONDS = 5;
 
 /**
- * Returns the organization's own route of a model, else the configured one. Throws 503 where the configured route has
+ * Returns the organization's own route of a model, else the configured one. Throws 503 when the configured route has
  * only channels that cannot be used here.
  */
 export function routeOf(directory: Directory, { organization }: Principal, model: string): Route {
@@ -99,7 +99,7 @@ export function routeOf(directory: Directory, { organization }: Principal, model
 
 /**
  * Returns the model's target on the organization's fallback channel, from its own route, else from the configured one.
- * Returns null where neither has such a target or no fallback channel is set.
+ * Returns null when neither has such a target or no fallback channel is set.
  */
 export function fallbackOf(directory: Directory, { organization }: Principal, model: string): Target | null {
   const { fallbackAfterMs, fallbackChannel } = organization.settings;

@@ -23,7 +23,10 @@ export interface DeliveryRequest {
   reply: ImageReply;
   /** The readable pictures of the reply. */
   pictures: readonly ReadPicture[];
-  /** Fields sent to the vendor; reported where its reply does not say which took effect. */
+  /**
+   * Values that were sent to the vendor. They are reported when the vendor's reply does not contain the values that
+   * took effect.
+   */
   sent: { quality?: string; background?: string };
   /** Base address of links. */
   base: string;
@@ -107,8 +110,8 @@ function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: stri
 }
 
 /**
- * Chooses link or base64 by the interface's table, from the organization's switch and the caller's request. The native
- * protocol has its own rule.
+ * Decides between a link and base64, by the organization's switch and the caller's request. The native protocol has its
+ * own rule.
  */
 export function deliveryKind(
   { delivery: requested, native }: ImageRequest,
@@ -150,9 +153,7 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/**
- * Splits the input tokens where the vendor does not: the tokens beyond the prompt's length belong to the references.
- */
+/** Splits the input tokens if the vendor does not: the tokens beyond the prompt's length belong to the references. */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);
@@ -160,7 +161,7 @@ function withInputDetails(usage: ImageTokens, { prompt, references }: ImageReque
   return { ...usage, inputDetails: { text, image: usage.input - text } };
 }
 
-/** Approximate value for plain text. */
+/** Approximate number of bytes of a token in plain text. */
 const BYTES_PER_TOKEN = 4;
 
 function asBroken(cause: unknown): never {

@@ -13,19 +13,19 @@ export interface BlobStore {
   get(name: string): Promise<StoredPicture | null>;
 }
 
-/** A stored picture whose bytes are read only through `stream`. Every `Blob` is one. */
+/** A stored picture whose bytes are read only through `stream`. Every `Blob` has this form. */
 export interface StoredPicture {
   readonly size: number;
   /** MIME type. */
   readonly type: string;
-  /** The bytes from `start` up to `end`. */
+  /** Returns the bytes from `start` up to `end`. */
   slice(start: number, end: number): StoredPicture;
   /** Reads in pieces, as fast as the reader takes them. */
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 interface StoredBlob {
-  /** `{id}.{extension}`, the last part of its link. */
+  /** Name of the picture, `{id}.{extension}`, which is the last part of its link. */
   name: string;
 }
 
@@ -38,8 +38,9 @@ export interface Links {
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
   /**
-   * Judges by the expiry and the lifetimes in use whether a valid link can have been made in the last minutes. If so,
-   * its picture may still wait on the disk of another machine. Always false without object storage.
+   * True when a valid link with this expiry can have been made in the last minutes. The picture of such a link may
+   * still be only on the disk of another machine. Considers all lifetimes that organizations use. Always false without
+   * object storage.
    */
   isNew(expires: string | null): boolean;
 }

@@ -88,7 +88,7 @@ export function refusedHold(refusal: BudgetRefusal): GatewayError {
   return new GatewayError("BILLING_BLOCKED", message, { retryAfterSeconds: HELD_RETRY_SECONDS });
 }
 
-/** Running requests may end and free their holds at any moment. */
+/** Seconds until a retry. Running requests may end and free their holds at any moment. */
 const HELD_RETRY_SECONDS = 1;
 
 function failed(error: unknown): never {
@@ -149,7 +149,7 @@ export interface ChargeFacts {
   hold: Hold;
   target: Target;
   usage: Usage;
-  /** The requested usage, where it may be more than was delivered. */
+  /** The requested usage, if it may be more than the delivered one. */
   requested?: Usage;
   /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];

@@ -32,7 +32,10 @@ export class BudgetLease {
   #scarceUntil = 0;
   /** Monotonic milliseconds of the last hold or attempt at one. */
   #usedAt = 0;
-  /** Changes of the budget by administrators, and how many of them the last grant has taken into account. */
+  /**
+   * Number of changes of the budget by administrators. `#confirmedChanges` is the number of those that the last grant
+   * has taken into account.
+   */
   #changes = 0;
   #confirmedChanges = 0;
   /** True when the result of a call that acquires was lost: only the store knows whether it took effect. */

@@ -9,7 +9,10 @@ import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
 /** Time for which the store is not called after a failed call. */
 const UNAVAILABLE_MS = 250;
-/** Other processes give back within half a second; a request waits for them twice that long before it is refused. */
+/**
+ * Number of attempts while a request waits for other processes, which give back within half a second. The wait is twice
+ * that long.
+ */
 const YIELD_ATTEMPTS = 9;
 const YIELD_SLEEP_MS = 100;
 
@@ -222,8 +225,8 @@ function larger(one: Nanos, other: Nanos): Nanos {
 }
 
 /**
- * Runs requests to the store about one budget one after another, so that the first may acquire for those behind it.
- * Different budgets do not wait for each other.
+ * Runs requests to the store about one budget one after another, so that the first may also acquire for the requests
+ * behind it. Different budgets do not wait for each other.
  */
 export class KeyedMutex {
   readonly #queues = new Map<string, Queue>();

@@ -4,7 +4,7 @@ import type { Exhausted } from "./stores.ts";
 
 /** Time for which an exhaustion is remembered, so that a flood of refused requests does not reach the store. */
 const REMEMBERED_MS = 250;
-/** Time after a wait for other processes without success during which no request waits again. */
+/** Time for which no request waits again, after waiting for other processes had no success. */
 const PATIENT_AGAIN_MS = 5000;
 
 /** The reason why nothing was held: the budget is spent, or running requests hold the rest. */

@@ -7,7 +7,7 @@ import type { Model } from "../../domain/model.ts";
 import type { Price, TokenPrice } from "../../domain/price.ts";
 import type { Directory } from "../snapshot.ts";
 
-/** Returns the price of a model in the organization's currency; null where a call would be refused with a 402. */
+/** Returns the price of a model in the organization's currency; null when a call would be refused with a 402. */
 export function findPrice(
   directory: Pick<Directory, "price">,
   organization: Pick<Organization, "id" | "currency">,
@@ -22,7 +22,7 @@ export function findPrice(
   return image.tiers.some((tier) => quoteImage(price, image, tier, "auto")) ? price : null;
 }
 
-/** Returns the price a request will be billed by. Throws `MODEL_PRICE_NOT_CONFIGURED` where there is none. */
+/** Returns the price by which a request will be billed. Throws `MODEL_PRICE_NOT_CONFIGURED` when there is none. */
 export function requirePrice<Unit extends Price["unit"]>(
   directory: Pick<Directory, "price">,
   { organization }: Principal,
@@ -35,7 +35,7 @@ export function requirePrice<Unit extends Price["unit"]>(
   throw noPrice();
 }
 
-/** Throws `MODEL_PRICE_NOT_CONFIGURED` where a feature is billed by use and the price lacks it. */
+/** Throws `MODEL_PRICE_NOT_CONFIGURED` when a feature is billed by use and the price has no amount for it. */
 export function requireUsePrices({ perUse = {} }: TokenPrice, features: readonly FeatureUse[]): void {
   for (const { feature, param } of features)
     if (feature !== null && isBilledFeature(feature) && !perUse[feature]) {

@@ -28,7 +28,7 @@ export function textCeiling(
   return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
 
-/** Returns the output tokens that an amount covers beside the input: the inverse of `textCeiling`. */
+/** Returns the output tokens that an amount covers in addition to the input. It is the inverse of `textCeiling`. */
 export function coveredOutput(
   price: TokenPrice,
   inputTokens: number,

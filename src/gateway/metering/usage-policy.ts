@@ -31,7 +31,10 @@ export interface UsageBounds {
 
 /** Tokens that vendors add to a prompt: chat template, tool instructions, their own system prompt. */
 export const INPUT_MARGIN = 4_096;
-/** Tokens of each choice by which a model's reasoning may exceed `max_tokens`: some vendors count reasoning apart. */
+/**
+ * Tokens of each choice by which a model's reasoning may exceed `max_tokens`, because some vendors count reasoning
+ * separately.
+ */
 export const REASONING_MARGIN = 65_536;
 /** Maximum of billed input or output tokens of a request, so that the charge fits the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
@@ -111,7 +114,7 @@ interface Side {
 }
 
 interface Uses {
-  /** Absent where there are none. */
+  /** Absent when there are none. */
   uses?: UseCounts;
   isEstimated: boolean;
   isAnomalous: boolean;
@@ -237,7 +240,7 @@ export class UsageEstimator {
   }
 
   /**
-   * Counts the parts of `usage` that the policy has to estimate. Returns null where there are none, so that such
+   * Counts the parts of `usage` that the policy has to estimate. Returns null when there are none, so that such
    * responses do not wait. The promise never rejects.
    */
   refine(usage: () => TokenUsage): Promise<void> | null {
@@ -265,10 +268,10 @@ export class UsageEstimator {
   }
 }
 
-/** Counts the tokens of a text. Resolves to null where it cannot; never rejects. */
+/** Counts the tokens of a text. Resolves to null when it cannot; never rejects. */
 export type CountTokens = (text: string) => Promise<number | null>;
 
-/** Returns the tokens of a text, at least one; null where they cannot be counted. */
+/** Returns the tokens of a text, at least one; null when they cannot be counted. */
 export async function countText(
   { text, share, otherTokens }: CountableText,
   countTokens: CountTokens,

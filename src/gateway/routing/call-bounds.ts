@@ -2,7 +2,7 @@ import type { Channel } from "../../domain/channel.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { FairSemaphore } from "../../lib/semaphore.ts";
 
-/** Longest wait for a slot of a channel. */
+/** Maximum wait for a slot of a channel. */
 const SLOT_WAIT_MS = 5_000;
 /** Maximum of waiting requests of one organization for one channel; further requests are refused at once. */
 const MAX_WAITING = 100;
@@ -38,8 +38,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Takes a slot as `take` does, and waits where necessary. Resolves to null when none came in time. Rejects when the
-   * signal aborts.
+   * Takes a slot as `take` does, and waits if none is free. Resolves to null when none became free in time. Rejects
+   * when the signal aborts.
    */
   async wait(channel: Channel, organization: string, signal: AbortSignal): Promise<Disposable | null> {
     const slots = this.#slotsOf(channel);

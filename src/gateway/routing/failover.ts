@@ -42,8 +42,8 @@ interface FailoverRequest<Reply> {
   /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
   /**
-   * Calls one target. Resolves once its reply is committed to, so that no other target is called. `canMoveOn` returns
-   * true while another target could take over.
+   * Calls one target. Resolves once its reply will be used, so that no other target is called. `canMoveOn` returns true
+   * while another target could take over.
    */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /** Receives every attempt as it ends. */
@@ -193,8 +193,8 @@ export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals:
 }
 
 /**
- * Returns the release function. A stream keeps it for as long as it runs, so the function is made here, in a scope that
- * does not hold the whole request.
+ * Returns the release function. A stream keeps it while it runs, so the function is made in this scope, which does not
+ * hold the whole request in memory.
  */
 function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
   return () => {
@@ -214,7 +214,7 @@ function isRepeatable({ kind, status, isByRequest }: UpstreamError, earlierCalls
   return isByRequest && (status === undefined || status < 400) && earlierCalls === 0;
 }
 
-/** Waits for a slot of the target's channel; resolves to null when none came in time. */
+/** Waits for a slot of the target's channel; resolves to null when none became free in time. */
 async function waitForSlot<Reply>(
   { concurrency }: Failover,
   { organization, clientSignal }: FailoverRequest<Reply>,
@@ -267,7 +267,7 @@ const REMEDIES = {
   account: "Replace the credential by `channels set`, or pay at the vendor",
 } as const;
 
-/** Each target with the reason and for how long, such as `openai/gpt-5.4 (overload, for 12 s)`. */
+/** Returns each target with the reason and the remaining time, such as `openai/gpt-5.4 (overload, for 12 s)`. */
 function namesOfEjected(health: Health, targets: readonly Target[], organization: string): string {
   const names = new Set(targets.map(targetName));
   return health

@@ -172,8 +172,8 @@ export class Health {
   }
 
   /**
-   * Ejects for one organization first: a vendor's limit may be hit by a single request, as when it is larger than a
-   * minute's tokens.
+   * Ejects for one organization first, because a single request of it may exceed a vendor's limit, for example when it
+   * is larger than a minute's tokens.
    */
   #ejectLimited(health: TargetHealth, organization: string, durationMs: number): void {
     const now = this.#clock.monotonic();

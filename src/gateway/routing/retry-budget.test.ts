@@ -18,7 +18,7 @@ test("retries are a share of the calls of ten seconds, which leaves the window w
   // Calls and retries of the older half still count.
   time.now = 5_000;
   expect(granted(budget)).toBe(0);
-  // Both have left: only the floor remains.
+  // Calls and retries of both halves have left the window: only the floor remains.
   time.now = 10_000;
   expect(granted(budget)).toBe(1);
 });

@@ -3,8 +3,8 @@ import type { ConcurrencyLimiter } from "./call-bounds.ts";
 import type { Health } from "./health.ts";
 
 /**
- * Returns a route's targets in calling order: as listed, or by weight, where each position is chosen at random from the
- * remaining targets. `random` returns numbers from 0 up to 1.
+ * Returns a route's targets in calling order: as listed, or by weight, which means that each position is chosen at
+ * random from the remaining targets. `random` returns numbers from 0 up to 1.
  */
 export function orderTargets({ strategy, targets }: Route, random: () => number): readonly Target[] {
   if (strategy === "ordered" || targets.length === 1) return targets;

@@ -251,7 +251,7 @@ export class FilePool {
     const { size, nlink } = await stat(path);
     // A file with a second hard link was published and must not change.
     if (nlink > 1 || size < MIN_BYTES || !this.#hasCapacity(size)) return rm(path, { force: true });
-    // Renamed, so that the old name does not lead to new content.
+    // The file is renamed, so that the old name does not lead to new content.
     const pooledPath = join(dirname(path), namePooledFile(basename(path)));
     await rename(path, pooledPath);
     this.#files.push({ path: pooledPath, byteLength: size });

@@ -47,7 +47,7 @@ export interface ImageLimits {
   references: ReferenceRules;
 }
 
-/** The values for an address that serves only text. */
+/** The image fields of an address that serves only text. */
 export const NO_IMAGES: Pick<OpenAiAddress, "singleFileField" | "imageLimits"> = {
   singleFileField: "image",
   imageLimits: { formats: [], references: { formats: [], maxBytes: 0 } },

@@ -50,8 +50,8 @@ export const VENDORS = {
       takesEffort: true,
     },
   },
-  // Moonshot refuses such turns with "Thinking is enabled but reasoning_content is missing" (Kimi API, "Error
-  // reference").
+  // Moonshot refuses a turn with tool calls that lacks its reasoning: "Thinking is enabled but reasoning_content is
+  // missing" (Kimi API, "Error reference").
   moonshot: {
     name: "moonshot",
     title: "Moonshot AI",

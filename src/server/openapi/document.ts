@@ -87,7 +87,7 @@ const ADMINISTRATION = "Administration: ";
 
 const ERRORS = "Errors";
 
-/** The first thing that a reader needs. */
+/** The introduction: the facts that a reader needs first. */
 const INTRODUCTION = `One address, one key and one bill in front of every hosted model.
 
 # First request

@@ -17,7 +17,7 @@ export async function packFolder(folder: string, path: string, first: readonly s
     createWriteStream(path, { mode: 0o600 }),
   );
   const added = addFiles(archive, folder, [...first, ...others]);
-  // When one of the two fails, the other ends as well.
+  // A failure while files are added also ends the writing of the archive.
   added.catch((error: Error) => archive.destroy(error));
   await Promise.all([written, added]);
   await syncPath(path);

@@ -73,8 +73,8 @@ async function gather(
   const kind = isSqlite ? "sqlite" : "postgres";
   const copy = join(folder, DATABASE[kind]);
   const copyJournals = () => {
-    // The copied database may contain leases of a process that has started meanwhile. Their money is given back only by
-    // means of that process's journal, so the journals are copied again.
+    // The copied database may contain leases of a process that has started meanwhile. Only that process's journal can
+    // return the money of these leases, so the journals are copied again.
     addJournals(journals, copied);
     onProgress("Verifying the copy.");
     return copied;

@@ -13,8 +13,8 @@ export interface DatabaseFacts {
 }
 
 /**
- * Returns the number of migrations that a database has had. Throws an `Error` when some are missing, because tables may
- * then be absent.
+ * Returns the number of migrations that were applied to a database. Throws an `Error` when some are missing, because
+ * tables may then be absent.
  */
 export async function requireCurrent(database: Database): Promise<number> {
   if (!(await isMade(database))) throw new Error("the database is empty: no gateway has made its tables");

@@ -21,7 +21,10 @@ const manifestSchema = z.object({
    */
   masterKey: z.string().nullable(),
   ledgerEntries: z.int(),
-  /** Number of charges that are in the journals of the backup but not in its ledger. The next start posts them. */
+  /**
+   * Number of charges that are in the journals of the backup but not in its ledger. The first start after a restore
+   * posts them.
+   */
   waitingCharges: z.int(),
   /** Number of differences that the verification of the ledger found when the backup was made. */
   differences: z.int(),

@@ -117,7 +117,7 @@ export function diskCheck(folder: string, clock: Clock, report: StorageReport): 
   };
 }
 
-/** A file that is gone meanwhile counts as the newest, so that the caller does not remove it again. */
+/** A file that was removed meanwhile counts as the newest, so that the caller does not remove it again. */
 async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number; size: number }> {
   const found = await stat(path).catch(() => null);
   return { name, storedAt: found?.mtimeMs ?? Infinity, size: found?.size ?? 0 };

@@ -44,7 +44,7 @@ interface LinkSettings {
   lifetimeSeconds: number;
   /** Maximum lifetime of other links: the time for which pictures are kept. */
   longestSeconds: number;
-  /** The lifetimes of links in hours; null stands for the default lifetime. */
+  /** The lifetimes of links, in hours, that organizations use; null stands for the default lifetime. */
   hoursInUse(): Iterable<number | null>;
   clock: Clock;
 }

@@ -19,7 +19,7 @@ interface PendingOptions {
   remote: NamedStore;
   local: NamedStore<Blob>;
   report: StorageReport;
-  /** Interval between attempts to ship blobs. Milliseconds. */
+  /** Milliseconds between attempts to upload waiting pictures. */
   intervalMs?: number;
   /** Maximum number of waiting pictures. */
   maxPending?: number;
@@ -39,7 +39,8 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
   const { remote, local, report, intervalMs = INTERVAL_MS, maxPending = MAX_PENDING } = options;
   const pending = new Set<string>();
   /**
-   * Time from which each uploaded picture may be removed from the local disk, in monotonic milliseconds, oldest first.
+   * Time from which each uploaded picture may be removed from the local disk, in monotonic milliseconds; the oldest is
+   * first.
    */
   const shipped = new Map<string, number>();
   for await (const page of local.pages()) for (const { name } of page) pending.add(name);

@@ -84,7 +84,10 @@ function picture(read: ReadRange, type: string, range: { start: number; end: num
   };
 }
 
-/** The size makes few requests for each picture, and needs little memory for many clients that read slowly. */
+/**
+ * Size of a piece. Larger pieces would need more memory for clients that read slowly; smaller ones would need more
+ * requests for each picture.
+ */
 const PIECE_BYTES = 512 * 1024;
 const PAGE = 500;
 const MAX_CALL_MS = 60_000;

@@ -45,7 +45,7 @@ export class LimitCoordinator {
   readonly #limiter: MemoryLimiter;
   /** Credits by counter, then by worker. */
   readonly #credits = new Map<string, Map<number, Credit>>();
-  /** Reservations with slots, by worker, then by take. */
+  /** Reservations with concurrency slots, by worker and then by the id of the take. */
   readonly #slots = new Map<number, Map<number, LimitReservation>>();
   readonly #waiting = new Set<WaitingTake>();
   /** Takes that arrived in this turn of the event loop and are not decided yet. */
@@ -196,7 +196,7 @@ interface Credit {
   /** Id of the worker's take that the credit was granted with. */
   takeId: number;
   amount: number;
-  /** Monotonic milliseconds. `grantedAt` as well. */
+  /** Monotonic milliseconds at which the amount was counted. `grantedAt` is also in monotonic milliseconds. */
   countedAt: number;
   grantedAt: number;
 }

@@ -11,7 +11,7 @@ export class ConcurrencySlots {
   readonly #released = new Map<string, readonly string[]>();
   #count = 0;
 
-  /** Differs from the id of every other process. */
+  /** Id of this process, which differs from that of every other process. */
   readonly #processId: string;
   readonly #slotMs: number;
 

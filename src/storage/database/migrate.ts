@@ -51,7 +51,7 @@ export async function migrate(
   }, TIMEOUT_MS);
 }
 
-/** Returns false for an empty database, which no migration has made anything of. */
+/** Returns false for an empty database, to which no migration was ever applied. */
 export async function isMade(database: Database): Promise<boolean> {
   const rows = await database.read((sql) =>
     database.kind === "postgres"
@@ -61,7 +61,10 @@ export async function isMade(database: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns the number of migrations that the database has had. Throws for a migration that the code does not know. */
+/**
+ * Returns the number of migrations that were applied to the database. Throws for a migration that the code does not
+ * know.
+ */
 async function countApplied(sql: Sql, migrations: readonly Migration[]): Promise<number> {
   const applied = await sql<{ version: Integer; name: string }[]>`
     SELECT version, name FROM schema_migrations ORDER BY version`;

@@ -7,7 +7,9 @@ import { systemClock } from "../../lib/clock.ts";
  * it, and everything written is lost with the process.
  */
 interface OpenedFiles {
-  /** Returns the file that is no longer at its path; null when both are. */
+  /**
+   * Returns the path of a file that was moved or removed; null while the database and its WAL are still at their paths.
+   */
   replaced(): string | null;
   /**
    * Moves the WAL away when another file has replaced the database, because SQLite would read the WAL as that file's

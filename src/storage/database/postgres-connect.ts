@@ -155,7 +155,8 @@ class Connector implements PostgresConnector {
       bigint: true,
       max: 1,
       connectionTimeout: CONNECT_TIMEOUT_SECONDS,
-      // Named explicitly, because PGDATABASE or PGSSLMODE in the environment would otherwise override the address.
+      // The database and the encryption are set explicitly, because PGDATABASE or PGSSLMODE in the environment would
+      // otherwise override the address.
       ...(this.#database === "" ? {} : { database: this.#database }),
       tls: TLS[encryption],
       ...(onclose && { onclose }),

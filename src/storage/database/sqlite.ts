@@ -36,8 +36,8 @@ export async function openSqlite(
   return {
     kind: "sqlite",
     async read(query) {
-      // There is no deadline, because a query blocks the event loop and a timer could not fire before its end; setting
-      // one would cost as much as the query.
+      // There is no deadline: a query blocks the event loop, so a timer could not fire before the query ends, and
+      // setting the timer would cost as much as the query.
       try {
         return await query(reader.sql);
       } catch (error) {
@@ -150,7 +150,10 @@ const ADVICE = [
   [/^(SQLITE_NOTADB|SQLITE_CORRUPT.*)$/, `it is damaged; ${RESTORE}`],
 ] as const;
 
-/** Commits do not wait for the disk. A thread makes WAL checkpoints, unless it falls far behind. */
+/**
+ * Commits do not wait for the disk. A thread makes WAL checkpoints; a commit makes one only when the thread is far
+ * behind.
+ */
 const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16000"];
 
 type Around = <T>(work: () => Promise<T>) => Promise<T>;

@@ -7,7 +7,7 @@ import type { LedgerWriter } from "./posting.ts";
 export interface WriterSetup {
   /** A `postgres://` address or the path of a SQLite file, with all migrations. */
   location: string;
-  /** See `Posting`. */
+  /** Path of the file of refused entries; see `Posting`. */
   refusedPath: string;
 }
 

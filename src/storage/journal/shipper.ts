@@ -49,7 +49,10 @@ export function startShipper(options: ShipperOptions): Shipper {
 const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
-/** More than the number of requests that run when a disk fills up. New requests are refused from then on. */
+/**
+ * Maximum number of charges in memory that the disk has refused. More requests than this never run when a disk fills
+ * up, and new requests are refused from then on.
+ */
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5000;
@@ -144,8 +147,8 @@ class JournalShipper implements Shipper {
 
   #kick(): Promise<void> {
     if (this.#isStopped) return Promise.resolve();
-    // The round begins asynchronously: charges that it journals call this method again, and must find the running
-    // round.
+    // The round begins asynchronously, so that `this.#round` is already set: charges that the round journals call this
+    // method again and must find it.
     this.#round ??= Promise.resolve()
       .then(() => this.#work())
       .finally(() => (this.#round = null));

@@ -82,7 +82,7 @@ class PolledSnapshot implements LiveSnapshot {
   #keyBudgets = new Map<string, string[]>();
   #directory: Directory;
   #revision = -1n;
-  /** The newest revision seen. A lookup that began before may have read an older row. */
+  /** The newest revision seen. A lookup that began before this revision was seen may have read an older row. */
   #seenRevision = -1n;
   #confirmedAt = 0;
   #polling: Promise<void> | null = null;
@@ -189,7 +189,7 @@ class PolledSnapshot implements LiveSnapshot {
     this.#seenRevision = revision;
     this.#unknown.clear();
     const isFirst = this.#revision < 0n || revision < this.#revision;
-    // If the database went back in time (a restored copy), everything is read again.
+    // A database with an earlier revision was restored from a copy, so everything is read again.
     if (isFirst) this.#keys.clear();
     const kinds = isFirst ? ALL_KINDS : await this.#source.changedKinds(this.#revision, revision);
     const stored = await this.#source.load(kinds, this.#stored);

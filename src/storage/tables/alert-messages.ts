@@ -22,9 +22,9 @@ export async function announceFired(
 }
 
 /**
- * Writes the messages when a finding no longer holds. The end of a budget's period is told to PagerDuty alone, whose
- * incident it resolves. A first message that has not reached PagerDuty is not sent any more, because it could arrive after
- * the second.
+ * Writes the messages when a finding no longer holds. Only PagerDuty gets a message about the end of a budget's period,
+ * because this message resolves the incident there. If PagerDuty has not received the first message yet, that message
+ * is no longer sent, because it could arrive after the second one.
  */
 export async function announceResolved(
   kind: Database["kind"],

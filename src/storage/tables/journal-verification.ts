@@ -15,13 +15,13 @@ import { systemClock } from "../../lib/clock.ts";
 interface JournalComparison {
   /** Number of charges that are not in the ledger yet, which is normal for a short time. */
   waiting: number;
-  /** Those of them that have waited for longer than a backlog explains. */
+  /** The charges that have waited too long to be a normal backlog, or whose amount differs from the ledger. */
   differences: LedgerDifference[];
 }
 
 const BATCH = 500;
 
-/** A charge that waits for longer counts as a difference, unless its process is just posting earlier charges. */
+/** Time after which a waiting charge counts as a difference, unless its process is just posting earlier charges. */
 const STALE_MS = 5 * 60_000;
 
 interface Journaled {
@@ -120,7 +120,7 @@ async function compareBatch(
       continue;
     }
     if (found !== amount) differences.push({ check: "journal", subject: id, expected: amount, found });
-    // A journal is posted in order, so the charges that wait before this one were left out.
+    // A journal is posted in order, so waiting charges before a posted one were left out.
     differences.push(...(stale.get(processId) ?? []).map(unposted));
     stale.delete(processId);
   }

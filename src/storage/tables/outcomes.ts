@@ -8,8 +8,8 @@ const CLAIM_MS = 60_000;
 const KEPT_MS = 24 * 60 * 60_000;
 const MAX_PER_KEY = 10_000;
 /**
- * Limits of the bytes of an organization's bodies: those kept after a sweep, and those added by one process until the
- * next sweep.
+ * Maximum bytes of an organization's bodies after a sweep. `MAX_ADDED_BYTES` limits those that one process adds until
+ * the next sweep.
  */
 const MAX_BYTES = 1024 ** 3;
 const MAX_ADDED_BYTES = MAX_BYTES / 4;

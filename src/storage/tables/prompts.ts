@@ -70,7 +70,7 @@ export function promptStore(database: Database): PromptStore {
   };
 }
 
-/** Rows of one look through the table, which has no index for it. */
+/** Number of rows that one query searches. The table has no index for this search. */
 const LOOK = 1000;
 
 /** Ids of the selected prompts, in batches for one transaction each. */
@@ -81,7 +81,7 @@ async function* selectedIds(
   let last = "";
   for (;;) {
     const rows = await database.read((sql) =>
-      // The texts are not read: they stand behind these columns.
+      // The query reads only these columns, because the texts in the others are large.
       id === undefined
         ? sql<
             Row[]

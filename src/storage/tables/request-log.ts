@@ -12,7 +12,7 @@ import { bit, integer, json, nullable, table, text, time, type Column, type Row 
 import { readEntryRow } from "./booking.ts";
 import { chargedSpan } from "./charged-span.ts";
 
-/** Measured in fractions of milliseconds, stored as whole milliseconds. */
+/** Converts a duration, which is measured in fractions of milliseconds and stored as whole milliseconds. */
 const duration: Column<number> = { read: Number, write: Math.round };
 
 const requestLog = table<RequestRecord>("request_log", {

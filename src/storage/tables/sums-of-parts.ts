@@ -3,8 +3,9 @@ import { nextSpan, type Span, SPAN_MS, startOfSpan } from "../../domain/calendar
 import type { Database, Sql } from "../database/sql.ts";
 
 /**
- * The sums of each part of a range, one part after the other, for a query that adds them up: the sums of whole months, days
- * and hours are read as such, and only the ends of the range from shorter spans.
+ * Returns the sums of each part of a range, one part after the other, as a table for a query that adds them up. Whole
+ * months, days and hours are read from tables with such sums; only the ends of the range are read from tables of
+ * shorter spans.
  */
 export function sumsOfParts(
   { kind, sql }: QueriedDatabase,
@@ -18,7 +19,8 @@ export function sumsOfParts(
       const expression = name === "point" ? point : expressions[name];
       return expression === undefined ? name : `${expression} AS ${name}`;
     });
-    // SQLite then sorts the rows of one time after the other, where it would sort those of all times to group them.
+    // In this order, SQLite sorts only the rows of one time together. Otherwise it would sort the rows of all times to
+    // group them.
     const isInOrder = kind === "sqlite" && names[0] === "point" && point === "at";
     const order = isInOrder ? `ORDER BY ${["at", ...names.slice(1)].join(", ")}` : "";
     return sql`SELECT ${sql.unsafe([...names, ...numbers.map(sumOf)].join(", "))}
@@ -29,19 +31,19 @@ export function sumsOfParts(
   return others.reduce((all, part) => sql`${all} UNION ALL ${select(part)}`, select(first));
 }
 
-/** The database as a query is written for it. */
+/** The kind of database and the connection for which a query is written. */
 export interface QueriedDatabase {
   kind: Database["kind"];
   sql: Sql;
 }
 
-/** The rows of a table that are summed, and how. */
+/** The table whose rows are summed, and the columns by which and of which sums are made. */
 interface Summed {
   table: "usage" | "traffic";
-  /** Columns that rows are grouped by, `point` for the start of the span, and columns of numbers. */
+  /** Columns by which rows are grouped; `point` is the start of the span. `numbers` are the columns that are summed. */
   names: readonly string[];
   numbers: readonly string[];
-  /** The SQL of names and numbers that are no column. */
+  /** SQL expressions for those names and numbers that are not columns. */
   expressions?: Readonly<Record<string, string>>;
   /** Condition on the rows. */
   where?: string;
@@ -87,7 +89,10 @@ function split(from: number, to: number, tables: readonly Part["table"][]): Part
   return [...middle, ...split(from, first, finer), ...split(last, to, finer)];
 }
 
-/** Returns the SQL of the start of a row's span; the rows of a part are never of two months unless they are whole months. */
+/**
+ * Returns the SQL expression for the start of a row's span. For months, that is the month of the part's start, because
+ * all rows of a part are in one month unless they are sums of whole months.
+ */
 function pointOf(span: Span, { table, from }: Part): string {
   if (span === table) return "at";
   return span === "month" ? String(startOfSpan("month", from)) : `at - at % ${SPAN_MS[span]}`;

@@ -30,7 +30,8 @@ const at = (signal: string) => ({ url: `${endpoint}/v1/${signal}`, headers, time
 const scope = { resource, name: "model-inference-gateway", version };
 const traces = new OTLPTraceExporter(at("traces"));
 const metrics = new OTLPMetricExporter(at("metrics"));
-// The records are exported in batches. An exporter of single records would drop all beyond thirty that are being sent.
+// The records are exported in batches. An exporter that sends single records would drop records while thirty of them
+// are being sent.
 const logs = new LoggerProvider({
   resource,
   processors: [

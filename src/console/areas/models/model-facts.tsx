@@ -83,7 +83,7 @@ export function Capabilities({ model: { image, text, embedding } }: { model: Mod
 
 const NAMES = Object.values(CATEGORIES);
 
-/** A model's default price in force, cell by cell. */
+/** A model's default price in force, amount by amount. */
 export function Prices({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");
   const { t: money } = useTranslation("money");

@@ -19,7 +19,7 @@ export function PlainSelect({
   label: string;
   value: string | null;
   options: readonly Option[];
-  /** The label of the entry for null. */
+  /** Label of the first entry, whose value is null. */
   none: string;
   onChange(value: string | null): void;
 }) {

@@ -163,7 +163,10 @@ interface RemoveBudgetDialogProps {
   onClose(): void;
 }
 
-/** Asks before a hard stop is lifted, and names the rest of the budget and the number of other budgets. */
+/**
+ * Asks for confirmation before a budget is removed, which lifts its hard stop. Shows the rest of the budget and the
+ * number of other budgets.
+ */
 function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialogProps) {
   const { t } = useTranslation("money");
   const remove = useOperationMutation("budgets.remove", ["budgets", "keys", "overview"]);

@@ -132,7 +132,7 @@ function useBefore() {
   };
 }
 
-/** A share of failed requests from which it is shown as bad. */
+/** Share of failed requests from which the figure is shown as bad. */
 const FAILING = 0.05;
 
 function shareOfErrors({ errors, requests }: { errors: number; requests: number }): number {

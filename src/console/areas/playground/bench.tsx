@@ -20,7 +20,7 @@ interface BenchProps<Values extends FieldValues> {
   noResults: string;
   /** The request that would be sent now. */
   call: GatewayCall | undefined;
-  /** A `HistoryPanel`. */
+  /** The earlier requests, in a `HistoryPanel`. */
   history: ReactNode;
 }
 

@@ -6,23 +6,23 @@ export interface ImageForm {
   prompt: string;
   /** A tier, or `EXACT`. */
   size: string;
-  /** `WxH`, where the size is exact. */
+  /** Size as `WxH`, used when `size` is `EXACT`. */
   exactSize: string;
   ratio: string;
   quality: string;
   background: string;
   format: string;
-  /** 0 to 100; null leaves it to the model. */
+  /** Compression from 0 to 100; null leaves the choice to the model. */
   compression: number | null;
-  /** 1 to 4, as the text of its choice. */
+  /** Number of pictures, 1 to 4, as text. */
   count: string;
   delivery: string;
   isJob: boolean;
-  /** The gateway re-encodes large references before it sends them. */
+  /** True to let the gateway re-encode large references before it sends them. */
   compressesReferences: boolean;
 }
 
-/** The size is given in pixels instead of a tier. */
+/** Value of `size` for a size in pixels instead of a tier. */
 export const EXACT = "exact";
 
 export const EMPTY_FORM: ImageForm = {

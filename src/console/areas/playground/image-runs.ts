@@ -76,7 +76,7 @@ function useLeaving(): () => AbortSignal {
   return () => controller.current.signal;
 }
 
-/** Pictures that came as base64 are too large to be kept. */
+/** Removes pictures that came as base64, because they are too large to be kept. */
 function withLinksOnly(run: PlaygroundRun): PlaygroundRun {
   const pictures = run.pictures.filter((url) => !url.startsWith("data:"));
   return pictures.length === run.pictures.length ? run : { ...run, pictures };

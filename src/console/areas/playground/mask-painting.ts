@@ -6,7 +6,7 @@ export interface Point {
 /** One stroke over a picture, in its pixels. */
 export interface Stroke {
   isEraser: boolean;
-  /** Diameter. */
+  /** Diameter in pixels of the picture. */
   size: number;
   points: readonly Point[];
 }

@@ -81,7 +81,7 @@ function readModel({ id, display_name, type, parameters, limits }: ListedModel):
   };
 }
 
-/** A list with only `auto` offers no choice. */
+/** Returns the values of a parameter. A list with only `auto` offers no choice, so it becomes empty. */
 function choices(parameter: ListedValues | undefined): readonly string[] {
   const values = parameter?.values ?? [];
   return values.some((value) => value !== "auto") ? values : [];

@@ -6,9 +6,9 @@ import { usePlaygroundPrice, type PlaygroundModel } from "./models.ts";
 interface PriceLineProps {
   keyId: string;
   model: PlaygroundModel;
-  /** Of the price lookup. */
+  /** Query of the price lookup. */
   query: Record<string, string>;
-  /** The number of pictures, for a price of pictures. */
+  /** Number of pictures, for a price of pictures. */
   count: number;
   /** True to show the model's name, when several models are compared. */
   isNamed: boolean;

@@ -127,7 +127,7 @@ function ReferenceItem({
   );
 }
 
-/** The picture, with the mask over it where it has an effect. */
+/** The picture. If a mask has an effect, it is drawn over the picture. */
 function Thumbnail({ reference: { blob, mask, name }, hasMask }: { reference: Reference; hasMask: boolean }) {
   const { t } = useTranslation("playground");
   const url = useObjectUrl(blob);

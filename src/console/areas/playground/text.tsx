@@ -214,7 +214,7 @@ function Buttons({ isRunning, hasTalk, onSend, onStop, onBegin }: ButtonsProps) 
           {t("conversation.new")}
         </Button>
       )}
-      {/* One button for both, so that it keeps the focus, and releasing the key that sent the message does not stop the reply. */}
+      {/* One button sends and stops: it keeps the focus, and releasing the key that sent does not stop the reply. */}
       <Button
         kind={isRunning ? "plain" : "primary"}
         icon={isRunning ? Square : Send}

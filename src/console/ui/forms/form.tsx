@@ -16,7 +16,7 @@ interface FormProps<Values extends FieldValues> {
   isNew?: boolean;
   /** The stored record that the form changes, to detect that somebody else has changed it meanwhile. */
   subject?: FormSubject | null;
-  /** Fields of this folder. */
+  /** Field components, such as those in this folder. */
   children: ReactNode;
 }
 

@@ -93,7 +93,7 @@ function currencyOf(row: unknown): string | null {
   return typeof currency === "string" ? currency : null;
 }
 
-/** `maxConcurrent` and `max_concurrent` as `max concurrent`. */
+/** Returns `max concurrent` for `maxConcurrent` and `max_concurrent`. */
 function inWords(name: string): string {
   return name
     .replaceAll("_", " ")
