@@ -62,7 +62,7 @@ export function readObject(bytes: Uint8Array): { raw: string; body: Record<strin
   try {
     body = JSON.parse(raw);
   } catch {
-    throw malformed("The request body is not valid JSON.");
+    throw malformed("The request body is not valid JSON in UTF-8.");
   }
   if (!isObject(body)) throw malformed("The request body must be a JSON object.");
   return { raw, body };

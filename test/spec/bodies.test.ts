@@ -104,12 +104,17 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     await expectRefusal(await send(path, body), 400, "invalid_request_body");
   });
 
+  test("what is no JSON is told in the same words everywhere", async () => {
+    expect(await (await send(path, "{bad")).text()).toContain("The request body is not valid JSON in UTF-8.");
+  });
+
   test.each<[string, Body]>([
     ["an empty object", "{}"],
     ["J27 the field in capitals", complete.replace('"model"', '"Model"')],
     ["J27 the field with a NUL", complete.replace('"model"', '"model\\u0000"')],
     ["a null model", complete.replace(/"model":"[^"]+"/, '"model":null')],
     ["an empty model", complete.replace(/"model":"[^"]+"/, '"model":""')],
+    ["a number", complete.replace(/"model":"[^"]+"/, '"model":5')],
   ])("%s has no model", async (_, body) => {
     await expectRefusal(await send(path, body), 400, "model_required", "model");
   });

@@ -38,7 +38,7 @@ describe("an invalid field is 400 with its name, and nothing is generated", () =
   test.each<[string, object, string]>([
     ["model", { model: null }, "model_required"],
     ["model", { model: "" }, "model_required"],
-    ["model", { model: 5 }, "invalid_parameter"],
+    ["model", { model: 5 }, "model_required"],
     ["model", { model: CHAT }, "wrong_endpoint_for_model"],
     ["model", { model: "nobody" }, "model_not_available_for_routing"],
     ["prompt", { prompt: undefined }, "prompt_required"],

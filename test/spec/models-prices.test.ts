@@ -137,6 +137,11 @@ describe("the price lookup", () => {
     });
   });
 
+  test("takes an empty value for an absent one", async () => {
+    const empty = { n: "", size: "", quality: "", aspectRatio: "" };
+    expect(await price({ model: IMAGE, ...empty })).toEqual(await price({ model: IMAGE }));
+  });
+
   test("returns a text model's prices by category", async () => {
     expect(await price({ model: CHAT })).toEqual({
       object: "price",

@@ -113,6 +113,28 @@ describe.each(Object.keys(CALLERS) as CallerName[])("a field that nobody knows, 
   });
 });
 
+describe.each(Object.keys(CALLERS) as CallerName[])(
+  "the sandbox calls a function without parameters, on %s,",
+  (caller) => {
+    const { path, body } = CALLERS[caller];
+    const toolsOf: Readonly<Record<CallerName, (schema: object) => object[]>> = {
+      chat: (parameters) => [{ type: "function", function: { name: "now", parameters } }],
+      messages: (schema) => [{ name: "now", input_schema: { type: "object", ...schema } }],
+      responses: (parameters) => [{ type: "function", name: "now", parameters, strict: false }],
+      native: (parameters) => [{ functionDeclarations: [{ name: "now", parameters }] }],
+    };
+    test.each([{}, { properties: {} }])("with an empty object: %j", async (schema) => {
+      for (const isStream of [false, true]) {
+        const init = { body: { ...body("sandbox-chat", "tools", isStream), tools: toolsOf[caller](schema) } };
+        const text = await (await fixture.gateway.call(path("sandbox-chat", isStream), init)).text();
+        const reply = isStream ? assembled(caller, text) : textDialect(caller).parseReply({ text });
+        const [call] = plain(reply).parts;
+        expect(call).toMatchObject({ type: "tool_call", name: "now", arguments: "{}" });
+      }
+    });
+  },
+);
+
 test.each<[string, object]>([
   ["chat/completions", { messages: [] }],
   ["messages", { messages: [], max_tokens: 5 }],

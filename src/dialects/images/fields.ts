@@ -134,8 +134,8 @@ export function refuseJobVariants(submission: object): void {
  * of a wrong type or out of range. Valid values that a model does not support cause no error.
  */
 export function readFields(body: Readonly<Record<string, unknown>>): ImageFields {
-  const model = optionalText(body, "model");
-  if (!model)
+  const { model } = body;
+  if (typeof model !== "string" || model === "")
     throw new GatewayError("model_required", "Set `model` to the id of an image model.", { param: "model" });
   refuseCaseVariants(body, KNOWN_NAMES);
   const prompt = body["prompt"];

@@ -76,7 +76,7 @@ function readBody(raw: string): unknown {
   try {
     return LONE_SURROGATE.test(raw) ? JSON.parse(raw, (_key, value) => toWellFormed(value)) : JSON.parse(raw);
   } catch (cause) {
-    const publicMessage = "The request body is not valid JSON.";
+    const publicMessage = "The request body is not valid JSON in UTF-8.";
     throw new UpstreamError("rejected", "the sandbox does not take this request", {
       status: 400,
       publicMessage,

@@ -78,16 +78,18 @@ function allRows(snapshot: Snapshot, clock: Clock, principal: Principal, model: 
 }
 
 function requestedRow(model: ImageModel, price: ImagePrice, query: URLSearchParams): object {
-  const count = query.get("n") ?? "1";
+  // An empty value is an absent one, as in a form.
+  const valueOf = (name: string) => query.get(name) || undefined;
+  const count = valueOf("n") ?? "1";
   if (!/^[1-4]$/.test(count))
     throw new GatewayError("invalid_parameter", "`n` must be from 1 to 4.", { param: "n" });
-  const size = readSize(query.get("size"), query.get("aspectRatio") ?? query.get("aspect_ratio"));
+  const size = readSize(valueOf("size"), valueOf("aspectRatio") ?? valueOf("aspect_ratio"));
   const { priceQuality } = fitToModel(
     {
       model: model.id,
       prompt: "",
       size,
-      quality: query.get("quality") ?? undefined,
+      quality: valueOf("quality"),
       count: 1,
       references: [],
       compressReferences: false,
