@@ -13,6 +13,7 @@ export function plainSettings(
 ) {
   const { server, database, blobs, sandbox, limits, deadlines, routing } = effective;
   return {
+    allowedNetworks: server.allowed_networks,
     server: {
       host: server.host,
       port: server.port,

@@ -17,7 +17,7 @@ export interface Reload {
 
 /** Sections of the file that take effect without a restart. */
 const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbox", "catalogue"]);
-/** A setting outside of these sections that is reloadable too: it becomes a part of each stored channel. */
+/** A setting outside of these sections that is reloadable too: it becomes a part of each stored channel, and holds for webhooks. */
 const RELOADABLE_PATH = "server.allowed_networks";
 
 /**
@@ -26,10 +26,11 @@ const RELOADABLE_PATH = "server.allowed_networks";
  */
 export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Reload {
   const channels = keepUnchanged(running.settings.channels, next.settings.channels);
-  const { models, prices, limits, timeouts, sandbox, unusableChannels } = next.settings;
+  const { models, prices, limits, timeouts, sandbox, unusableChannels, allowedNetworks } = next.settings;
   const routes = next.settings.routes.map((route) => withChannels(route, channels));
   const settings = {
     ...running.settings,
+    allowedNetworks,
     models,
     channels,
     unusableChannels,

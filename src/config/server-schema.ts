@@ -49,7 +49,7 @@ export const serverSchema = z
       .array(address)
       .default([])
       .describe(
-        "Addresses and networks, besides the public internet, that channels added by members other than owners may call",
+        "Addresses and networks, besides the public internet, that endpoints of webhooks may be in, and that channels added by members other than owners may call",
       ),
     drain_seconds: z
       .number()

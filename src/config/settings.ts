@@ -40,6 +40,8 @@ export interface Settings {
     /** Maximum number of attempts with unknown keys per minute, client address and process; null is unlimited. */
     unknownKeysPerMinute: number | null;
   };
+  /** Networks besides the public internet that stored channels and endpoints of webhooks may call. */
+  allowedNetworks: readonly string[];
   /** The values at which an overloaded server first refuses large bodies and then every request. */
   overload: {
     largeBodyBytes: number;

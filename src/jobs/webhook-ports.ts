@@ -39,6 +39,8 @@ export interface DueWebhook {
    */
   content: { data: AlertData; at: number } | null;
   format: WebhookFormat;
+  /** True for the address of an endpoint, which a member has added; false for one that a job names. */
+  isOfEndpoint: boolean;
   /** Secrets; each of them signs the message. The routing key for PagerDuty. Empty when the endpoint was removed. */
   secrets: readonly string[];
 }

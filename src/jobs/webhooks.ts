@@ -10,6 +10,8 @@ import { random } from "../lib/random.ts";
 export interface WebhookOptions {
   queue: WebhookQueue;
   safeFetch: Pick<SafeFetch, "post">;
+  /** Returns the networks besides the public internet in which endpoints may be. */
+  networks(): readonly string[];
   links: Links;
   /** Base address of links; with null, the base address of the job's submission is used. */
   publicUrl: string | null;
@@ -84,12 +86,17 @@ function jittered(milliseconds: number): number {
 }
 
 async function post(
-  { safeFetch }: WebhookOptions,
-  { url, organizationId, format }: DueWebhook,
+  { safeFetch, networks }: WebhookOptions,
+  { url, organizationId, format, isOfEndpoint }: DueWebhook,
   { body, headers }: { body: string; headers: Record<string, string> },
 ): Promise<{ result: string; isDelivered: boolean; isFinal: boolean; askedMs?: number }> {
   try {
-    const { status, retryAfter } = await safeFetch.post(url, { body, headers, tenant: organizationId });
+    const { status, retryAfter } = await safeFetch.post(url, {
+      body,
+      headers,
+      tenant: organizationId,
+      networks: isOfEndpoint ? networks() : [],
+    });
     const isDelivered = status >= 200 && status < 300;
     // A refusal by Slack or PagerDuty is permanent, because their address, the key or the message is wrong. The
     // operator's own receiver may be corrected.

@@ -53,11 +53,12 @@ export class NetworkGuard {
   async addressesOf(hostname: string): Promise<readonly string[]> {
     const host = hostname.replace(/^\[(.*)\]$/, "$1");
     const addresses = isIP(host) === 0 ? await this.#lookup(host) : [host];
-    if (!addresses.every((address) => this.#allows(address))) throw new AddressRefused(host);
+    if (!addresses.every((address) => this.allows(address))) throw new AddressRefused(host);
     return addresses.toSorted((one, other) => isIP(one) - isIP(other));
   }
 
-  #allows(address: string): boolean {
+  /** Returns true for an address that is allowed. */
+  allows(address: string): boolean {
     const forms = [address, embeddedIpv4(address)].filter((form) => form !== null);
     if (address.includes("%") || forms.some((form) => NEVER.has(form))) return false;
     return isPublicAddress(address) || forms.some((form) => this.#networks.has(form));

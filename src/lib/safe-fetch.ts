@@ -1,14 +1,16 @@
 import { parseAddressList, type AddressList } from "./cidr.ts";
+import { NetworkGuard } from "./network-guard.ts";
 import { FairSemaphore } from "./semaphore.ts";
+import { isPublicAddress } from "./safe-fetch/address.ts";
 import { connect, type ConnectOptions } from "./safe-fetch/connect.ts";
 import { createDial, type Dial } from "./safe-fetch/dial.ts";
 import { SafeFetchError } from "./safe-fetch/error.ts";
-import { readLink, type Link } from "./safe-fetch/link.ts";
+import { readAddress, readLink, type Link } from "./safe-fetch/link.ts";
 import { resolveName, type Resolve } from "./safe-fetch/resolve.ts";
 import { after, withDeadline } from "./waiting.ts";
 
 export { SafeFetchError, type SafeFetchFault } from "./safe-fetch/error.ts";
-export { MAX_LINK_CHARACTERS, readLink } from "./safe-fetch/link.ts";
+export { MAX_LINK_CHARACTERS, readAddress, readLink } from "./safe-fetch/link.ts";
 
 // This guard is our own because fetch resolves a name again after any check (DNS rebinding), and packages that pin the
 // address need Node's sockets. Here the checked address is the one that is connected to.
@@ -31,6 +33,8 @@ export interface SafeFetch {
 }
 
 interface PostOptions {
+  /** Networks besides the public internet that may be called. */
+  networks?: readonly string[];
   body: string;
   headers: Readonly<Record<string, string>>;
   /** The tenant that posts; tenants take turns to get a slot. */
@@ -93,12 +97,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const limits = { ...LIMITS, ...options.limits };
   const slots = new FairSemaphore(limits.concurrency, limits.concurrencyPerTenant);
   const postSlots = new FairSemaphore(POSTS, POSTS_PER_TENANT);
-  const network: ConnectOptions = {
-    resolve: options.resolve ?? resolveName,
-    dial: options.dial ?? createDial(options.certificateAuthority),
-    denied: options.denied ?? parseAddressList([]),
-    connectTimeoutMs: limits.connectTimeoutMs,
-  };
+  const network = networkOf(options, limits);
 
   /** Runs a download in a slot. When it ends, everything it opened is closed. */
   async function run<Result>(
@@ -137,16 +136,26 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
         return await copyBody(response, sink, { ...limits, maxBytes, signal });
       });
     },
-    async post(text, { body, headers, tenant }) {
-      const link = allow(readLink(text));
+    async post(text, { body, headers, tenant, networks = [] }) {
+      const guard = new NetworkGuard(networks);
+      const link = allow(networks.length === 0 ? readLink(text) : readAddress(text));
       const all = { ...headers, "user-agent": USER_AGENT };
+      const options = { ...network, isAllowed: (address: string) => guard.allows(address) };
       return await run(postSlots, new AbortController().signal, tenant, async (signal) => {
-        const response = await connect(link, { headers: all, body }, network, signal);
+        const response = await connect(link, { headers: all, body }, options, signal);
         await response.body?.cancel();
         return { status: response.status, retryAfter: response.headers.get("retry-after") };
       });
     },
   };
+}
+
+function networkOf(
+  { resolve = resolveName, dial, certificateAuthority, denied = parseAddressList([]) }: SafeFetchOptions,
+  { connectTimeoutMs }: SafeFetchLimits,
+): ConnectOptions {
+  dial ??= createDial(certificateAuthority);
+  return { resolve, dial, isAllowed: isPublicAddress, denied, connectTimeoutMs };
 }
 
 function allow(link: Link | null): Link {

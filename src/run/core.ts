@@ -182,6 +182,7 @@ function webhookOptions(
   return {
     queue: calls.webhooks(storage.webhooks),
     safeFetch,
+    networks: () => live.current.allowedNetworks,
     links: core.links,
     publicUrl: live.current.server.publicUrl,
     linkHoursOf: (id) => core.snapshot.directory().organizations.get(id)?.settings.linkHours ?? null,

@@ -277,8 +277,8 @@ export const MENDS: readonly Mend[] = [
     edits: [
       {
         file: "src/lib/safe-fetch/connect.ts",
-        find: "isPublicAddress(address) && !options.denied.has(address)",
-        replace: "isPublicAddress(address)",
+        find: "options.isAllowed(address) && !options.denied.has(address)",
+        replace: "options.isAllowed(address)",
       },
     ],
   },

@@ -151,7 +151,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
 
   test("days are those of the zone that one has chosen, which the chart names", async () => {
     await shown.page.emulateTimezone("Asia/Kathmandu");
-    await shown.open("/usage?range=7d&step=day");
+    await shown.open("/money/usage?range=7d&step=day");
     await shown.see("Days in UTC");
     await shown.page.evaluate(`localStorage.setItem("gateway.zone", "local")`);
     await shown.reload();

@@ -31,7 +31,7 @@ onEachDatabase("receivers of alerts", (databases) => {
     database = await databases.open(await databases.location());
     await migrate(database);
     stores = storesOn(database);
-    const catalogue = { mail: null } as AdminContext["catalogue"];
+    const catalogue = { mail: null, allowedNetworks: [] as readonly string[] } as AdminContext["catalogue"];
     admin = { store: stores.admin, by: BY, clock: systemClock, catalogue };
     await stores.admin.organizations.create(anOrganization("org_a"), BY);
     await stores.admin.keys.create(aKey("key_a", "org_a"), BY);
@@ -53,6 +53,7 @@ onEachDatabase("receivers of alerts", (databases) => {
     sendDue({
       queue: stores.webhooks,
       safeFetch,
+      networks: () => admin.catalogue.allowedNetworks,
       links: { sign: (base, name) => `${base}/files/${name}`, check: () => "invalid", isNew: () => false },
       publicUrl: null,
       linkHoursOf: () => null,

@@ -83,7 +83,7 @@ onEachDatabase("alerts", (databases) => {
       store: stores.admin,
       by: BY,
       clock: systemClock,
-      catalogue: { mail: null } as AdminContext["catalogue"],
+      catalogue: { mail: null, allowedNetworks: [] as readonly string[] } as AdminContext["catalogue"],
     };
     for (const id of ["org_a", "org_b"]) {
       await stores.admin.organizations.create(anOrganization(id), BY);

@@ -27,6 +27,7 @@ onEachDatabase("webhooks", (databases) => {
   let admin: AdminContext;
   let received: Received[] = [];
   let status = 204;
+  let addresses = ["93.184.216.34"];
 
   const receiver = Bun.serve({
     port: 0,
@@ -39,7 +40,7 @@ onEachDatabase("webhooks", (databases) => {
   });
   afterAll(() => receiver.stop(true));
   const safeFetch = createSafeFetch({
-    resolve: async () => ["93.184.216.34"],
+    resolve: async () => addresses,
     dial: ({ link, headers, body }, signal) =>
       fetch(`http://127.0.0.1:${receiver.port}${link.url.pathname}`, {
         method: "POST",
@@ -53,7 +54,12 @@ onEachDatabase("webhooks", (databases) => {
     database = await databases.open(await databases.location());
     await migrate(database);
     stores = storesOn(database);
-    admin = { store: stores.admin, by: BY, clock: systemClock, catalogue: {} as AdminContext["catalogue"] };
+    admin = {
+      store: stores.admin,
+      by: BY,
+      clock: systemClock,
+      catalogue: { allowedNetworks: [] as readonly string[] } as AdminContext["catalogue"],
+    };
     for (const id of ["org_a", "org_b"]) {
       await stores.admin.organizations.create(anOrganization(id), BY);
       await stores.admin.keys.create(aKey(`key_${id}`, id), BY);
@@ -62,12 +68,14 @@ onEachDatabase("webhooks", (databases) => {
   afterEach(() => {
     received = [];
     status = 204;
+    addresses = ["93.184.216.34"];
   });
 
   const send = () =>
     sendDue({
       queue: stores.webhooks,
       safeFetch,
+      networks: () => admin.catalogue.allowedNetworks,
       links: { sign: (base, name) => `${base}/files/${name}`, check: () => "invalid", isNew: () => false },
       publicUrl: null,
       linkHoursOf: () => null,
@@ -206,6 +214,33 @@ onEachDatabase("webhooks", (databases) => {
     });
     await expect(add("https://10.0.0.1/")).rejects.toMatchObject({ field: "url" });
     await expect(add("http://hooks.example.com/")).rejects.toMatchObject({ field: "url" });
+  });
+
+  test("an endpoint may be in a network that the operator allows, but no address of a job", async () => {
+    admin = {
+      ...admin,
+      catalogue: { ...admin.catalogue, allowedNetworks: ["10.1.0.0/16", "169.254.0.0/16"] },
+    };
+    addresses = ["10.1.2.3"];
+    await add(null);
+    await add("https://chat.internal/hooks");
+    await add("https://10.1.2.3/hooks");
+    for (const refused of ["https://10.2.0.1/", "https://169.254.169.254/", "http://chat.internal/"])
+      await expect(add(refused)).rejects.toMatchObject({ field: "url" });
+    await endJob("completed", "https://mine.example.com/hook");
+    await sendAll();
+    expect(received.map(({ path }) => path)).toEqual(["/hooks", "/hooks"]);
+    addresses = ["10.2.0.1"];
+    await endJob("completed");
+    await sendAll();
+    const results = (await deliveries()).map(({ url, lastResult }) => `${url} ${lastResult}`);
+    expect(results.toSorted()).toEqual([
+      "https://10.1.2.3/hooks status 204",
+      "https://10.1.2.3/hooks status 204",
+      "https://chat.internal/hooks status 204",
+      "https://chat.internal/hooks the address is not allowed",
+      "https://mine.example.com/hook the address is not allowed",
+    ]);
   });
 
   test("during a rotation both secrets sign, and after it only the new one", async () => {

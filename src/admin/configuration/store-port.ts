@@ -15,6 +15,8 @@ export interface Catalogue {
   prices: PatternMap<PriceRow>;
   /** Default limits, for organizations and keys that set none of their own. */
   limits: { organization: Limits; key: Limits };
+  /** Networks besides the public internet that endpoints of webhooks may be in. */
+  allowedNetworks: readonly string[];
   /** Null when no mail is sent. */
   mail: { allowedDomains: readonly string[] } | null;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { WEBHOOK_FORMATS } from "../../domain/webhook-message.table.ts";
-import { readLink } from "../../lib/safe-fetch.ts";
+import { readAddress } from "../../lib/safe-fetch.ts";
 import { timeCodec } from "../output.ts";
 import { isMasked } from "./shown-address.ts";
 import { pageFields } from "../paging.ts";
@@ -44,7 +44,7 @@ export const webhookCreationSchema = z.strictObject({
   format: z.enum(WEBHOOK_FORMATS).default("standard").describe(FORMATS),
   url: z
     .string()
-    .refine((text) => readLink(text) !== null, { error: "must be an https link to a public address" })
+    .refine((text) => readAddress(text) !== null, { error: "must be an https link" })
     .refine((text) => !isMasked(text), { error: "must be the address itself, not one that is shown masked" })
     .nullable()
     .default(null)

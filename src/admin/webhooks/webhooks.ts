@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { newId } from "../../lib/ids.ts";
+import { NetworkGuard } from "../../lib/network-guard.ts";
+import { readAddress, readLink } from "../../lib/safe-fetch.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
 import { PAGERDUTY_ADDRESS } from "../../dialects/alert-formats.ts";
@@ -51,6 +53,8 @@ export async function addWebhook(
       "url",
       "url is missing: only an organization's signed messages may go to the addresses of jobs",
     );
+  if (url !== null && !isReachable(url, context.catalogue.allowedNetworks))
+    throw new AdminError(400, "url", `url ${NOT_ALLOWED}`);
   const others = await store.webhooks.list(organizationId);
   if (routingKey === undefined && others.some((other) => other.url === url))
     throw new AdminError(409, "url", "this endpoint is there already; rotate it to change its secret");
@@ -60,6 +64,16 @@ export async function addWebhook(
   const secret = format === "standard" ? newSecret() : null;
   await store.webhooks.add({ ...endpoint, secret: secret ?? routingKey ?? "" }, by);
   return { endpoint, secret };
+}
+
+const NOT_ALLOWED =
+  "must lead to a public address, or to one of `server.allowed_networks`, and never to a link-local or metadata address";
+
+/** True for a link to an address that is allowed. Names in allowed networks are looked up when they are called. */
+function isReachable(url: string, networks: readonly string[]): boolean {
+  if (readLink(url)) return true;
+  const link = networks.length === 0 ? null : readAddress(url);
+  return link !== null && (!link.isAddress || new NetworkGuard(networks).allows(link.host));
 }
 
 /** Returns endpoints, oldest first. */

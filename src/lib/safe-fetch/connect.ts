@@ -1,5 +1,4 @@
 import type { AddressList } from "../cidr.ts";
-import { isPublicAddress } from "./address.ts";
 import type { Dial } from "./dial.ts";
 import { SafeFetchError } from "./error.ts";
 import type { Link } from "./link.ts";
@@ -11,6 +10,8 @@ const MAX_ADDRESSES_TRIED = 4;
 export interface ConnectOptions {
   resolve: Resolve;
   dial: Dial;
+  /** Returns true for an address that may be called. */
+  isAllowed(address: string): boolean;
   /** Addresses to refuse besides those that are not public, such as the operator's own networks. */
   denied: AddressList;
   connectTimeoutMs: number;
@@ -49,12 +50,12 @@ export async function connect(
 }
 
 /**
- * Returns all addresses of the host. Refuses a name that has any address that is not public: no honest name has one.
+ * Returns all addresses of the host. Refuses a name of which any address is not allowed: no honest name has one.
  */
 async function findAddresses(link: Link, options: ConnectOptions, signal: AbortSignal): Promise<string[]> {
   const addresses = link.isAddress ? [link.host] : await resolve(link, options, signal);
   if (addresses.length === 0) throw new SafeFetchError("failed", "no address");
-  if (!addresses.every((address) => isPublicAddress(address) && !options.denied.has(address)))
+  if (!addresses.every((address) => options.isAllowed(address) && !options.denied.has(address)))
     throw new SafeFetchError("not_allowed", "address");
   return addresses;
 }

@@ -36,14 +36,21 @@ export interface Link {
  * to.
  */
 export function readLink(text: string, base?: URL): Link | null {
+  const link = readAddress(text, base);
+  if (!link) return null;
+  const { host, isAddress } = link;
+  const isPublic = isAddress ? isPublicAddress(host) : NAME.test(host) && !PRIVATE_SUFFIX.test(host);
+  return isPublic ? link : null;
+}
+
+/** Reads a link in the same way, to any host. */
+export function readAddress(text: string, base?: URL): Link | null {
   if (text.length > MAX_LINK_CHARACTERS || hasForbiddenCharacter(text)) return null;
   const url = URL.parse(text, base?.href);
   if (!url || url.protocol !== "https:" || INTERNAL_PORTS.has(url.port)) return null;
   if (url.username !== "" || url.password !== "") return null;
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
-  const isAddress = isIP(host) !== 0;
-  const isAllowed = isAddress ? isPublicAddress(host) : NAME.test(host) && !PRIVATE_SUFFIX.test(host);
-  return isAllowed ? { url, host, isAddress } : null;
+  return { url, host, isAddress: isIP(host) !== 0 };
 }
 
 /** True when a link has spaces, control characters or backslashes, which parsers of links read differently. */

@@ -133,8 +133,8 @@ async function takeDue(kind: Database["kind"], sql: Sql, limit: number): Promise
 async function withContent(kind: Database["kind"], sql: Sql, delivery: DueDelivery): Promise<DueWebhook> {
   const [job] = await sql<(Row & { link_base: string | null })[]>`
     SELECT link_base, ${jobColumns(kind, sql)} FROM jobs WHERE id = ${delivery.jobId}`;
-  const [endpoint] = await sql<{ secret: string; previous_secret: string | null; format: WebhookFormat }[]>`
-    SELECT secret, format, CASE WHEN previous_until > ${storeTime(kind, sql)} THEN previous_secret END AS previous_secret
+  const [endpoint] = await sql<EndpointRow[]>`
+    SELECT secret, format, url, CASE WHEN previous_until > ${storeTime(kind, sql)} THEN previous_secret END AS previous_secret
     FROM webhook_endpoints WHERE id = ${delivery.endpointId}`;
   const secrets = endpoint ? [endpoint.secret, endpoint.previous_secret] : [];
   const { id, event, url, attempts, organizationId, content, createdAt } = delivery;
@@ -148,6 +148,14 @@ async function withContent(kind: Database["kind"], sql: Sql, delivery: DueDelive
     linkBase: job?.link_base ?? null,
     content: content === null ? null : { data: content, at: createdAt },
     format: endpoint?.format ?? "standard",
+    isOfEndpoint: endpoint !== undefined && endpoint.url !== null,
     secrets: secrets.filter((secret) => secret !== null),
   };
+}
+
+interface EndpointRow {
+  secret: string;
+  previous_secret: string | null;
+  format: WebhookFormat;
+  url: string | null;
 }
