@@ -19,6 +19,7 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
     fields: {
       head: "--head <hash>  a head that an earlier run printed, which must still be in the chain",
     },
+    step: "Checking the chain.",
     rows: ({ faults }) =>
       faults.length === 0
         ? null

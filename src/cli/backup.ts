@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import type { Progress } from "../lib/progress.ts";
 import type { CommandContext } from "./context.ts";
+import { runLongWork } from "./long-work.ts";
 
 /** Adds the commands `backup` and `restore`. */
 export function addBackupCommands(program: Command, cli: CommandContext): void {
@@ -13,7 +15,11 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
     .action(async (file: string) => {
       cli.requireLocal();
       const path = resolve(cli.context.cwd, file);
-      const made = await cli.context.backUp(await cli.loadSettings(), path, cli.printLine);
+      const loaded = await cli.loadSettings();
+      const made = await runLongWork(cli.context, {
+        run: (onProgress) => cli.context.backUp(loaded, path, withLines(cli, onProgress)),
+        whenInterrupted: () => `${path} was not written.`,
+      });
       const { ledgerEntries, waitingCharges, pictures, masterKey, differences } = made;
       cli.printLine(`Wrote ${path}: ${ledgerEntries} ledger entries, ${waitingCharges} charges in journals.`);
       cli.printLine(`It lists ${pictures.count} pictures (${pictures.bytes} bytes), which are not in it.`);
@@ -29,8 +35,12 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
     .action(async (file: string, { force = false }: { force?: boolean }) => {
       cli.requireLocal();
       const path = resolve(cli.context.cwd, file);
-      const options = { isForced: force, onProgress: cli.printLine };
-      const restored = await cli.context.restore(await cli.loadSettings(), path, options);
+      const loaded = await cli.loadSettings();
+      const restored = await runLongWork(cli.context, {
+        run: (onProgress) =>
+          cli.context.restore(loaded, path, { isForced: force, onProgress: withLines(cli, onProgress) }),
+        whenInterrupted: () => "The database is as it was before.",
+      });
       const { ledgerEntries, waitingCharges, madeAt, differences } = restored.manifest;
       cli.printLine(`Restored ${path} of ${madeAt}: ${ledgerEntries} ledger entries.`);
       if (waitingCharges > 0)
@@ -40,6 +50,14 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
         cli.printLine(`${restored.missingPictures} of its pictures are missing: copy them separately.`);
       if (differences > 0) cli.printLine(differenceText(differences));
     });
+}
+
+/** Prints each step as a line, too, where no terminal shows the progress. */
+function withLines(cli: CommandContext, onProgress: Progress): Progress {
+  return (step, ...progress) => {
+    onProgress(step, ...progress);
+    if (progress.length === 0 && !cli.context.stderr.isTTY) cli.printLine(step);
+  };
 }
 
 function differenceText(count: number): string {

@@ -12,7 +12,8 @@ import {
   type Settings,
 } from "../config/index.ts";
 import { systemClock } from "../lib/clock.ts";
-import type { BackupManifest, Progress, restoreBackup } from "../storage/backup/index.ts";
+import type { Progress } from "../lib/progress.ts";
+import type { BackupManifest, restoreBackup } from "../storage/backup/index.ts";
 import {
   localAdministration,
   remoteAdministration,
@@ -49,7 +50,11 @@ export interface CliContext {
   /** Migrates the database to the newest schema and returns the names of the applied migrations. */
   migrate(settings: Settings): Promise<{ applied: string[] }>;
   /** Fills an empty installation with example traffic. */
-  fillDemo(settings: Settings, admin: Omit<OperationContext, "store">): Promise<DemoFilled>;
+  fillDemo(
+    settings: Settings,
+    admin: Omit<OperationContext, "store">,
+    onProgress: Progress,
+  ): Promise<DemoFilled>;
   /** Writes a backup to a path. */
   backUp(loaded: LoadedSettings, path: string, onProgress: Progress): Promise<BackupManifest>;
   /** Restores the backup at a path. */

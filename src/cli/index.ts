@@ -17,7 +17,7 @@ import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addLocalCommands } from "./local.ts";
 import { addMemberCommands } from "./members.ts";
-import { CommandEnd } from "./operation-command.ts";
+import { CommandEnd } from "./long-work.ts";
 import { addOrganizationCommands, addPromptCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
 import { readName } from "./options.ts";
@@ -30,8 +30,8 @@ export type { CliContext } from "./context.ts";
 
 /**
  * Runs the command that the arguments name (without program and script); without a command, `serve`. Returns the exit
- * code: 0 for success, 1 for failure, 2 for a command that was not understood, and 3 when a comparison found
- * differences.
+ * code: 0 for success, 1 for failure, 2 for a command that was not understood, 3 when a comparison found
+ * differences, and 130 when it was interrupted.
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {

@@ -5,12 +5,14 @@ import { readInput } from "../admin/input.ts";
 import { archiveLedger, archiveSchema } from "../admin/ledger/upkeep.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
+import { runLongWork } from "./long-work.ts";
 import { addOperation } from "./operation-command.ts";
 
 /** Adds the commands `ledger verify|archive`. */
 export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
   addOperation(ledger, cli, ["verify", "ledger.verify"], {
     description: "compare the ledger with budgets, leases and this machine's journals; fails on a difference",
+    step: "Comparing the ledger.",
     rows: ({ differenceCount, differences }) => (differenceCount > 0 ? differences.map(toRow) : null),
     line: summary,
     failure: ({ differenceCount }) =>
@@ -24,9 +26,16 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async ({ before, to, json }: { before: string; to: string; json?: boolean }) => {
       const folder = resolve(cli.context.cwd, to);
-      const archives = await cli.existing.administer((admin) =>
-        Array.fromAsync(archiveLedger(admin, readInput(archiveSchema, { before, folder }))),
-      );
+      const input = readInput(archiveSchema, { before, folder });
+      const archives: LedgerArchive[] = [];
+      await runLongWork(cli.context, {
+        run: (onProgress) =>
+          cli.existing.administer(async (admin) => {
+            for await (const archive of archiveLedger(admin, input, onProgress)) archives.push(archive);
+          }),
+        whenInterrupted: () =>
+          `${archives.length} months were moved; no entry is lost, and the same command goes on from here.`,
+      });
       cli.print(
         json,
         archives.map((archive) => ({ ...archive, sums: mapSums(archive, formatNanos) })),

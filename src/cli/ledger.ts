@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
+import { runLongWork } from "./long-work.ts";
 import { addUpkeepCommands } from "./ledger-upkeep.ts";
 import { addFields, addOperation, type FieldOptions } from "./operation-command.ts";
 import { readWord } from "./options.ts";
@@ -60,8 +61,20 @@ function addExportCommand(ledger: Command, cli: CommandContext): void {
     .option("--format <csv|jsonl>", "a table, or one JSON object a line", readWord("csv", "jsonl"), "csv")
     .action(async ({ format }: { format: string }) => {
       const filter = { ...read(), format: format === "csv" ? ("csv" as const) : ("json" as const) };
-      await cli.existing.connect(async (administration) => {
-        for await (const piece of await administration.export("ledger", filter)) await cli.write(piece);
+      // On one terminal the progress would stand between the rows.
+      const { stdout, stderr, env } = cli.context;
+      const terminal = stdout.isTTY ? { stderr: { write: stderr.write.bind(stderr) }, env } : cli.context;
+      let rows = 0;
+      await runLongWork(terminal, {
+        run: (onProgress) =>
+          cli.existing.connect(async (administration) => {
+            for await (const piece of await administration.export("ledger", filter)) {
+              rows += piece.split("\n").length - 1;
+              onProgress("Writing lines.", rows);
+              await cli.write(piece);
+            }
+          }),
+        whenInterrupted: () => "The output is not whole.",
       });
     });
 }

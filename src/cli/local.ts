@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { systemClock } from "../lib/clock.ts";
 import type { CommandContext } from "./context.ts";
+import { runLongWork } from "./long-work.ts";
 
 /** Adds `worker|health|migrate|demo`, the commands that work on the processes and the database of this machine. */
 export function addLocalCommands(program: Command, cli: CommandContext): void {
@@ -67,11 +68,18 @@ function addDemoCommand(program: Command, cli: CommandContext): void {
       cli.requireLocal();
       const { settings } = await cli.loadSettings();
       const { context } = cli;
-      const { requests, password } = await context.fillDemo(settings, {
+      const admin = {
         by: { actor: context.userName(), source: "cli/demo" },
         clock: systemClock,
         catalogue: settings,
         configuration: context.openConfiguration(cli.loadSettings),
+      };
+      const { requests, password } = await runLongWork(context, {
+        run: (onProgress) => context.fillDemo(settings, admin, onProgress),
+        whenInterrupted: () =>
+          settings.databaseUrl === null
+            ? "Nothing is left of the demo."
+            : "A part of the demo is in the database: empty it before the next one.",
       });
       cli.printLine(`Wrote ${requests} requests of the last 14 days to ${settings.dataDirectory}.`);
       cli.printLine("Now start the gateway with the same settings, and open /console.");

@@ -4,6 +4,7 @@ import { limitsSchema, queryTimeSchema, timeSchema } from "../admin/input.ts";
 import { operations, type OperationName } from "../admin/operations.ts";
 import type { CommandInput, ListItem, ListCommandName, CommandOutput } from "./administration.ts";
 import type { CommandContext, StoreAccess } from "./context.ts";
+import { CommandEnd, runReading } from "./long-work.ts";
 import { FIELD_READERS } from "./field-readers.ts";
 import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
 import type { TableRow } from "./table.ts";
@@ -53,6 +54,8 @@ interface OperationCommand<Name extends OperationName, Result = CommandOutput<Na
   rows?: (result: Result) => readonly TableRow[] | null;
   /** Returns the value that `--json` prints. A command with neither this nor `rows` has no such option. */
   json?: (result: Result) => unknown;
+  /** For one that reads for minutes: its step, a sentence, which a terminal shows meanwhile. */
+  step?: string;
   /** Returns a text for people, which is printed after the table; null for none. */
   line?: (result: Result, given: CommandInput<Name>) => string | null;
   /** Returns the reason why the command exits with 1 although the operation has run; null for success. */
@@ -63,16 +66,6 @@ interface OperationCommand<Name extends OperationName, Result = CommandOutput<Na
 
 /** Exit code of a command that only compared and found differences. */
 const DIFFERENCES = 3;
-
-/** Thrown to end a command with an exit code, after its output. */
-export class CommandEnd extends Error {
-  readonly exitCode: number;
-
-  constructor(exitCode: number) {
-    super(`the command ended with ${exitCode}`);
-    this.exitCode = exitCode;
-  }
-}
 
 /** Adds a command that runs an operation and prints its result. */
 export function addOperation<Name extends OperationName>(
@@ -125,7 +118,10 @@ function add<Name extends OperationName, Result>(
   if (rows || json) command.option("--json", "print JSON");
   command.action(async () => {
     const given = read();
-    const result = await run((await declared.input?.(given, command.opts())) ?? given);
+    const input = (await declared.input?.(given, command.opts())) ?? given;
+    const result = await (declared.step === undefined
+      ? run(input)
+      : runReading(cli, declared.step, () => run(input)));
     const isJson = command.opts<{ json?: boolean }>().json;
     const table = rows?.(result) ?? null;
     if (isJson || table) cli.print(isJson, json ? json(result) : result, table ?? []);

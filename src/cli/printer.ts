@@ -13,7 +13,7 @@ export interface CommandPrinter {
 }
 
 /** The outputs of the process, and the environment that decides how to write to them. */
-interface Terminal {
+export interface Terminal {
   stdout: TextOutput;
   stderr: TextOutput;
   env: Readonly<Record<string, string | undefined>>;
@@ -22,6 +22,8 @@ interface Terminal {
 export interface TextOutput {
   /** True when the output is a terminal that a person reads. */
   isTTY?: boolean;
+  /** Width of the terminal. */
+  columns?: number;
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
 }
 

@@ -35,6 +35,7 @@ export const PROGRAM_FOLDERS = ["catalogue", "dist/console", "dist/docs"] as con
 export const THREAD_SCRIPTS = [
   "src/imaging/foreign-worker.ts",
   "src/lib/token-counter/thread.ts",
+  "src/storage/backup/sqlite-thread.ts",
   "src/storage/database/sqlite-upkeep-thread.ts",
   "src/storage/journal/ledger-writer-thread.ts",
   "src/storage/ledger-export/ledger-export-thread.ts",

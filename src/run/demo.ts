@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { bootstrap, ORGANIZATION_ID } from "../admin/bootstrap.ts";
 import { budgetCreationSchema } from "../admin/budgets/schema.ts";
 import { createBudget } from "../admin/budgets/budgets.ts";
@@ -11,11 +13,13 @@ import { priceIndex, type PriceIndex } from "../admin/prices/price-index.ts";
 import type { DemoFilled } from "../cli/context.ts";
 import type { Settings } from "../config/index.ts";
 import { charge } from "../domain/price.ts";
-import { openStores } from "../storage/index.ts";
+import { openStores, SQLITE_SUFFIXES } from "../storage/index.ts";
 import { TrafficCounters } from "../telemetry/traffic-counters.ts";
 import { type DemoCaller, type PriceOf, trafficOf } from "./demo-traffic.ts";
 import { databaseOf, makeDataFolder } from "./stores.ts";
 import { entriesOf } from "../lib/json.ts";
+import type { Progress } from "../lib/progress.ts";
+import { nextTurn } from "../lib/waiting.ts";
 
 const BATCH = 500;
 
@@ -66,10 +70,13 @@ const BUDGETS = { storefront: "120", research: "40", marketing: "25" };
 export async function fillDemo(
   settings: Settings,
   admin: Omit<OperationContext, "store">,
+  onProgress: Progress,
 ): Promise<DemoFilled> {
   await makeDataFolder(settings);
   const { database: location, ...options } = databaseOf(settings);
+  const isNew = settings.databaseUrl === null && !existsSync(location);
   const stores = await openStores(location, options);
+  let isFilled = false;
   try {
     const context = { ...admin, store: stores.admin };
     if (await isInUse(stores.admin))
@@ -80,6 +87,9 @@ export async function fillDemo(
     const events = trafficOf(callers, settings, pricer(resolve), context.clock.now());
     const counters = new TrafficCounters();
     for (let from = 0; from < events.length; from += BATCH) {
+      onProgress("Writing requests.", from, events.length);
+      // Otherwise no signal is noticed: SQLite does each step within this turn.
+      await nextTurn();
       const batch = events.slice(from, from + BATCH);
       await stores.ledger.post(
         "demo",
@@ -89,10 +99,16 @@ export async function fillDemo(
       for (const { event } of batch) counters.listener(event);
       await stores.admin.usage.addTraffic(counters.take());
     }
+    isFilled = true;
     return { requests: events.length, password: administrator.password };
   } finally {
     await stores.database.close();
+    if (isNew && !isFilled) await removeSqlite(location);
   }
+}
+
+async function removeSqlite(location: string): Promise<void> {
+  for (const suffix of SQLITE_SUFFIXES) await rm(location + suffix, { force: true });
 }
 
 /** True when there are charges, or more than the one organization and the one key of a first start. */

@@ -5,9 +5,17 @@ import type { StoredEntry } from "../admin/configuration/store-port.ts";
 import type { AdminStore } from "../admin/admin-store.ts";
 import { type LoadedSettings, processEnvironment, type Settings } from "../config/index.ts";
 import { readS3Address } from "../lib/s3-address.ts";
-import type { Installation, Progress } from "../storage/backup/index.ts";
+import type { Progress } from "../lib/progress.ts";
+import type { Installation } from "../storage/backup/index.ts";
 import { listBlobs } from "../storage/blobs/index.ts";
-import { configurationStore, isMade, migrate, openDatabase, openStores } from "../storage/index.ts";
+import {
+  configurationStore,
+  isMade,
+  migrate,
+  openDatabase,
+  openStores,
+  withReadingThreads,
+} from "../storage/index.ts";
 
 /** Opens the store for administration; the caller closes it. Throws if the database must exist and does not. */
 export async function openAdminStore(
@@ -18,7 +26,20 @@ export async function openAdminStore(
   if (mustExist) await requireDatabase(settings);
   else await makeDataFolder(settings);
   const { admin, database } = await openStores(location, options);
-  return { store: admin, close: () => database.close() };
+  const threads = withReadingThreads(admin, { location, journals: options.journals, onProblem: () => {} });
+  // A command that verifies can be interrupted meanwhile; others start quicker without a thread.
+  const { ledger, audit } = threads.admin;
+  return {
+    store: {
+      ...admin,
+      ledger: { ...admin.ledger, verify: ledger.verify },
+      audit: { ...admin.audit, verify: audit.verify },
+    },
+    async close() {
+      await threads.close();
+      await database.close();
+    },
+  };
 }
 
 async function requireDatabase(settings: Settings): Promise<void> {

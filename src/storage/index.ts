@@ -29,6 +29,8 @@ export { openStores, type Stores } from "./tables/stores.ts";
 export { configurationStore } from "./tables/configuration.ts";
 export { isMade, migrate } from "./database/migrate.ts";
 export { openDatabase } from "./database/open.ts";
+export { withReadingThreads } from "./readings/readings.ts";
+export { SQLITE_SUFFIXES } from "./database/opened-files.ts";
 export type { Database } from "./database/sql.ts";
 export type { LeaseStore } from "./budgets/leases.ts";
 export type { ConfiguredTables } from "./snapshot/directory.ts";

@@ -116,7 +116,10 @@ describe.skipIf("missing" in found)("the address of PostgreSQL", () => {
       await database.close();
       const { PATH } = process.env;
       const server = { location, environment: { PATH } };
-      const facts = await dumpPostgres(server, join(output, `${mode}.dump`), () => join(output, "journal"));
+      const facts = await dumpPostgres(server, join(output, `${mode}.dump`), {
+        copyJournals: () => join(output, "journal"),
+        onProgress: () => {},
+      });
       expect(facts).toMatchObject({ entries: 0, migrations: MIGRATIONS.length });
     },
   );

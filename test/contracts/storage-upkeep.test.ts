@@ -202,6 +202,23 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     expect(await found()).toEqual([]);
   });
 
+  test("a run that is ended between two pages leaves no part of a file, and the next one continues", async () => {
+    const endAt = async (step: string) => {
+      const onProgress = (text: string): void => {
+        if (text === step) throw new Error("interrupted");
+      };
+      const run = archiveLedger(context, { before: "2026-04", folder }, onProgress);
+      await expect(Array.fromAsync(run)).rejects.toThrow("interrupted");
+    };
+    await endAt("Writing 2026-03.");
+    expect(readdirSync(folder)).toEqual([]);
+    expect(await stores.ledger.list({ limit: 2000, to: APRIL })).toHaveLength(451);
+    await endAt("Removing 2026-03 from the ledger.");
+    expect(await stores.ledger.list({ limit: 2000, to: APRIL })).toHaveLength(451);
+    expect(await archive("2026-04")).toMatchObject([{ month: "2026-03", entries: 451 }]);
+    expect(await found()).toEqual([]);
+  });
+
   test("nothing is removed by a file that has changed since it was verified", async () => {
     const broken: Database = { ...database, begin: () => Promise.reject(new Error("stopped")) };
     const store = { ...stores.admin, ledger: storesOn(broken, journals).admin.ledger };

@@ -187,7 +187,10 @@ test.skipIf(isSkipped.postgres)("a backup of PostgreSQL names the program that i
   const location = await postgres!.createDatabase();
   await (await openStores(location)).database.close();
   const server = { location, environment: { PATH: "/nowhere" } };
-  const dump = dumpPostgres(server, join(folder, "database.dump"), () => join(folder, "journal"));
+  const dump = dumpPostgres(server, join(folder, "database.dump"), {
+    copyJournals: () => join(folder, "journal"),
+    onProgress: () => {},
+  });
   await expect(dump).rejects.toThrow("pg_dump is not on PATH: install the client programs of PostgreSQL");
 });
 

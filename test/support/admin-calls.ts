@@ -77,8 +77,12 @@ export const listLedger = reading(ledger.ledgerListSchema, ledger.listLedger);
 export const refund = readingChange(ledger.refundSchema, ledger.refund);
 
 /** As the command `ledger archive` does it. */
-export async function* archiveLedger(context: Parameters<typeof upkeep.archiveLedger>[0], input: unknown) {
-  yield* upkeep.archiveLedger(context, readInput(upkeep.archiveSchema, input));
+export async function* archiveLedger(
+  context: Parameters<typeof upkeep.archiveLedger>[0],
+  input: unknown,
+  onProgress?: Parameters<typeof upkeep.archiveLedger>[2],
+) {
+  yield* upkeep.archiveLedger(context, readInput(upkeep.archiveSchema, input), onProgress);
 }
 
 function reading<Schema extends ZodType, Context, Rest extends unknown[], Result>(

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
+import type { Progress } from "../../lib/progress.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { OrganizationFilter } from "../list-page.ts";
 import type { LedgerVerification } from "./verification-schema.ts";
@@ -47,6 +48,7 @@ export interface LedgerAdminStore {
     month: string,
     folder: string,
     by: { actor: string; source?: string },
+    onProgress?: Progress,
   ): Promise<LedgerArchive | null>;
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Progress } from "../../lib/progress.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
 import type { LedgerArchive } from "./store-port.ts";
@@ -17,6 +18,7 @@ export async function verifyLedger({ store }: AdminContext): Promise<LedgerVerif
 export async function* archiveLedger(
   context: AdminContext,
   input: z.output<typeof archiveSchema>,
+  onProgress: Progress = () => {},
 ): AsyncGenerator<LedgerArchive> {
   const { before, folder } = input;
   if (before > monthOf(context.clock.now()))
@@ -24,7 +26,7 @@ export async function* archiveLedger(
   const oldest = await context.store.ledger.oldestMonth(folder);
   if (oldest === null) return;
   for (let month = oldest; month < before; month = nextMonth(month)) {
-    const archive = await context.store.ledger.archive(month, folder, context.by);
+    const archive = await context.store.ledger.archive(month, folder, context.by, onProgress);
     if (archive) yield archive;
   }
 }

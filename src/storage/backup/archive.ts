@@ -1,37 +1,54 @@
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream, statSync } from "node:fs";
 import { mkdir, open, readdir, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract, pack } from "tar-stream";
 
+/** Called with the bytes that are done, and with those of the whole work, which ends when this throws. */
+type OnBytes = (done: number, total: number) => void;
+
 /**
  * Writes the files of a folder as a tar file that only its owner can read. The files named in `first` come first, in
  * that order.
  */
-export async function packFolder(folder: string, path: string, first: readonly string[]): Promise<void> {
+export async function packFolder(
+  folder: string,
+  path: string,
+  first: readonly string[],
+  onBytes: OnBytes = () => {},
+): Promise<void> {
   const others = (await listFiles(folder)).filter((name) => !first.includes(name));
   const archive = pack();
   const written = pipeline(
     Readable.from(archive as AsyncIterable<Uint8Array>),
     createWriteStream(path, { mode: 0o600 }),
   );
-  const added = addFiles(archive, folder, [...first, ...others]);
+  const added = addFiles(archive, folder, [...first, ...others], onBytes);
   // A failure while files are added also ends the writing of the archive.
   added.catch((error: Error) => archive.destroy(error));
   await Promise.all([written, added]);
   await syncPath(path);
 }
 
-async function addFiles(archive: ReturnType<typeof pack>, folder: string, names: string[]): Promise<void> {
+async function addFiles(
+  archive: ReturnType<typeof pack>,
+  folder: string,
+  names: string[],
+  onBytes: OnBytes,
+): Promise<void> {
+  let done = 0;
+  const total = names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   for (const name of names) {
     const path = join(folder, name);
     const { size, mtime } = await stat(path);
     const entry = archive.entry({ name, size, mtime, mode: 0o600 });
     const ended = new Promise<void>((resolve, reject) => entry.on("finish", resolve).on("error", reject));
     if (size > 0)
-      for await (const piece of createReadStream(path, { end: size - 1 }))
+      for await (const piece of createReadStream(path, { end: size - 1 })) {
+        onBytes((done += piece.length), total);
         if (!entry.write(piece)) await new Promise<void>((resolve) => entry.once("drain", () => resolve()));
+      }
     entry.end(null);
     await ended;
   }
@@ -41,13 +58,17 @@ async function addFiles(archive: ReturnType<typeof pack>, folder: string, names:
 /**
  * Unpacks a tar file into a folder and syncs each file to the disk. Throws an `Error` when the file is not a backup.
  */
-export async function unpackFolder(path: string, folder: string): Promise<void> {
+export async function unpackFolder(path: string, folder: string, onBytes: OnBytes = () => {}): Promise<void> {
   const archive = extract();
+  const total = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  let done = 0;
   const source = createReadStream(path);
   source.on("error", (error) => archive.destroy(error));
   const read = (async () => {
-    for await (const piece of source)
+    for await (const piece of source) {
+      onBytes((done += piece.length), total);
       if (!archive.write(piece)) await new Promise<void>((resolve) => archive.once("drain", () => resolve()));
+    }
     archive.end(null);
   })();
   read.catch((error: Error) => archive.destroy(error));

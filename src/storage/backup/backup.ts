@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { Progress } from "../../lib/progress.ts";
 import { VERSION } from "../../lib/version.ts";
 import { packFolder, syncPath } from "./archive.ts";
 import type { DatabaseFacts } from "./database-facts.ts";
 import { addJournals } from "./journals.ts";
 import { MANIFEST, writeManifest, type BackupManifest } from "./manifest.ts";
 import { dumpPostgres, type DumpedServer } from "./postgres-backup.ts";
-import { copySqlite, verifySqlite } from "./sqlite-backup.ts";
+import { doSqliteWork, type SqliteWork } from "./sqlite-work.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /** The parts of one installation on one machine that are backed up and restored. */
@@ -21,9 +22,6 @@ export interface Installation {
   /** Ids of the master keys. The first is the one in use. */
   masterKeys: readonly string[];
 }
-
-/** Called with each step, as a sentence for people. */
-export type Progress = (step: string) => void;
 
 /** Names of files in a backup. */
 export const DATABASE = { sqlite: "database.sqlite", postgres: "database.dump" } as const;
@@ -50,7 +48,9 @@ export async function makeBackup(
     const manifest = await gather(installation, content, onProgress);
     onProgress("Writing the file.");
     const packed = join(folder, basename(path));
-    await packFolder(content, packed, [MANIFEST]);
+    await packFolder(content, packed, [MANIFEST], (done, total) =>
+      onProgress("Writing the file.", done, total),
+    );
     await rename(packed, path);
     await syncPath(dirname(path));
     return manifest;
@@ -79,13 +79,11 @@ async function gather(
     onProgress("Verifying the copy.");
     return copied;
   };
-  let facts: DatabaseFacts;
-  if (isSqlite) {
-    copySqlite(database, copy);
-    facts = await verifySqlite(copy, copyJournals());
-  } else facts = await dumpPostgres(database, copy, copyJournals);
+  const facts = isSqlite
+    ? await copyAndVerify(database, copy, { copyJournals, onProgress })
+    : await dumpPostgres(database, copy, { copyJournals, onProgress });
   onProgress("Listing pictures.");
-  const listed = await listPictures(pictures(), join(folder, PICTURES));
+  const listed = await listPictures(pictures(), join(folder, PICTURES), onProgress);
   const { entries, verification, migrations } = facts;
   return await writeManifest(folder, {
     format: 1,
@@ -101,7 +99,23 @@ async function gather(
   });
 }
 
-async function listPictures(pictures: AsyncIterable<{ name: string; size: number }>, path: string) {
+async function copyAndVerify(
+  database: string,
+  copy: string,
+  { copyJournals, onProgress }: { copyJournals: () => string; onProgress: Progress },
+): Promise<DatabaseFacts> {
+  await doSqliteWork({ kind: "copy", path: database, other: copy }, onProgress, "Copying the database.");
+  const verification: SqliteWork = { kind: "verify", path: copy, other: copyJournals() };
+  const facts = await doSqliteWork(verification, onProgress, "Verifying the copy.");
+  if (!facts) throw new Error("the copy was not verified");
+  return facts;
+}
+
+async function listPictures(
+  pictures: AsyncIterable<{ name: string; size: number }>,
+  path: string,
+  onProgress: Progress,
+) {
   const file = await open(path, "wx", 0o600);
   let count = 0;
   let bytes = 0;
@@ -109,6 +123,7 @@ async function listPictures(pictures: AsyncIterable<{ name: string; size: number
     for await (const picture of pictures) {
       count += 1;
       bytes += picture.size;
+      onProgress("Listing pictures.", count);
       await file.write(`${JSON.stringify(picture)}\n`);
     }
   } finally {

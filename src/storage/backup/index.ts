@@ -1,3 +1,3 @@
-export { makeBackup, type Installation, type Progress } from "./backup.ts";
+export { makeBackup, type Installation } from "./backup.ts";
 export { restoreBackup } from "./restore.ts";
 export type { BackupManifest } from "./manifest.ts";

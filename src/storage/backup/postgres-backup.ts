@@ -1,3 +1,4 @@
+import { reportWhile, type Progress } from "../../lib/progress.ts";
 import { libpqAddress } from "../../lib/postgres-address.ts";
 import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 import { openDatabase } from "../database/open.ts";
@@ -14,21 +15,16 @@ import { verifyLedger } from "../tables/verification.ts";
 export async function dumpPostgres(
   server: DumpedServer,
   target: string,
-  copyJournals: () => string,
+  { copyJournals, onProgress }: { copyJournals: () => string; onProgress: Progress },
 ): Promise<DatabaseFacts> {
   return await withDatabase(server.location, async (database) => {
     const migrations = await requireCurrent(database);
     const { entries, journals, waiting } = await database.readConsistently(async (sql) => {
       const [row] = await sql<{ snapshot: string }[]>`SELECT pg_export_snapshot() AS snapshot`;
       const snapshot = `--snapshot=${row?.snapshot}`;
-      await run(server, [
-        "pg_dump",
-        "--format=custom",
-        ...NO_OWNERS,
-        snapshot,
-        `--file=${target}`,
-        "--dbname",
-      ]);
+      const command = ["pg_dump", "--format=custom", ...NO_OWNERS, snapshot, `--file=${target}`, "--dbname"];
+      // A dump is compressed, so the size of the database says nothing about its own.
+      await run(server, command, () => onProgress("Copying the database.", 0));
       const journals = copyJournals();
       // The comparison must use the snapshot of the dump, because the running gateway has posted more charges since
       // then.
@@ -116,14 +112,25 @@ async function countDumped(path: string, environment: Environment): Promise<numb
   return count;
 }
 
-/** Runs a program whose last argument is the address of the database. The password is passed in the environment. */
-async function run({ location, environment }: DumpedServer, command: readonly string[]): Promise<void> {
+/**
+ * Runs a program whose last argument is the address of the database. The password is passed in the environment. The
+ * program ends when `report`, which is called while it runs, throws.
+ */
+async function run(
+  { location, environment }: DumpedServer,
+  command: readonly string[],
+  report: () => void = () => {},
+): Promise<void> {
   const { address, password } = libpqAddress(location, environment["NODE_EXTRA_CA_CERTS"]);
   const child = start([...command, address], {
     ...environment,
     ...(password !== "" && { PGPASSWORD: password }),
   });
-  await ended(child, command[0] ?? "", new Response(child.stderr).text());
+  try {
+    await reportWhile(ended(child, command[0] ?? "", new Response(child.stderr).text()), report);
+  } finally {
+    child.kill();
+  }
 }
 
 function start([program = "", ...args]: readonly string[], env: Environment) {

@@ -6,12 +6,14 @@ import { MIGRATIONS } from "../database/migrate.ts";
 import { hasOwner } from "../journal/journal-folder.ts";
 import { createPrivateFolder } from "../private-files.ts";
 import { syncPath, unpackFolder } from "./archive.ts";
-import { DATABASE, JOURNALS, PICTURES, type Installation, type Progress } from "./backup.ts";
+import { DATABASE, JOURNALS, PICTURES, type Installation } from "./backup.ts";
 import { addJournals } from "./journals.ts";
 import { verifyManifest, type BackupManifest } from "./manifest.ts";
 import { requireEmptyPostgres, restorePostgres, verifyDump } from "./postgres-backup.ts";
-import { isSqliteInUse, migrateSqlite, replaceSqlite, verifySqlite } from "./sqlite-backup.ts";
+import { isSqliteInUse, replaceSqlite } from "./sqlite-backup.ts";
 import { systemClock } from "../../lib/clock.ts";
+import type { Progress } from "../../lib/progress.ts";
+import { doSqliteWork } from "./sqlite-work.ts";
 
 /** The result of a restore. */
 interface Restored {
@@ -45,8 +47,8 @@ export async function restoreBackup(
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
-    options.onProgress("Unpacking and verifying the backup.");
-    await unpackFolder(path, folder);
+    options.onProgress(UNPACKING);
+    await unpackFolder(path, folder, (done, total) => options.onProgress(UNPACKING, done, total));
     const manifest = await verifyManifest(folder);
     await verify(installation, folder, manifest, options);
     options.onProgress("Putting it in place.");
@@ -58,6 +60,8 @@ export async function restoreBackup(
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+const UNPACKING = "Unpacking and verifying the backup.";
 
 async function requireFree(
   { database, journals }: Installation,
@@ -95,8 +99,10 @@ async function verify(
   }
   const copy = join(folder, DATABASE[kind]);
   if (!isSqlite) return await verifyDump(copy, database, ledgerEntries);
-  if (migrations < MIGRATIONS.length) await migrateSqlite(copy);
-  const { entries } = await verifySqlite(copy, join(folder, JOURNALS));
+  const work = { path: copy, other: join(folder, JOURNALS) };
+  if (migrations < MIGRATIONS.length) await doSqliteWork({ kind: "migrate", ...work }, onProgress, UNPACKING);
+  const facts = await doSqliteWork({ kind: "verify", ...work }, onProgress, UNPACKING);
+  const entries = facts?.entries;
   if (entries !== ledgerEntries)
     throw new Error(`the backup has ${entries} entries of ${ledgerEntries} in the ledger`);
 }

@@ -2,17 +2,11 @@ import { Database as Connection } from "bun:sqlite";
 import { existsSync, renameSync } from "node:fs";
 import { migrate } from "../database/migrate.ts";
 import { openDatabase } from "../database/open.ts";
-import { replacedName } from "../database/opened-files.ts";
+import { replacedName, SQLITE_SUFFIXES } from "../database/opened-files.ts";
 import { isLocked } from "../database/unavailable.ts";
 import { createPrivateFile } from "../private-files.ts";
 import { verifyLedger } from "../tables/verification.ts";
 import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
-
-/**
- * Endings of the names of a database's files: none for the database itself, and those of the files that SQLite may keep
- * next to it.
- */
-const SUFFIXES = ["", "-wal", "-shm"];
 
 /** Copies one consistent state of a database that may be in use. Does not block writers. */
 export function copySqlite(location: string, target: string): void {
@@ -72,7 +66,7 @@ export function isSqliteInUse(location: string): boolean {
  */
 export function replaceSqlite(copy: string, location: string, at: Date): string | null {
   const kept = replacedName(location, at);
-  const existing = SUFFIXES.filter((suffix) => existsSync(location + suffix));
+  const existing = SQLITE_SUFFIXES.filter((suffix) => existsSync(location + suffix));
   for (const suffix of existing) renameSync(location + suffix, kept + suffix);
   renameSync(copy, location);
   return existing.length > 0 ? kept : null;

@@ -39,6 +39,12 @@ export function openedFiles(location: string): OpenedFiles {
   };
 }
 
+/**
+ * Endings of the names of a database's files: none for the database itself, and those of the files that SQLite may keep
+ * next to it.
+ */
+export const SQLITE_SUFFIXES = ["", "-wal", "-shm"] as const;
+
 /** Returns the name that a database is kept under when another one replaces it. */
 export function replacedName(location: string, at: Date): string {
   return `${location}.replaced-${at.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { open, readFile, rename, writeFile } from "node:fs/promises";
+import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
@@ -32,6 +32,9 @@ export async function writeEntries(path: string, pages: AsyncIterable<LedgerEntr
       await file.writeFile(page);
     }
     await file.datasync();
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
   } finally {
     await file.close();
   }

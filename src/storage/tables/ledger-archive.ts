@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { LedgerAdminStore, LedgerArchive, LedgerPosition } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
+import type { Progress } from "../../lib/progress.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { type Integer, padded, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -36,7 +37,7 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
       if (row && row.at !== null) months.push(new Date(Number(row.at)).toISOString().slice(0, 7));
       return months.toSorted()[0] ?? null;
     },
-    async archive(month, folder, by) {
+    async archive(month, folder, by, onProgress = () => {}) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       for (let part = 1; ; part += 1) {
         const name = part === 1 ? `ledger-${month}` : `ledger-${month}-${part}`;
@@ -44,12 +45,13 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
         const existing = await readManifest(manifestPath);
         if (existing?.isRemoved) continue;
         await requireExported(database, month);
-        const manifest = existing ?? (await writeMonth(database, month, folder, `${name}.jsonl.gz`));
+        const manifest =
+          existing ?? (await writeMonth(database, month, join(folder, `${name}.jsonl.gz`), onProgress));
         if (!manifest) return null;
         if (!existing) await writeManifest(manifestPath, manifest);
         // The file may contain entries that were posted after the first look.
         await requireExported(database, month);
-        await removeArchived(database, join(folder, manifest.file), manifest);
+        await removeArchived(database, join(folder, manifest.file), manifest, onProgress);
         const { isRemoved: _, ...archive } = manifest;
         const change = { by, kind: "ledger", action: "archive", subject: month } as const;
         await makeChange(database, change, async () => ({ before: null, after: archive }));
@@ -103,21 +105,34 @@ const REMOVED_AT_ONCE = 200;
 async function writeMonth(
   database: Database,
   month: string,
-  folder: string,
-  file: string,
+  path: string,
+  onProgress: Progress,
 ): Promise<ArchiveManifest | null> {
   const { from, to } = rangeOf(month);
-  const path = join(folder, file);
   return await database.readConsistently(async (sql) => {
     const expected = await sumsOf(sql, from, to);
     if (expected.entries === 0) return null;
-    const sha256 = await writeEntries(path, entriesOf(sql, from, to));
+    const report = (done: number) => onProgress(`Writing ${month}.`, done, expected.entries);
+    const sha256 = await writeEntries(path, counted(entriesOf(sql, from, to), report));
     const found: EntrySums = { entries: 0, sums: {} };
     for await (const page of readEntries(path, PAGE)) for (const entry of page) addEntry(found, entry);
     if (!Bun.deepEquals(found, expected) || (await fileHash(path)) !== sha256)
       throw new Error(`${path} does not have what the ledger has; nothing was removed`);
-    return { month, file, ...found, sha256, isRemoved: false };
+    return { month, file: basename(path), ...found, sha256, isRemoved: false };
   });
+}
+
+/** Passes pages on, and says before each how many entries were passed on. */
+async function* counted(
+  pages: AsyncIterable<LedgerEntry[]>,
+  report: (done: number) => void,
+): AsyncGenerator<LedgerEntry[]> {
+  let done = 0;
+  for await (const page of pages) {
+    report(done);
+    yield page;
+    done += page.length;
+  }
 }
 
 async function sumsOf(sql: Sql, from: number, to: number): Promise<EntrySums> {
@@ -146,11 +161,20 @@ async function* entriesOf(sql: Sql, from: number, to: number): AsyncGenerator<Le
   }
 }
 
-/** Removes the entries of a verified file. Skips entries that an earlier run has removed. */
-async function removeArchived(database: Database, path: string, { sha256 }: ArchiveManifest): Promise<void> {
+/**
+ * Removes the entries of a verified file. Skips entries that an earlier run has removed. When `onProgress` throws, the
+ * next run continues.
+ */
+async function removeArchived(
+  database: Database,
+  path: string,
+  { month, sha256, entries: total }: ArchiveManifest,
+  onProgress: Progress,
+): Promise<void> {
   if ((await fileHash(path)) !== sha256)
     throw new Error(`${path} has changed since it was verified; nothing more was removed`);
-  for await (const entries of readEntries(path, REMOVED_AT_ONCE))
+  const report = (done: number) => onProgress(`Removing ${month} from the ledger.`, done, total);
+  for await (const entries of counted(readEntries(path, REMOVED_AT_ONCE), report))
     await database.begin((sql) => removeEntries(sql, entries));
 }
 

@@ -147,9 +147,9 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   },
   {
     name: "what SQLite had beside a replaced database is applied to the restored one",
-    file: "src/storage/backup/sqlite-backup.ts",
-    find: `const SUFFIXES = ["", "-wal", "-shm"];`,
-    replace: `const SUFFIXES = [""];`,
+    file: "src/storage/database/opened-files.ts",
+    find: `const SQLITE_SUFFIXES = ["", "-wal", "-shm"] as const;`,
+    replace: `const SQLITE_SUFFIXES = [""] as const;`,
     tests: ["src/storage/backup/sqlite-backup.test.ts"],
   },
   {

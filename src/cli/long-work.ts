@@ -1,0 +1,146 @@
+import type { Progress } from "../lib/progress.ts";
+import { every } from "../lib/waiting.ts";
+import type { Terminal, TextOutput } from "./printer.ts";
+
+/** Exit code of a command that Ctrl-C or a request to stop has ended, as shells have it. */
+const INTERRUPTED = 130;
+const REFRESH_MS = 200;
+
+/** Ends a command with an exit code, after its output. */
+export class CommandEnd extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`the command ended with ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+interface LongWork<Result> {
+  /** Its steps go to `onProgress`, which throws once the command is to end, so that the work cleans up. */
+  run(onProgress: Progress): Promise<Result>;
+  /** Called when it was interrupted and has cleaned up. Returns what a person has to know then. */
+  whenInterrupted: () => string;
+  /** True for work that changes nothing, which is not waited for. */
+  isReadOnly?: boolean;
+}
+
+/**
+ * Runs a long work of a command. On a terminal the error output shows its step and the time that it will still take.
+ * Ctrl-C ends it harmlessly: the command says what has become of it and ends with 130.
+ */
+export async function runLongWork<Result>(
+  { stderr, env }: Pick<Terminal, "stderr" | "env">,
+  { run, whenInterrupted, isReadOnly = false }: LongWork<Result>,
+): Promise<Result> {
+  const line = stderr.isTTY === true && env["TERM"] !== "dumb" ? new ProgressLine(stderr) : null;
+  const interruption = Promise.withResolvers<never>();
+  interruption.promise.catch(() => {});
+  let isInterrupted = false;
+  const onSignal = (): void => {
+    isInterrupted = true;
+    if (isReadOnly) interruption.reject(new Error("interrupted"));
+  };
+  const onProgress: Progress = (...progress) => {
+    if (isInterrupted) throw new Error("interrupted");
+    line?.report(...progress);
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  // It also keeps the process alive while only a thread works.
+  const refreshing = every(
+    REFRESH_MS,
+    () => line?.refresh(),
+    () => {},
+  );
+  try {
+    return await Promise.race([run(onProgress), interruption.promise]);
+  } catch (error) {
+    if (!isInterrupted) throw error;
+    line?.end();
+    stderr.write(`Interrupted. ${whenInterrupted()}\n`);
+    throw new CommandEnd(INTERRUPTED);
+  } finally {
+    line?.end();
+    await refreshing.stop();
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  }
+}
+
+/** Runs what only reads, and is not told how far it is. */
+export async function runReading<Result>(
+  { context }: { context: Pick<Terminal, "stderr" | "env"> },
+  step: string,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  return await runLongWork(context, {
+    run(onProgress) {
+      onProgress(step);
+      return read();
+    },
+    whenInterrupted: () => "Nothing was changed.",
+    isReadOnly: true,
+  });
+}
+
+/** One line of a terminal that is written again and again. Each step keeps its line. */
+class ProgressLine {
+  readonly #output: TextOutput;
+  #step: { text: string; startedAt: number; done: number; total: number | undefined } | null = null;
+  #refreshedAt = 0;
+
+  constructor(output: TextOutput) {
+    this.#output = output;
+  }
+
+  report(text: string, done = 0, total?: number): void {
+    if (this.#step?.text !== text) {
+      this.end();
+      this.#step = { text, startedAt: performance.now(), done, total };
+      this.refresh();
+      return;
+    }
+    Object.assign(this.#step, { done, total });
+    if (performance.now() - this.#refreshedAt > REFRESH_MS) this.refresh();
+  }
+
+  refresh(): void {
+    if (!this.#step) return;
+    this.#refreshedAt = performance.now();
+    const { text, startedAt, done, total } = this.#step;
+    const shown = progressText(text, { done, total, elapsedMs: this.#refreshedAt - startedAt });
+    this.#output.write(`\r\u001B[K${shown.slice(0, (this.#output.columns ?? 80) - 1)}`);
+  }
+
+  /** Says how long the step has taken, and leaves the cursor on an empty line. */
+  end(): void {
+    if (!this.#step) return;
+    this.#step.total = undefined;
+    this.refresh();
+    this.#output.write("\n");
+    this.#step = null;
+  }
+}
+
+/** Too early to tell how long it will take. */
+const UNKNOWN_MS = 1_000;
+
+/** `Writing the file. 45 %, 12 s left`; without a total `Listing pictures. 1200, 3 s`. */
+export function progressText(
+  step: string,
+  { done, total, elapsedMs }: { done: number; total: number | undefined; elapsedMs: number },
+): string {
+  const seconds = (ms: number): string => durationText(Math.round(ms / 1000));
+  if (total === undefined || total === 0)
+    return `${step} ${done > 0 ? `${done}, ` : ""}${seconds(elapsedMs)}`;
+  const share = Math.min(1, done / total);
+  if (share === 1 || elapsedMs < UNKNOWN_MS || share === 0) return `${step} ${Math.floor(share * 100)} %`;
+  return `${step} ${Math.floor(share * 100)} %, ${seconds((elapsedMs * (1 - share)) / share)} left`;
+}
+
+function durationText(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

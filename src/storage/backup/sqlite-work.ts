@@ -1,0 +1,45 @@
+import { statSync } from "node:fs";
+import { threadScript } from "../../lib/program-files.ts";
+import { reportWhile, type Progress } from "../../lib/progress.ts";
+import { calledThread } from "../thread/called-thread.ts";
+import type { DatabaseFacts } from "./database-facts.ts";
+
+/** Copies the database at `path` to `other`; migrates a copy; or verifies a copy with the journals in `other`. */
+export interface SqliteWork {
+  kind: "copy" | "migrate" | "verify";
+  path: string;
+  other: string;
+}
+
+export type SqliteWorkResult = { facts: DatabaseFacts | null } | { problem: string };
+
+const SCRIPT = threadScript("src/storage/backup/sqlite-thread.ts");
+/** Beyond any database of one machine. */
+const PATIENCE_MS = 24 * 60 * 60_000;
+
+/** Does work on a whole SQLite file in a thread of its own. Throws as the work does, and when `onProgress` throws. */
+export async function doSqliteWork(
+  work: SqliteWork,
+  onProgress: Progress,
+  step: string,
+): Promise<DatabaseFacts | null> {
+  const thread = calledThread<SqliteWork, SqliteWorkResult>({
+    name: "the thread that reads the database",
+    script: SCRIPT,
+    setup: {},
+    patienceMs: PATIENCE_MS,
+    onProblem: () => {},
+  });
+  const report = () => {
+    if (work.kind === "copy") onProgress(step, sizeOf(work.other), sizeOf(work.path));
+    else onProgress(step, 0);
+  };
+  const result = await reportWhile(thread.call(work), report);
+  await thread.close();
+  if ("problem" in result) throw new Error(result.problem);
+  return result.facts;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

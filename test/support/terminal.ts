@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import { until } from "./gateway.ts";
+
+const START = join(import.meta.dir, "../../src/start.ts");
+
+/** Also where many programs start at the same time. */
+const SHOWN_MS = 60_000;
+
+interface OnTerminal extends AsyncDisposable {
+  /** Everything that it has shown, with the escapes of the terminal. */
+  shown(): string;
+  /** Waits until it has shown a text. */
+  untilShown(text: string): Promise<void>;
+  /** Presses Ctrl-C. */
+  interrupt(): void;
+  exited: Promise<number>;
+}
+
+/** Starts a command of the program on a pseudo terminal of its own, in a process of its own. */
+export function startOnTerminal(args: readonly string[], env: Record<string, string>): OnTerminal {
+  let shown = "";
+  const decoder = new TextDecoder();
+  const child = Bun.spawn([process.execPath, START, ...args], {
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], TERM: "xterm-256color", ...env },
+    terminal: {
+      cols: 100,
+      rows: 30,
+      data: (_, data) => void (shown += decoder.decode(data, { stream: true })),
+    },
+  });
+  return {
+    shown: () => shown,
+    async untilShown(text) {
+      const isShown = () => shown.includes(text) || undefined;
+      await until(`"${text}" on the terminal`, isShown, SHOWN_MS);
+    },
+    interrupt: () => void child.terminal?.write("\u0003"),
+    exited: child.exited,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+      child.terminal?.close();
+    },
+  };
+}
