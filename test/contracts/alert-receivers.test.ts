@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import type { AdminContext } from "../../src/admin/context.ts";
+import { removeAlert } from "../../src/admin/alerts/alerts.ts";
 import { rotateWebhook } from "../../src/admin/webhooks/webhooks.ts";
 import { watch } from "../../src/alerts/watch.ts";
 import type { StatusCause } from "../../src/domain/status.ts";
@@ -9,7 +10,13 @@ import { createSafeFetch } from "../../src/lib/safe-fetch.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
-import { addWebhook, createAlert, listAlertEvents, listDeliveries } from "../support/admin-calls.ts";
+import {
+  addWebhook,
+  createAlert,
+  listAlertEvents,
+  listDeliveries,
+  updateAlert,
+} from "../support/admin-calls.ts";
 import { startAlertReceivers } from "../support/alert-receivers.ts";
 import { aJob, FAILURE } from "../support/jobs.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
@@ -209,6 +216,26 @@ onEachDatabase("receivers of alerts", (databases) => {
     await send();
     expect(receivers.messages).toHaveLength(1);
     expect([...receivers.incidents.values()]).toMatchObject([{ isOpen: false }]);
+  });
+
+  test("an incident ends with its alert, or although the alert tells nobody any more", async () => {
+    await addPagerDuty();
+    for (const end of ["removed", "silent"]) {
+      const { id } = await watchState();
+      causes = [trouble("gone")];
+      await look();
+      await send();
+      expect([...receivers.incidents.values()].at(-1)).toMatchObject({ isOpen: true });
+      if (end === "removed") await removeAlert(admin, id);
+      else {
+        await updateAlert(admin, id, { usesWebhooks: false });
+        causes = [];
+        await look();
+      }
+      await send();
+      expect([...receivers.incidents.values()].at(-1)).toMatchObject({ isOpen: false });
+    }
+    expect(receivers.incidents.size).toBe(2);
   });
 
   test("an endpoint has what its format needs, and its key is shown nowhere", async () => {

@@ -1,11 +1,6 @@
 import type { InstallationName } from "../../alerts/ports.ts";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
-import {
-  type AlertData,
-  WEBHOOK_FORMATS,
-  type WebhookFormat,
-  type WebhookMessageType,
-} from "../../domain/webhook-message.table.ts";
+import type { AlertData, WebhookMessageType } from "../../domain/webhook-message.table.ts";
 import { newId } from "../../lib/ids.ts";
 import { storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -21,11 +16,7 @@ export async function announceFired(
   await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event, installation });
 }
 
-/**
- * Writes the messages when a finding no longer holds. Only PagerDuty gets a message about the end of a budget's period,
- * because this message resolves the incident there. If PagerDuty has not received the first message yet, that message
- * is no longer sent, because it could arrive after the second one.
- */
+/** Writes the messages when a finding no longer holds. Writes none for a budget, whose period has simply ended. */
 export async function announceResolved(
   kind: Database["kind"],
   sql: Sql,
@@ -33,19 +24,32 @@ export async function announceResolved(
   event: AlertEvent,
   installation: InstallationName,
 ): Promise<void> {
+  await resolveIncidents(kind, sql, [event.id]);
   const message: AlertMessage = { type: "alert.resolved", title: `${rule.name}: over`, event, installation };
-  await sql`UPDATE webhook_deliveries SET status = 'failed', last_result = 'over before it was sent',
-      ended_at = ${storeTime(kind, sql)}
-    WHERE event_id = ${event.id} AND event = 'alert.fired' AND status = 'waiting'
-      AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE format = 'pagerduty')`;
-  const isBudget = event.kind === "budget";
-  await announce(
-    kind,
-    sql,
-    isBudget ? { ...rule, emails: [] } : rule,
-    message,
-    isBudget ? ["pagerduty"] : undefined,
-  );
+  if (event.kind !== "budget") await announce(kind, sql, rule, message);
+}
+
+/**
+ * Writes a message to each endpoint of PagerDuty that was told of one of these events, so that its incident ends. A first
+ * message that waits is not sent any more, because it could arrive after this one.
+ */
+export async function resolveIncidents(
+  kind: Database["kind"],
+  sql: Sql,
+  eventIds: readonly string[],
+): Promise<void> {
+  if (eventIds.length === 0) return;
+  const now = storeTime(kind, sql);
+  const isFired = sql`event_id IN ${sql([...eventIds])} AND event = 'alert.fired'
+    AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE format = 'pagerduty')`;
+  await sql`UPDATE webhook_deliveries SET status = 'failed', last_result = 'over before it was sent', ended_at = ${now}
+    WHERE ${isFired} AND status = 'waiting'`;
+  const fired = await sql<{ id: string }[]>`SELECT id FROM webhook_deliveries WHERE ${isFired}`;
+  for (const { id } of fired)
+    await sql`INSERT INTO webhook_deliveries (id, endpoint_id, organization_id, job_id, event, url, status, attempts,
+        next_at, created_at, content, event_id)
+      SELECT ${newId("msg")}, endpoint_id, organization_id, job_id, 'alert.resolved', url, 'waiting', 0, ${now}, ${now},
+        content, event_id FROM webhook_deliveries WHERE id = ${id}`;
 }
 
 interface AlertMessage {
@@ -60,7 +64,6 @@ async function announce(
   sql: Sql,
   { emails, usesWebhooks, organizationId }: AlertRule,
   message: AlertMessage,
-  formats: readonly WebhookFormat[] = WEBHOOK_FORMATS,
 ): Promise<void> {
   const { type, title, event, installation } = message;
   const now = storeTime(kind, sql);
@@ -74,7 +77,7 @@ async function announce(
   if (!usesWebhooks) return;
   const endpoints = await sql<{ id: string; url: string }[]>`
     SELECT id, url FROM webhook_endpoints WHERE organization_id = ${owner} AND url IS NOT NULL
-      AND format IN ${sql([...formats])}`;
+      ${type === "alert.resolved" ? sql`AND format <> 'pagerduty'` : sql``}`;
   for (const { id, url } of endpoints)
     await sql`INSERT INTO webhook_deliveries (id, endpoint_id, organization_id, job_id, event, url, status, attempts,
         next_at, created_at, content, event_id)

@@ -13,6 +13,7 @@ import {
   time,
   type Row,
 } from "../database/table.ts";
+import { resolveIncidents } from "./alert-messages.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageBelow, pageOf } from "./list-page.ts";
 import type { AlertNotice, AlertRecord } from "../../admin/alerts/schema.ts";
@@ -90,8 +91,10 @@ export function alertAdminStore(database: Database): AlertAdminStore {
         const before = await findAlert(sql, id);
         if (!before) return null;
         await sql`DELETE FROM alerts WHERE id = ${id}`;
-        await sql`UPDATE alert_events SET resolved_at = ${storeTime(database.kind, sql)}
-          WHERE alert_id = ${id} AND resolved_at IS NULL`;
+        const ended = await sql<{ id: string }[]>`UPDATE alert_events
+          SET resolved_at = ${storeTime(database.kind, sql)} WHERE alert_id = ${id} AND resolved_at IS NULL RETURNING id`;
+        const eventIds = ended.map((event) => event.id);
+        await resolveIncidents(database.kind, sql, eventIds);
         return { before: withoutVersion(before), after: null };
       }),
     async events({ organizationId, organizationIds, isOpen, below, limit }) {
