@@ -65,7 +65,7 @@ function optionWords({
   };
 }
 
-/** The name whose words are completed: that of the executable and of the package's command. */
+/** Name of the executable and of the package's command. The shell completes the words after it. */
 const NAME = "gateway";
 
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], (all: readonly CommandWords[]) => string>> = {

@@ -110,8 +110,8 @@ export function buildProgram(context: CliContext): Command {
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
   for (const add of COMMANDS) add(program, cli);
-  // Set last, because commands would inherit it. Without a command the program serves, so a mistyped command arrives as
-  // an excess argument.
+  // `allowExcessArguments` is set last, because commands would inherit it. Without a command the program serves, so a
+  // mistyped command arrives as an excess argument.
   return program.helpCommand(true).allowExcessArguments();
 }
 

@@ -25,7 +25,7 @@ export function renderSearch(search: Search): string {
 
 /**
  * Returns the filters of a view, which are stored in its address. `change` sets some of them; an empty or absent value
- * removes a filter. Back undoes each change, except one that goes on with the last, as typing does.
+ * removes a filter. Back undoes each change; successive changes of one filter, as while typing, count as one change.
  */
 export function useFilters(): {
   filters: Search;

@@ -33,7 +33,7 @@ export async function shippedVersion(): Promise<string | null> {
   return (await readdir(DIRECTORY))[0] ?? null;
 }
 
-/** Returns a hash of the bundle's sources, including the lower floors that it imports. */
+/** Returns a hash of the bundle's sources, including the modules of other folders that they import. */
 export async function versionOfSources(): Promise<string> {
   const sources = new Bun.Glob("src/{console,admin,domain,lib}/**/*.{ts,tsx,json,css,html,svg}");
   const names = [...sources.scanSync(PROGRAM_ROOT)].filter((name) => !name.endsWith(".test.ts")).sort();

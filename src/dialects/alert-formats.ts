@@ -1,11 +1,11 @@
 import type { AlertData, WebhookMessageType } from "../domain/webhook-message.table.ts";
 
-/** Most characters of a section's text (Slack, Block Kit). */
+/** Maximum characters of a section's text (Slack, Block Kit). */
 const MAX_TEXT = 3_000;
 
 /**
- * Writes an alert for an incoming webhook of Slack. Receivers that know no blocks, such as Mattermost, show `text`, which
- * therefore says everything.
+ * Writes an alert for an incoming webhook of Slack. Receivers that do not support blocks, such as Mattermost, show only
+ * `text`, so `text` contains everything.
  */
 export function writeSlackMessage(type: WebhookMessageType, data: AlertData): object {
   const { alert_name: name, severity, message, link, installation, organization_id: organization } = data;
@@ -37,15 +37,15 @@ function cut(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1).replace(/&[a-z]{0,3}$/, "")}…`;
 }
 
-/** The address of the Events API v2; accounts of the European region have one of their own. */
+/** The address of the Events API v2. Accounts of the European region have a different one. */
 export const PAGERDUTY_ADDRESS = "https://events.pagerduty.com/v2/enqueue";
 
-/** Most characters of an event's summary (PagerDuty, Events API v2). */
+/** Maximum characters of an event's summary (PagerDuty, Events API v2). */
 const MAX_SUMMARY = 1_024;
 
 /**
- * Writes an alert as an event of PagerDuty's Events API v2. Begin and end have one `dedup_key`, so that the end resolves
- * the incident and a repetition opens no second one.
+ * Writes an alert as an event of PagerDuty's Events API v2. Begin and end of the alert have the same `dedup_key`, so
+ * that the end resolves the incident and a repeated begin opens no second one.
  */
 export function writePagerDutyEvent(type: WebhookMessageType, data: AlertData, routingKey: string): object {
   const { id, alert_name: name, installation, severity, message, link, subject, kind } = data;

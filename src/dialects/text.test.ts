@@ -201,7 +201,7 @@ test("a stream of several choices is refused to a client of Mistral, which would
   expect(() => open(false)).not.toThrow();
 });
 
-/** These events are a call whose vendor fails before the call's end, for a caller of the native protocol. */
+/** The vendor of chat fails before the end of a call; the caller uses the native protocol. */
 test("pieces that are held back do not close the window of failover", () => {
   const stream = passageOf("native", "chat").openStream();
   const begun = { tool_calls: [{ index: 0, ...call('{"a"') }] };

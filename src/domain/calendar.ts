@@ -24,7 +24,7 @@ export function nextSpan(span: Span, start: number): number {
 export function startOfDayIn(zone: string, at: number): number {
   const local = at + offsetOf(zone, at);
   const midnight = local - (local % DAY_MS);
-  // The offset may have changed since midnight.
+  // The zone's offset may have changed since midnight.
   return midnight - offsetOf(zone, midnight - offsetOf(zone, at));
 }
 
@@ -33,7 +33,7 @@ export function nextDayIn(zone: string, start: number): number {
   return startOfDayIn(zone, start + 1.5 * DAY_MS);
 }
 
-/** Returns how far the clocks of a time zone are ahead of UTC at a time, in milliseconds. */
+/** Returns the milliseconds by which the clocks of a time zone are ahead of UTC at a time. */
 function offsetOf(zone: string, at: number): number {
   const parts = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" }).formatToParts(
     at,

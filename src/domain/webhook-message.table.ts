@@ -29,7 +29,10 @@ export type AlertData = Record<keyof typeof ALERT_DATA, string | null>;
 /** The type of a message that webhooks send. */
 export type WebhookMessageType = keyof typeof WEBHOOK_MESSAGES;
 
-/** Formats of the messages to an endpoint. `standard` is told of jobs and alerts, the others of alerts alone. */
+/**
+ * Formats of the messages to an endpoint. `standard` endpoints get messages about jobs and alerts, all others only
+ * about alerts.
+ */
 export const WEBHOOK_FORMATS = ["standard", "slack", "pagerduty"] as const;
 
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];

@@ -55,8 +55,8 @@ export type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "c
 
 /** Returns the response body that a writer writes. */
 export function bodyOf(writer: BodyWriter): ReadableStream<Uint8Array> {
-  // A direct stream queues nothing, so a frame costs the fewest steps. `write` returns a promise while the client is
-  // behind.
+  // A direct stream queues nothing, so a frame costs the fewest steps. `write` returns a promise while the client reads
+  // too slowly.
   return new ReadableStream({
     type: "direct",
     pull: (client) => writer.run(client),
@@ -93,7 +93,8 @@ class RunningRelay implements BodyWriter {
   #isCutOnAbort = false;
   #isCut = false;
   /**
-   * Dropped once it is sent: it is a view of a buffer of the vendor's connection, and would keep that buffer in memory.
+   * Bytes of the stream up to the first content. Null once they are sent, because they are a view of a buffer of the
+   * vendor's connection, which would stay in memory.
    */
   #head: Uint8Array | null;
 

@@ -57,7 +57,7 @@ export async function writeStoredRequest(
   organizationId: string,
 ): Promise<{ text: string; names: string[] }> {
   const handles: (Blob | SpooledString)[] = [];
-  // Random for each request, so that it equals no string of the caller.
+  // The placeholder is random for each request, so that no text of the caller equals it.
   const placeholder = `file:${crypto.randomUUID()}:`;
   const skeleton = JSON.stringify(withoutUnread(request), (_, value: StreamedJson) =>
     isHandle(value) ? placeholder + (handles.push(value) - 1) : value,

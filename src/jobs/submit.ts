@@ -36,7 +36,10 @@ interface JobSubmission {
 
 /** Typical durations by tier in milliseconds: the middle of the usual range. */
 const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
-/** Other processes return unused money within half a second, so the hold is attempted again. */
+/**
+ * Maximum number of attempts at a hold. Other processes return unused money within half a second, so a later attempt
+ * may succeed.
+ */
 const MAX_HOLD_ATTEMPTS = 8;
 const HOLD_SLEEP_MS = 100;
 const FULL_RETRY_SECONDS = 5;

@@ -21,7 +21,10 @@ export function readStrictly<Schema extends ZodType>(
   return { problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-/** Nobody reads more problems, and an input with many unknown fields must not take time for all of them. */
+/**
+ * Maximum number of reported problems. Nobody reads more, and an input with many unknown fields must not take time for
+ * all of them.
+ */
 const MAX_PROBLEMS = 100;
 
 interface ReadOptions {

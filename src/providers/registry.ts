@@ -128,8 +128,8 @@ export async function probeChannel(
 }
 
 /**
- * Asks the vendor of a channel for its models, with the channel's address and credential. Returns null for a vendor
- * without a list. Throws an `UpstreamError`, or the signal's reason.
+ * Reads the vendor's list of models, with the channel's address and credential. Returns null for a vendor without a
+ * list. Throws an `UpstreamError`, or the signal's reason.
  */
 export async function listModels(
   { provider, settings, networks }: Channel,

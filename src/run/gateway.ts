@@ -126,8 +126,8 @@ function changedChannels({ channels }: Settings, next: Settings): string[] {
 }
 
 /**
- * Time for counting the delivered tokens of cut streams, while the server waits for the end of these streams. Later
- * they are estimated.
+ * Time in which the delivered tokens of cut streams are counted, while the server waits for the end of these streams.
+ * After it, they are estimated.
  */
 const COUNT_MS = 1_500;
 

@@ -43,7 +43,7 @@ const DRAIN_POLL_MS = 20;
 /** Maximum wait for the responses of cut requests, whose delivered tokens are still counted. */
 const CUT_MS = 2_000;
 
-/** Larger than any body that a route takes. Each route has its own limit. */
+/** Maximum bytes of a body for the runtime, larger than any body that a route accepts. Each route has its own limit. */
 const MAX_BYTES = 1024 ** 3;
 
 /** Listens on the configured address. Throws when the address is in use. */

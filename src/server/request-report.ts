@@ -27,7 +27,7 @@ interface Ending {
   route?: HttpRoute;
   response: Response;
   failure?: GatewayError | ClientDisconnected | null;
-  /** Set only for streams. */
+  /** Milliseconds to the first byte; set only for streams. */
   firstByteMs?: number;
 }
 

@@ -9,7 +9,7 @@ import { queryTimeSchema } from "../input.ts";
 import { pageFields, type Page } from "../paging.ts";
 import { maskedAddress } from "../webhooks/shown-address.ts";
 
-/** A list of names in a query. Unknown names match nothing. */
+/** A name in a query. An unknown name matches nothing. */
 const wordSchema = z.string().min(1).max(100);
 
 const auditFilterSchema = z.strictObject({

@@ -31,7 +31,7 @@ export async function testChannel(
   return result.ok ? { ...result, message: "The vendor accepts the address and the credential." } : result;
 }
 
-/** Returns the outcome of a call to a vendor for whoever configures the channel; it takes ten seconds at most. */
+/** Returns the outcome of a call to a vendor, for the person who configures the channel. Takes at most ten seconds. */
 async function askVendor<Value>(
   { clock }: OperationContext,
   call: (signal: AbortSignal) => Promise<Value>,
@@ -58,8 +58,8 @@ async function askVendor<Value>(
 }
 
 /**
- * Asks the vendor of a channel for its models, with the address and the credential of the channel. Takes ten seconds at
- * most. `models` is null where the vendor did not answer, or has no list.
+ * Reads the vendor's list of models, with the address and credential of the channel. Takes at most ten seconds.
+ * `models` is null when the vendor did not answer or has no list.
  */
 export async function listVendorModels(
   context: OperationContext,

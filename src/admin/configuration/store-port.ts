@@ -173,8 +173,8 @@ export interface Configuration {
   /** Calls the vendor with the channel's address and credential. Throws an `UpstreamError`. */
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
   /**
-   * Asks the vendor for its models, with the channel's address and credential. Returns null for a vendor without a list.
-   * Throws an `UpstreamError`.
+   * Reads the vendor's list of models, with the channel's address and credential. Returns null for a vendor without a
+   * list. Throws an `UpstreamError`.
    */
   models(channel: Channel, signal: AbortSignal): Promise<string[] | null>;
 }

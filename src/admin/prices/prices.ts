@@ -111,7 +111,7 @@ const perMillionSchema = z.strictObject({
   imageOutput: amountSchema.optional(),
 });
 
-/** More tokens than any model's context. */
+/** Maximum of `above`, more tokens than any model's context. */
 const MAX_LONG_ABOVE = 100_000_000;
 
 /** Input fields of a price. */

@@ -10,7 +10,7 @@ const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
-/** Maximum range whose days may be those of a time zone, as they are made of hours. */
+/** Maximum range for which days of a time zone are possible, because such days are made of sums of hours. */
 const MAX_ZONE_DAYS_MS = 32 * DAY_MS;
 /**
  * Maximum age of the start of a range with minutes. The ends of older ranges are rounded to the hour, because sums of
@@ -34,7 +34,7 @@ export interface Series {
   points: number[];
   /** True when the last point is still running. */
   isUnfinished: boolean;
-  /** Time zone of the days: UTC where there are too many sums of hours to make other days of. */
+  /** Time zone of the days. It is UTC when the range has too many sums of hours for days of another zone. */
   zone: string;
   /** Returns the beginning of the point that a sum belongs to. */
   pointOf(at: number): number;

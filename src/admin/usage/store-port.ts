@@ -158,7 +158,8 @@ export interface RequestStore {
   ): Promise<ListedRequest[]>;
   /**
    * Finds at most 20 requests by the gateway's own id or the caller's, newest first, of these organizations or of all.
-   * That of the gateway's own id is among them, however many callers have sent the same text as theirs.
+   * The request with the gateway's own id is always among them, even if many callers have sent the same text as their
+   * id.
    */
   find(id: string, organizations?: readonly string[]): Promise<ListedRequest[]>;
   /**

@@ -74,7 +74,7 @@ export class ChatReplyWriter implements ReplyWriter {
   /** Number of pieces of reasoning that were sent. */
   #pieces = 0;
   readonly #kinds = new Map<number, ToolCall["kind"]>();
-  /** Those of the text that comes next. */
+  /** Log probabilities of the text that comes next. */
   #logprobs: readonly TokenLogprob[] = [];
   readonly #isForMistral: boolean;
   /** Calls by their number that a client of Mistral gets whole. */

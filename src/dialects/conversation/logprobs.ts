@@ -8,11 +8,11 @@ export interface TokenLogprob extends Alternative {
 interface Alternative {
   token: string;
   logprob: number;
-  /** Null where the token has no bytes of its own. */
+  /** Bytes of the token; null when the token has none of its own. */
   bytes: readonly unknown[] | null;
 }
 
-/** Reads a vendor's list of tokens; empty for anything else. */
+/** Reads a vendor's list of tokens. Returns an empty list for any other value. */
 export function readLogprobs(value: unknown): TokenLogprob[] {
   return objectsOf(value).map((token) => {
     const alternatives = objectsOf(token["top_logprobs"]).map(readAlternative);

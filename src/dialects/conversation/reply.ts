@@ -23,7 +23,7 @@ export interface Reply {
   report: UsageReport | null;
   /** Features whose results the reply contains, one entry for each use; absent for none. */
   uses?: readonly Feature[];
-  /** Those of its text, where the caller asked for them; none where absent. */
+  /** Log probabilities of the reply's text, if the caller requested them; absent for none. */
   logprobs?: readonly TokenLogprob[];
 }
 
@@ -35,7 +35,7 @@ export type ReplyEvent =
   | { type: "start"; id: string | null }
   /** `isRepeat` is true when the same text was already sent as another kind. */
   | { type: "text" | "refusal" | "reasoning"; text: string; isRepeat?: true }
-  /** Of the text that follows. */
+  /** Log probabilities of the text that follows. */
   | { type: "logprobs"; tokens: readonly TokenLogprob[] }
   | { type: "signature"; signature: Signature; isRedacted?: true }
   | { type: "call"; call: number; id: string; name: string; kind: ToolCall["kind"]; signature?: Signature }

@@ -26,7 +26,10 @@ export interface Conversation {
   frequencyPenalty: number | null;
   format: OutputFormat | null;
   reasoning: Reasoning | null;
-  /** The number of alternatives beside each token's log probability; null for no log probabilities. */
+  /**
+   * Number of alternatives that are requested with each token's log probability; null when no log probabilities are
+   * requested.
+   */
   logprobs: number | null;
   verbosity: string | null;
   /** The caller's id for its own end user. */

@@ -100,7 +100,10 @@ const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
  * Maximum characters of a reply, which some protocols repeat as a whole at its end. Two million tokens have that many.
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
-/** Tokens with their alternatives. 24,000 tokens with twenty alternatives have as many. */
+/**
+ * Maximum number of tokens with log probabilities, including their alternatives. 24,000 tokens with twenty alternatives
+ * each have that many.
+ */
 const MAX_LOGPROBS = 500_000;
 /** Maximum number of items: calls, signatures, and pieces of text or reasoning that follow something else. */
 const MAX_ITEMS = 10_000;

@@ -105,7 +105,7 @@ export class MessagesWriter implements ReplyWriter {
       case "finish":
         this.#finish = event.finish;
         return "";
-      // Callers of this protocol cannot ask for any.
+      // Callers of this protocol cannot request log probabilities.
       case "logprobs":
       case "use":
       case "usage":

@@ -108,7 +108,10 @@ export class MessageItem implements OpenItem {
   }
 }
 
-/** Tokens have bytes in every place (OpenAI responses reference). */
+/**
+ * Returns a token in the form of the protocol, which requires `bytes` for each token and alternative (OpenAI responses
+ * reference).
+ */
 function writeLogprob({ bytes, top_logprobs: alternatives, ...token }: TokenLogprob): object {
   return {
     ...token,

@@ -121,7 +121,7 @@ export class ResponsesReader implements ReplyReader {
     switch (type) {
       case "message":
         for (const [at, { type: partType, text, refusal, logprobs }] of partsOf(content).entries()) {
-          // Pieces have come with theirs.
+          // The log probabilities of the pieces have been read with the pieces.
           const tokens = read.lengths[`text/${at}`] === undefined ? readLogprobs(logprobs) : [];
           if (tokens.length > 0) yield { type: "logprobs", tokens };
           if (partType === "output_text") yield* this.#rest(read, "text", at, text);

@@ -74,7 +74,7 @@ const PARAMS: Conversation["params"] = {
   fileName: "filename",
 };
 
-/** The member of `include` that asks for log probabilities. */
+/** The value in `include` that requests log probabilities. */
 export const LOGPROBS = "message.output_text.logprobs";
 
 /** Fields that `readConversation` reads or that concern only the gateway. */

@@ -65,10 +65,10 @@ export function readRequest(
   };
 }
 
-/** Header by which Codex says that its tools stand in an item `additional_tools` of the input. */
+/** Header by which Codex says that its tools are in an item `additional_tools` of the input. */
 const LITE = "x-openai-internal-codex-responses-lite";
 
-/** Returns the headers that belong to the protocol; a vendor of another one is not sent them. */
+/** Returns the headers that belong to the protocol. They are sent only to vendors of the same protocol. */
 function forwardedHeaders(headers: Pick<Headers, "get">): Record<string, string> {
   const lite = headers.get(LITE);
   return lite === null || lite === "" ? {} : { [LITE]: lite };

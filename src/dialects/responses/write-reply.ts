@@ -43,7 +43,7 @@ export class ResponsesWriter implements ReplyWriter {
   readonly #grown = new Set<CallItem>();
   #open: MessageItem | ReasoningItem | null = null;
   #finish: Finish = { reason: "stop", stopSequence: null };
-  /** Those of the text that comes next. */
+  /** Log probabilities of the text that comes next. */
   #logprobs: readonly TokenLogprob[] = [];
 
   constructor(payload: ResponsesPayload) {

@@ -28,7 +28,7 @@ export interface BudgetStore {
   take(processId: string, requests: readonly BudgetRequest[]): Promise<Granted | Exhausted>;
   /** Gives back amounts that this process does not use. */
   giveBack(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
-  /** Gives amounts back, then deletes those of these leases that hold nothing any more. */
+  /** Gives amounts back, and then deletes each of these leases that holds nothing any more. */
   close(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
    * Prolongs leases by 15 minutes of the store's time. Returns for each lease the amount it has acquired from its
@@ -50,7 +50,10 @@ export interface Granted {
  */
 export interface Exhausted {
   exhausted: string;
-  /** Neither spent nor held. Negative when the amount was lowered or a charge exceeded its hold. */
+  /**
+   * Amount of the budget that is neither spent nor held. Negative when the amount was lowered or a charge exceeded its
+   * hold.
+   */
   left: Nanos;
   heldByOthers: Nanos;
 }

@@ -48,7 +48,7 @@ function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
   return sum;
 }
 
-/** More output tokens than any model returns. */
+/** Maximum number of output tokens. It is more than any model returns. */
 const MAX_OUTPUT_TOKENS = 2 ** 32;
 
 /** Returns the highest price of a token in a request of at most `inputTokens`, for long and short prompts alike. */

@@ -19,7 +19,7 @@ export class ConcurrencyLimiter {
     this.#slotWaitMs = slotWaitMs;
   }
 
-  /** Yields the ids of channels that were called and have a maximum, with the calls that run and that maximum. */
+  /** Yields each channel that has a maximum and was called, with its number of running calls and the maximum. */
   *use(): Generator<{ channel: string; running: number; max: number }> {
     for (const [channel, semaphore] of this.#channels) {
       const { taken, slots } = semaphore.use;

@@ -8,8 +8,9 @@ import { FairSemaphore } from "../../lib/semaphore.ts";
 const NO_PARAMS: readonly string[] = [];
 
 /**
- * One running call to a vendor and the events that may end it early. A disconnecting client and an expired deadline
- * abort the same cancellation, and its reason tells which; each takes effect within a tick of the deadline timer.
+ * One running call to a vendor, and the events that may end it early. A disconnecting client and an expired deadline
+ * abort the same cancellation; its reason says which of them did. Each takes effect within a tick of the deadline
+ * timer.
  */
 export class Call {
   /** The vendor's own id of the call; set once its response has begun. */

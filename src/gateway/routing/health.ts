@@ -246,7 +246,7 @@ export class Health {
 interface TargetHealth {
   name: string;
   everyone: State;
-  /** Some of the organizations whose calls have failed since the last successful call. */
+  /** Organizations whose calls have failed since the last successful call. The set is limited in size. */
   failedFor: Set<string>;
   /** State by organization, until one of its own calls succeeds. */
   own: Map<string, State>;

@@ -107,7 +107,10 @@ export class TargetQueue {
     this.#queue.unshift(target);
   }
 
-  /** Drops the targets whose context is known to be no larger than that of a target for which the input was too long. */
+  /**
+   * Drops the targets with a known context that is not larger than the context of `tooSmall`, for which the input was
+   * too long.
+   */
   dropNoLarger(tooSmall: Target, contextWindow?: number): void {
     const exceeded = windowOf(tooSmall, contextWindow);
     if (exceeded === Infinity) return;

@@ -18,7 +18,10 @@ const MAX_LINE_BYTES = 4 * 1024;
 const MAX_TRAILER_BYTES = 16 * 1024;
 /** Maximum number of interim responses before the final one; servers send one or two. */
 const MAX_INTERIM = 16;
-/** Smaller chunks are joined with their neighbours: the overhead of a piece costs more than copying them. */
+/**
+ * Minimum bytes of a chunk that is passed on by itself. Smaller chunks are joined with their neighbours, because the
+ * overhead of a piece costs more than copying them.
+ */
 const SMALL_CHUNK_BYTES = 128;
 
 /** Status line and fields (RFC 9112, 4 and 5); a field continued on another line is refused. */

@@ -30,7 +30,7 @@ interface Level {
  * The native parser checks its grammar.
  */
 export class JsonScanner {
-  /** Random for each body, so that no caller's text can contain it. */
+  /** The placeholder is random for each body, so that no caller's text can contain it. */
   readonly placeholder = `spooled:${crypto.randomUUID()}:`;
   readonly strings: SpooledString[] = [];
   #skeleton = Buffer.allocUnsafeSlow(FIRST_BYTES);

@@ -24,7 +24,7 @@ export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayB
  */
 export function splitJson(stringify: (hold: (handle: Handle) => string) => string): JsonPieces {
   const handles: Handle[] = [];
-  // Random for each text, so that no string of the JSON can contain it.
+  // The placeholder is random for each text, so that no string of the JSON can contain it.
   const placeholder = `handle:${crypto.randomUUID()}:`;
   const skeleton = stringify((handle) => {
     handles.push(handle);

@@ -211,7 +211,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Smaller files are not worth reusing. */
+/** Minimum size of a file that is kept for reuse. */
 const MIN_BYTES = 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_FILES = 64;

@@ -135,7 +135,7 @@ const API_VERSIONS: Readonly<Record<AzureSettings["surface"], string>> = {
   classic: "2025-04-01-preview",
 };
 
-/** No WebP in either direction, and files of under 50 MB (Azure OpenAI image how-to). */
+/** Limits of images: no WebP in either direction, and files of less than 50 MB (Azure OpenAI image how-to). */
 const IMAGE_LIMITS: ImageLimits = {
   formats: ["png", "jpeg"],
   references: { formats: ["png", "jpeg"], maxBytes: 50_000_000 },

@@ -4,7 +4,7 @@ import { sendJson } from "./json-call.ts";
 
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
 const MAX_MODELS = 2_000;
-/** A name as people can read and choose it. */
+/** Matches a name of a model that people can read and choose. */
 const NAME = /^[\x21-\x7e]{1,200}$/;
 
 /**

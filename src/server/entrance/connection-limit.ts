@@ -26,8 +26,8 @@ const COUNT_SAMPLES = 50;
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
 /**
- * Used share of the limit from which every sample counts all descriptors, because the lowest free one may be below used
- * ones.
+ * When this share of the limit is in use, every sample counts all descriptors: descriptors above the lowest free one
+ * may then also be in use.
  */
 const TIGHT_SHARE = 0.9;
 /**

@@ -21,7 +21,10 @@ export interface Idempotency {
 const HEADER = "idempotency-key";
 const USABLE_KEY = /^[\x21-\x7e]{1,255}$/;
 const RENEWAL_MS = 20_000;
-/** Larger bodies are stored as blobs; the largest bodies are not kept. */
+/**
+ * Maximum bytes of a body that is stored in the row. Larger bodies are stored as blobs; the largest bodies are not
+ * kept.
+ */
 const MAX_ROW_BYTES = 64 * 1024;
 const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;

@@ -14,7 +14,7 @@ interface Thresholds {
 }
 
 interface OverloadSettings {
-  /** From the first step on, larger bodies and bodies of unknown length are refused. */
+  /** Maximum bytes of bodies from the first step on. Larger bodies and bodies of unknown length are refused. */
   largeBodyBytes: number;
   /**
    * Thresholds of the process's resident memory. Null derives them from the memory of the machine or container, divided

@@ -91,7 +91,10 @@ function picture(read: ReadRange, type: string, range: { start: number; end: num
 const PIECE_BYTES = 512 * 1024;
 const PAGE = 500;
 const MAX_CALL_MS = 60_000;
-/** Shorter than other calls, because a client waits for the write and the local disk can take the picture. */
+/**
+ * Maximum time of a write. It is shorter than that of other calls, because a client waits for the write and the local
+ * disk can take the picture.
+ */
 const MAX_WRITE_MS = 20_000;
 
 /** Adds a deadline, because the S3 client would wait forever. */

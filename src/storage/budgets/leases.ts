@@ -22,7 +22,7 @@ export interface LeaseStore extends BudgetStore {
   processesInDoubt(): Promise<string[]>;
 }
 
-/** Shorter than the timeout of other calls, because a request waits for the take. */
+/** Timeout of a take. It is shorter than that of other calls, because a request waits for the take. */
 const TAKE_TIMEOUT_MS = 1000;
 
 /**

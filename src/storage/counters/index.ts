@@ -26,9 +26,12 @@ interface CountersOptions {
    * process without other workers.
    */
   supervisor: SupervisorLink | null;
-  /** Number of workers of this machine. Limits are divided among them while the supervisor is away. */
+  /** Number of workers of this machine. Limits are divided among them while the supervisor is unavailable. */
   workers: number;
-  /** Returns the number of processes alive on all machines. Limits are divided among them while the store is away. */
+  /**
+   * Returns the number of processes that run on all machines. Limits are divided among them while the store is
+   * unavailable.
+   */
   processes(): number;
   clock: Clock;
   onEjection(ejection: Ejection): void;

@@ -57,7 +57,10 @@ const BOUND_MS = 50;
 const SLOT_MS = 45_000;
 const RENEWALS = 3;
 const EPOCH_CHECK_MS = 1000;
-/** Longer than the time after which every other process has noticed a loss of data. */
+/**
+ * Time in which limits are counted locally as well after a loss of data. It is longer than every other process takes to
+ * notice the loss.
+ */
 const SETTLE_MS = 2 * EPOCH_CHECK_MS;
 /** Number of windows written by one call, so that the call takes a fraction of the bound. */
 const SEEDED_AT_ONCE = 100;

@@ -13,7 +13,7 @@ interface SharedHealthOptions {
   onEjection(ejection: Ejection): void;
 }
 
-/** No request waits for these responses, so the bound is long. */
+/** Maximum time for a response. It is long, because no request waits for these responses. */
 const BOUND_MS = 1_000;
 /** A subscription without messages looks like a dead connection, so a ping tests the connection. */
 const PING_MS = 5_000;

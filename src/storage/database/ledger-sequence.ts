@@ -43,7 +43,9 @@ export function sequenceOf(row: { number: bigint } | null | undefined): bigint {
 }
 
 const WAIT_MS = 10;
-/** Longer than any transaction, because the transactions have deadlines of their own. */
+/**
+ * Maximum wait for transactions. It is longer than any transaction, because transactions have deadlines of their own.
+ */
 const MAX_WAIT_MS = 60_000;
 
 /** Returns a number up to which all entries are readable and no more will be added. Throws a `DependencyError`. */

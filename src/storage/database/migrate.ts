@@ -91,7 +91,10 @@ function textFor(kind: Database["kind"], text: string): string {
   return kind === "sqlite" ? text.replace(/\/\* on SQLite: ([^*]*) \*\//g, "$1") : text;
 }
 
-/** Long, because an index on a large table takes time, and because another process may be migrating. */
+/**
+ * Timeout of a migration. It is long, because an index on a large table takes time, and because another process may be
+ * migrating.
+ */
 const TIMEOUT_MS = 60 * 60_000;
 
 /** Number of the advisory lock. It may be any number that no other program uses on the same database. */

@@ -3,7 +3,7 @@ import { inBatches } from "../database/in-batches.ts";
 import type { Database } from "../database/sql.ts";
 import { submitJobs } from "./submit.ts";
 
-/** Shorter than the timeout of other calls, because a caller's request waits for the submission. */
+/** Timeout of a submission. It is shorter than that of other calls, because a caller's request waits for it. */
 const SUBMIT_TIMEOUT_MS = 1_500;
 
 /**

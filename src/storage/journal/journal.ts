@@ -196,5 +196,5 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-/** Longer than the incomplete last block of a full disk. Readers of a journal ignore empty lines. */
+/** Empty lines, more bytes than the incomplete last block of a full disk. Readers of a journal ignore empty lines. */
 const PROBE = Buffer.alloc(64 * 1024, "\n");

@@ -10,8 +10,8 @@ import { readSegment, segmentPath } from "./segments.ts";
 
 /**
  * Posts journaled charges to the ledger in the background, in batches, and moves segments that are no longer needed to
- * the kept ones. Memory is limited during an outage: charges beyond the limit are read from disk again. When the
- * database has gone back in time, posts all charges that are still on disk again.
+ * the kept ones. Memory is limited during an outage: charges beyond the limit are read from disk again. If the database
+ * was set back to an earlier state, posts all charges that are still on disk again.
  */
 export interface Shipper extends BackgroundWork {
   /** Call it for each record once it is journaled, with its position and its line. */

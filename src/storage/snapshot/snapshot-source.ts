@@ -27,7 +27,7 @@ export interface SnapshotSource {
   findKey(hash: string): Promise<KeyRecord | null>;
 }
 
-/** Short, because a request waits for this query. */
+/** Timeout of the search for a key. It is short, because a request waits for it. */
 const FIND_TIMEOUT_MS = 1000;
 const PAGE = 1000;
 

@@ -90,7 +90,7 @@ export function requestStore(database: Database): RequestStore {
   };
 }
 
-/** Callers choose their ids, so the request of the gateway's own comes first. */
+/** Callers choose their ids, so the request with the gateway's own id comes first. */
 async function selectByIds(
   sql: Sql,
   id: string,

@@ -154,7 +154,7 @@ interface ControlValues {
     Settings,
     "forceImageUrls" | "nativeImageUrls" | "linkHours" | "callerGone" | "failOverRefusals"
   > & {
-    /** Empty for the route's next target. */
+    /** Id of the fallback channel; empty for the route's next target. */
     fallbackChannel: string;
   };
   cancelsOnTimeout: boolean;

@@ -88,7 +88,7 @@ export function joinOptions(one: ImageOptions, other: ImageOptions): ImageOption
   };
 }
 
-/** Only these formats can be compressed. */
+/** True when pictures of the format can be compressed. */
 export function hasCompression(options: ImageOptions, format: string): boolean {
   return options.hasCompression && (format === "jpeg" || format === "webp");
 }

@@ -7,9 +7,9 @@ export interface PlaygroundModel {
   id: string;
   displayName: string;
   type: ListedModel["type"];
-  /** Set for an image model. */
+  /** Options of an image model; null for other models. */
   image: ImageOptions | null;
-  /** Set for a text model. */
+  /** Maximum number of output tokens of a text model; null for other models. */
   maxOutputTokens: number | null;
 }
 

@@ -57,7 +57,7 @@ function MoreSettings({ provider }: { provider: ProviderView }) {
   const fields = fieldsOf(provider).filter(({ isRequired }) => !isRequired);
   const [isOpen, setOpen] = useState(false);
   const { errors } = useFormState<ChannelValues>();
-  // The settings are opened when the gateway refuses one of them, so that it is not hidden.
+  // When the gateway refuses one of these settings, they are opened, so that the refused setting is visible.
   const isRefused = HIDDEN.some((name) => errors[name] !== undefined);
   return (
     <Disclosure isExpanded={isOpen || isRefused} onExpandedChange={setOpen} className="flex flex-col gap-4">

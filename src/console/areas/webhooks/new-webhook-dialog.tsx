@@ -10,7 +10,9 @@ import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 
-/** `all` and `named` are signed messages; the others have the formats of their names. */
+/**
+ * Kinds of endpoints. `all` and `named` get signed messages; each other kind gets messages in the format of its name.
+ */
 const KINDS = ["all", "named", "slack", "pagerduty"] as const;
 
 interface WebhookValues {

@@ -8,7 +8,7 @@ import { INPUT } from "../forms/field-class.ts";
 import { dayOf, startOfDay, zoneName } from "../text/zone.ts";
 import type { Range } from "./range.ts";
 
-/** Two days, both of them included. */
+/** Chooses the first and the last day of a range. Both days are included. */
 export function CustomRange({
   trigger,
   range,

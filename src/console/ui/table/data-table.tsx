@@ -129,7 +129,7 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
   );
 }
 
-/** Returns the rows, those of them that are in the document, and the visible columns. */
+/** Returns all rows, the rows that are in the document, and the visible columns. */
 function useRowsInSight<Row extends RowData>(
   { columns, list, rowId, visible }: RowsProps<Row>,
   scroller: RefObject<HTMLDivElement | null>,
