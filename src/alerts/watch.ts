@@ -26,7 +26,7 @@ const MAIL_MS = 2_000;
 const SWEEP_MS = 60 * 60_000;
 const RETENTION_MS = 90 * 24 * 60 * 60_000;
 
-/** Evaluates all rules at intervals, in one process at a time, and sends mails. Returns the way to stop it. */
+/** Evaluates all rules at intervals, in one process at a time, and sends mails, until the returned work is stopped. */
 export function startAlerts(options: AlertOptions): BackgroundWork {
   const { store, sendMail, isRecipient, onProblem } = options;
   const failed = (message: string) => (error: unknown) => onProblem(message, error);

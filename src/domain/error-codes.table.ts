@@ -19,8 +19,8 @@ export const RETRIES = {
 } as const;
 
 /**
- * All error responses that the gateway sends on purpose. Code throws them by their code; the dialect of the route
- * renders them.
+ * All error responses that the gateway sends on purpose. An error is thrown by its code, and the dialect of the route
+ * renders it.
  */
 export const ERROR_CODES = {
   invalid_request_body: {

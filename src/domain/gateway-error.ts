@@ -30,7 +30,8 @@ interface ErrorDetail {
 }
 
 /**
- * An error response that the gateway sends on purpose. Code throws it by its code; the dialect of the route renders it.
+ * An error response that the gateway sends on purpose. It is thrown by its code, and the dialect of the route renders
+ * it.
  */
 export class GatewayError extends ExpectedError {
   readonly status: number;

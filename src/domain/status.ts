@@ -35,7 +35,7 @@ export interface InstallationStatus {
   causes: readonly StatusCause[];
 }
 
-/** Descriptions for operators of the reasons for which targets are out of service. */
+/** Texts for operators about the reasons why targets are out of service. */
 export const EJECTION_REASONS: Readonly<Record<string, string>> = {
   account: "the vendor refuses the credential, its balance or its access to the model",
   limited: "the vendor's limits are reached",

@@ -14,8 +14,8 @@ export class RunControl implements Disposable {
   #reason: StopReason | null = null;
   #isCancelRequested: boolean;
   /**
-   * True while a vendor has a job of its own for this job that this run has not polled yet. The vendor's job can be
-   * cancelled only after a poll.
+   * True while a vendor already works on the job and this run has not polled the vendor. The work can be cancelled only
+   * after a poll.
    */
   #isUnpolled: boolean;
 

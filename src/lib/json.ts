@@ -23,7 +23,7 @@ interface ObjectScan {
   members: (JsonSpan | undefined)[];
   /** Number of members, repeated names counted each time. */
   count: number;
-  /** Levels of objects and arrays, the outermost included. */
+  /** Number of levels of objects and arrays, including the outermost. */
   depth: number;
   /** Index of the character after the opening brace. */
   bodyStart: number;
@@ -31,20 +31,22 @@ interface ObjectScan {
 
 /** Bounds on a JSON text whose parsing could block the event loop. */
 export interface JsonBounds {
-  /** Levels of objects and arrays, the outermost included. */
+  /** Number of levels of objects and arrays, including the outermost. */
   depth: number;
-  /** Values, counted by commas, opening brackets and strings. */
+  /** Number of values, counted by commas, opening brackets and strings. */
   values: number;
   /**
    * The number of values that a string counts as, besides its comma: in a text with few strings, a string costs as much
    * time as seven numbers.
    */
   perString: number;
-  /** Names of members. A name costs about a microsecond, many times as much as a value. */
+  /** Number of names of members. A name costs about a microsecond, many times as much as a value. */
   names: number;
-  /** Backslashes in strings. A million of them take about 15 ms, as much as twenty million other characters. */
+  /**
+   * Number of backslashes in strings. A million of them take about 15 ms, as much as twenty million other characters.
+   */
   escapes: number;
-  /** Characters outside of strings, including white space. Eight million of them take about 20 ms. */
+  /** Number of characters outside of strings, including white space. Eight million of them take about 20 ms. */
   unquoted: number;
   /** Names that count neither as names nor as values. */
   freeNames?: ReadonlySet<string>;

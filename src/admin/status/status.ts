@@ -107,7 +107,7 @@ function stateOf(causes: readonly StatusCause[], hasCalls: boolean): Status["sta
 
 function worstFirst(one: StatusCause, other: StatusCause): number {
   const rank = { critical: 0, warning: 1 };
-  // An open alert is a cause besides the causes that it reports, so alerts come after them.
+  // Alerts come last among causes of equal severity, because an open alert only reports other causes.
   const isAlert = ({ kind }: StatusCause) => Number(kind === "alert");
   return rank[one.severity] - rank[other.severity] || isAlert(one) - isAlert(other);
 }

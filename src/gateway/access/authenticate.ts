@@ -112,7 +112,7 @@ function unusable(): GatewayError {
 }
 
 const WINDOW_MS = 60_000;
-/** Networks with a counter of their own; further networks of the same minute share one counter. */
+/** Maximum number of networks with a counter of their own. Further networks of the same minute share one counter. */
 const MAX_NETWORKS = 10_000;
 const OTHERS = "others";
 

@@ -59,7 +59,7 @@ export class Health {
     return this.firstAvailable([target], organization) === 0;
   }
 
-  /** Returns the index of the first available target; -1 when there is none. A request may have to skip dozens. */
+  /** Returns the index of the first available target; -1 when there is none. */
   firstAvailable(targets: readonly Target[], organization: string): number {
     if (this.#targets.size === 0) return targets.length > 0 ? 0 : -1;
     const now = this.#clock.monotonic();

@@ -3,7 +3,7 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 
 /** A vendor of chat completions, as data: its address, and its differences from OpenAI. */
 export interface CompatibleVendor {
-  /** Name of its provider. */
+  /** Name of the vendor's provider. */
   name: string;
   /** The vendor's name for people. */
   title: string;

@@ -87,7 +87,7 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
         try {
           client.close();
         } catch {
-          // The client has disconnected.
+          // The stream is closed already, because the client has disconnected.
         }
       };
       signal.addEventListener("abort", () => end(), { once: true });

@@ -228,8 +228,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "x-gzip": GZIP,
   deflate: { create: () => createInflate(), windowBytes: 64 * 1024 },
   br: { create: () => createBrotliDecompress(), windowBytes: 16 * MIB },
-  // RFC 8878 requires decoders to support 8 MiB (3.1.1.1.2), and a frame may request far more, so the window is limited
-  // to that.
+  // RFC 8878 requires decoders to support windows of 8 MiB (3.1.1.1.2). A frame may request far more, so the window is
+  // limited to 8 MiB.
   zstd: {
     create: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
     windowBytes: 8 * MIB,

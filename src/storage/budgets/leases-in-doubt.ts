@@ -67,7 +67,7 @@ async function find(
   return rows.map(inDoubt.read);
 }
 
-/** Reports each process once whose money stays held because the process vanished. */
+/** Reports once each process that vanished and whose money therefore stays held. */
 export function inDoubtReport(leases: LeaseStore, onProblem: StorageReport): () => Promise<void> {
   let reported = new Set<string>();
   return async () => {

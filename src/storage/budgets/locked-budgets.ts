@@ -124,7 +124,7 @@ export function chargeLease(budget: LockedBudget, lease: LockedLease, charged: N
   lease.drawn += charged - moved;
 }
 
-/** Returns an amount, at most that of the lease, from a lease to its budget. */
+/** Gives an amount, at most that of the lease, from a lease back to its budget. */
 export function returnFromLease(budget: LockedBudget, lease: LockedLease, amount: Nanos): void {
   lease.drawn -= release(budget, lease, amount);
 }

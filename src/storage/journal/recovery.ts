@@ -21,7 +21,7 @@ export interface Recovery {
    * the database is unavailable; a later run repeats everything without harm.
    */
   run(): Promise<void>;
-  /** Returns the number of other processes' charges posted since the start of this one. */
+  /** Returns the number of charges of other processes that were posted since this process started. */
   recovered(): number;
   /** Returns the number of other processes' charges that the database had lost and that were posted again. */
   restored(): number;

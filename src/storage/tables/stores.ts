@@ -34,7 +34,7 @@ import { openDatabase, type DatabaseOptions } from "../database/open.ts";
 import type { AuditStore } from "../../admin/audit/store-port.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
-/** All data in the database. Enough for commands that serve no requests. */
+/** The stores of all data in the database. Commands that serve no requests need nothing else. */
 export interface Stores {
   database: Database;
   admin: AdminStore;

@@ -5,7 +5,7 @@ import type { Turn } from "./conversation.ts";
 import { Billed, RequestId, ResultFailure, ResultState } from "./result-parts.tsx";
 import type { TalkReply, Talk } from "./talk.ts";
 
-/** A conversation with one model, its last reply as it comes. */
+/** A conversation with one model, with its last reply as it arrives. */
 export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
   const { t } = useTranslation("playground");
   const scroller = useRef<HTMLOListElement>(null);

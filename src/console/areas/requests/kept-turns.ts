@@ -99,7 +99,7 @@ export function replyText(reply: string): string | null {
   return texts.filter((text) => text !== "").join("\n\n") || null;
 }
 
-/** Returns a text, or the texts of its parts joined; names the parts that are not text. */
+/** Returns a text, or the joined texts of its parts. A part that is not text is replaced by its type in brackets. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
