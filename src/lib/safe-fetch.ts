@@ -86,7 +86,7 @@ const LIMITS: SafeFetchLimits = {
   redirects: 3,
 };
 const MAX_BYTES = 36_700_160;
-/** Maximum number of posts at once, of the process and of one tenant. */
+/** Maximum number of simultaneous posts of the process. `POSTS_PER_TENANT` is that of one tenant. */
 const POSTS = 32;
 const POSTS_PER_TENANT = 4;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -24,8 +24,8 @@ export interface BudgetAdminStore {
   remove(id: string, by: Actor): Promise<boolean>;
   leasesInDoubt(): Promise<LeaseInDoubt[]>;
   /**
-   * Returns the money of a process's leases in doubt to their budgets. The result contains these leases, and is empty
-   * when the process has none in doubt.
+   * Gives the money of a process's leases in doubt back to their budgets. The result contains these leases, and is
+   * empty when the process has none in doubt.
    */
   writeOff(processId: string, by: Actor): Promise<LeaseInDoubt[]>;
 }

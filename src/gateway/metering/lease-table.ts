@@ -7,7 +7,7 @@ import { beginCall, BudgetLease } from "./budget-lease.ts";
 export const USABLE_MS = 14 * 60_000;
 /** Time for which only needed amounts are acquired after other processes lacked money of a budget. */
 const SCARCE_MS = 5000;
-/** A lease that no request has used for this long is returned. */
+/** Time after which a lease that no request uses is given back to the store. */
 const IDLE_MS = 5 * 60_000;
 const LEASES_A_TURN = 250;
 
@@ -119,8 +119,8 @@ export class LeaseTable {
   }
 
   /**
-   * Returns idle leases, prolongs the others and reads their state in the store: lost results of calls, leases that
-   * were written off. Call it about every 30 seconds. Throws a `DependencyError`.
+   * Gives idle leases back to the store, prolongs the others and reads their state in the store: lost results of calls,
+   * leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
    */
   async renew(): Promise<void> {
     const now = this.#clock.monotonic();

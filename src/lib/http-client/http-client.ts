@@ -6,7 +6,7 @@ import type { HttpResponse } from "./response.ts";
 
 /** A request with a text as its body. */
 interface HttpRequest {
-  /** http or https, without credentials. */
+  /** An http or https address without credentials. */
   url: string;
   /** Pass the same object for requests with equal headers: its text is made only once. */
   headers: Readonly<Record<string, string>>;

@@ -72,8 +72,8 @@ async function call(
 }
 
 /**
- * Returns the body and the headers of its length. A native request is sent as it came: its parts on disk are read
- * during sending, so the length is not known before.
+ * Returns the body, and a header with its length if the length is known. A native request is sent as it came: its parts
+ * on disk are read during sending, so its length is not known before.
  */
 function bodyOf(
   order: ImageOrder,

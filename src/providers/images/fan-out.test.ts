@@ -8,7 +8,7 @@ const reply = (): ImageReply => ({ images: [new Blob(["x"])], usage });
 const failure = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind);
 const never = new AbortController().signal;
 
-/** Outcomes of the calls, in order. */
+/** Returns a function whose calls have these outcomes, in order. */
 function script(...outcomes: (ImageReply | Error)[]): Generate {
   return async () => {
     const outcome = outcomes.shift();

@@ -21,8 +21,8 @@ export async function leasesInDoubt(database: Database): Promise<LeaseInDoubt[]>
 }
 
 /**
- * Returns the money of a process's leases in doubt to the budgets, in steps with one audit row each. The emptied leases
- * stay for a while: a process that was only cut off from the database learns from them what it still has.
+ * Gives the money of a process's leases in doubt back to the budgets, in steps with one audit row each. The emptied
+ * leases stay for a while: a process that was only cut off from the database learns from them what it still has.
  */
 export async function writeOffLeases(
   database: Database,

@@ -12,7 +12,10 @@ import { expiry, take, WANTED_MS } from "./take.ts";
  * then.
  */
 export interface LeaseStore extends BudgetStore {
-  /** Returns all money that a process holds. Call it when the process ends, or has ended and its journal is posted. */
+  /**
+   * Gives all money that a process holds back to its budgets. Call it when the process ends, or has ended and its
+   * journal is posted.
+   */
   release(processId: string): Promise<void>;
   /**
    * Returns the processes that hold money but did not renew their leases in time. Their money stays held, because
@@ -120,7 +123,7 @@ async function giveBack(
   await saveBudgets(kind, sql, budgets.values());
 }
 
-/** Returns all money that one lease name holds to its budgets, within the caller's transaction. */
+/** Gives all money that one lease name holds back to its budgets, within the caller's transaction. */
 export async function releaseLease(kind: Database["kind"], sql: Sql, lease: string): Promise<void> {
   const rows = await sql<{ budget: string }[]>`SELECT budget FROM leases WHERE lease = ${lease}`;
   if (rows.length === 0) return;

@@ -187,8 +187,8 @@ export class WorkerLimiter implements Limiter {
   }
 
   /**
-   * Returns a credit. Also confirms the recall of a credit that is no longer held, because the supervisor waits for a
-   * confirmation.
+   * Gives a credit back to the supervisor. Also confirms the recall of a credit that is no longer held, because the
+   * supervisor waits for a confirmation.
    */
   #returnCredit(counter: LimitCounter): void {
     const name = counterName(counter);
