@@ -4,7 +4,7 @@ import type { AdminContext } from "../context.ts";
 import { explainRoute } from "../routes/explain-route.ts";
 import { getKey } from "./keys.ts";
 
-/** A model for a first call with a key, which would succeed now; null when there is none. */
+/** A model with which a first call of the key would succeed now; null when there is none. */
 interface ExampleCall {
   model: string | null;
   kind: "text" | "image";

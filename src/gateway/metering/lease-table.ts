@@ -141,7 +141,7 @@ export class LeaseTable {
       (lease) => this.#leases.get(lease.budget) === lease && lease.isIdle(now, IDLE_MS),
     );
     if (idle.length === 0) return;
-    // Only a renewal shows the result of this call, so no request may use them until then.
+    // Only a renewal shows the result of this call, so no request may use these leases until then.
     for (const lease of idle) lease.suspend();
     const amounts = new Map(idle.map((lease) => [lease.budget, lease.empty()]));
     {

@@ -37,7 +37,7 @@ interface FailoverRequest<Reply> {
   organization: string;
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
-  /** Maximum duration of a call where the channel sets none; no further call begins after it. Milliseconds. */
+  /** Maximum milliseconds of a call if the channel sets none. After this time, no further call begins. */
   totalMs: number;
   /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;

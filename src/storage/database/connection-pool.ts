@@ -9,7 +9,7 @@ import { isConnectionLost } from "./unavailable.ts";
 interface ConnectionPool {
   /** Runs `work` on a connection. When the signal aborts, the connection is closed, which ends the query on it. */
   use<T>(signal: AbortSignal, work: (connection: PostgresConnection) => Promise<T>): Promise<T>;
-  /** Closes every connection. Queries that still run after a second fail. */
+  /** Closes every connection. A query that still runs after one second fails. */
   close(): Promise<void>;
 }
 

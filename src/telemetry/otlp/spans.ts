@@ -42,8 +42,8 @@ export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
       context: contextOf(record.traceId, attempt.spanId),
       parent: contextOf(record.traceId, record.spanId),
       at: attempt.at,
-      // The recorded duration of an attempt ends with the first content of a stream, so an answered attempt ends with
-      // the request.
+      // The recorded duration of an attempt ends with the first content of a stream. The span of an answered attempt
+      // must end with the request instead.
       endsAt: isAnswered ? endsAt : attempt.at + attempt.durationMs,
       error: isAnswered ? null : attempt.outcome,
       attributes: {
