@@ -192,10 +192,10 @@ function coveredTokensOf(
 }
 
 /**
- * Calls the route's targets. When the client disconnects meanwhile, charges the call that was sent for it. If the last
- * target also gives a reply without content, returns no reply, and the request is settled at no cost. A failure of the
- * last target after an empty reply of another one costs nothing either. For each called target, `noteIgnored` gets the
- * hints that were not sent to it.
+ * Calls the route's targets. A reply without content counts as a failed call. When the last call ends with such a
+ * reply, settles the request at no cost and returns only the ignored hints. When the last call fails in another way
+ * after an earlier reply without content, also settles the request at no cost, and throws. When the client disconnects
+ * during a call, charges that call. `noteIgnored` gets, for each called target, the hints that were not sent to it.
  */
 async function callVendors(
   core: Core,

@@ -54,7 +54,7 @@ export function removeMembers(text: string, names: readonly string[]): string {
 function withoutSpan(text: string, member: JsonSpan): string {
   const after = /^\s*,/.exec(text.slice(member.end))?.[0].length;
   const end = member.end + (after ?? 0);
-  // The comma of the last member stands before it, unless it is the only one.
+  // No comma follows the last member, so the comma before it is removed, if there is one.
   const start = after === undefined ? text.slice(0, member.start).replace(/,\s*$/, "").length : member.start;
   return text.slice(0, start) + text.slice(end);
 }

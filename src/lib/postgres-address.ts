@@ -1,8 +1,8 @@
 /** The parsed address of a PostgreSQL database. */
 interface PostgresAddress {
-  /** Empty when the address names none. */
+  /** Name of the database; empty when the address names no database. */
   database: string;
-  /** At least one, in the order in which they are tried. */
+  /** Servers in the order in which they are tried; at least one. */
   servers: readonly PostgresServer[];
 }
 
