@@ -149,10 +149,13 @@ export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<vo
     await response.text();
     return response.status;
   };
+  const areRefused = async (count: number): Promise<boolean> => {
+    const probes = fleet.gateways.flatMap((gateway) => Array.from({ length: count }, () => probe(gateway)));
+    return (await Promise.all(probes)).every((status) => status === 429);
+  };
   await until("the budget to be in force", async () => {
-    // So many requests that one of three processes is missed once in a hundred million times.
-    const probes = fleet.gateways.flatMap((gateway) => Array.from({ length: 48 }, () => probe(gateway)));
-    return (await Promise.all(probes)).every((status) => status === 429) ? true : undefined;
+    // So many requests that one of three processes is missed once in a hundred million times; few while one is served.
+    return ((await areRefused(1)) && (await areRefused(48))) || undefined;
   });
   for (const vendor of fleet.vendors) vendor.reset();
 }

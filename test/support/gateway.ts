@@ -235,20 +235,27 @@ function isDescribed(path: string, { headers }: Response): boolean {
   return DESCRIBED.test(path) && Number(headers.get("content-length") ?? Infinity) <= MAX_CHECKED_BYTES;
 }
 
-/** Polls until there is a result. Throws after a timeout. */
+/**
+ * Polls until there is a result. Throws after a timeout. Pauses are an eighth of the time that has passed: most readings are
+ * requests, whose processor time other tests need.
+ */
 export async function until<Answer>(
   what: string,
   read: () => Answer | undefined | Promise<Answer | undefined>,
   timeoutMs = 10_000,
 ): Promise<Answer> {
-  const end = performance.now() + timeoutMs;
+  const start = performance.now();
   for (;;) {
     const answer = await read();
     if (answer !== undefined) return answer;
-    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-    await Bun.sleep(10);
+    const passedMs = performance.now() - start;
+    if (passedMs > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    await Bun.sleep(Math.min(Math.max(passedMs / 8, MIN_PAUSE_MS), MAX_PAUSE_MS));
   }
 }
+
+const MIN_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 50;
 
 interface Running {
   child: Subprocess<"ignore", "pipe", "pipe">;
