@@ -44,7 +44,7 @@ export const webhookCreationSchema = z.strictObject({
   format: z.enum(WEBHOOK_FORMATS).default("standard").describe(FORMATS),
   url: z
     .string()
-    .refine((text) => readAddress(text) !== null, { error: "must be an https link" })
+    .refine((text) => readAddress(text) !== null, { error: "must be an https link to a public address" })
     .refine((text) => !isMasked(text), { error: "must be the address itself, not one that is shown masked" })
     .nullable()
     .default(null)
