@@ -55,6 +55,9 @@ const message = { id: "msg_1", type: "message", role: "assistant", model: "v", c
 const ended = { stop_reason: "end_turn", stop_sequence: null };
 const usage = { input_tokens: 3, output_tokens: 0 };
 
+const PICTURE = { type: "image_generation_call", id: "ig_1", status: "completed", result: "iVBORw0KGgo=" };
+const EXECUTED = { executableCode: { language: "PYTHON", code: "1 + 1" } };
+
 /** Replies that end normally without any content, as a stream and whole. */
 const EMPTY: Record<TextDialectName, { stream: string; whole: object }> = {
   chat: {
@@ -122,6 +125,56 @@ describe.each(pairs)("a reply without anything to a caller of %s from a vendor o
     const [first = ""] = EMPTY[vendor].stream.split("\n\n");
     if (vendor !== "native") stream.push(Buffer.from(`${first}\n\n`));
     expect([stream.hasContent, stream.lack]).toEqual([false, "cut"]);
+  });
+});
+
+/** Replies whose only content has no neutral form, of fewer than sixteen tokens, as a stream and whole. */
+const OTHER: Record<TextDialectName, { stream: string; whole: object }> = {
+  chat: {
+    stream:
+      events(
+        { id: "c", choices: [{ index: 0, delta: { role: "assistant", audio: { data: "UklGRg==" } } }] },
+        { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+      ) + "data: [DONE]\n\n",
+    whole: {
+      id: "c",
+      choices: [{ index: 0, message: { content: null, audio: { data: "UklGRg==" } }, finish_reason: "stop" }],
+    },
+  },
+  messages: {
+    stream: events(
+      { type: "message_start", message: { ...message, ...ended, usage } },
+      { type: "content_block_start", index: 0, content_block: { type: "hologram", id: "h" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: ended, usage },
+      { type: "message_stop" },
+    ),
+    whole: { ...message, ...ended, usage, content: [{ type: "hologram", id: "h" }] },
+  },
+  responses: {
+    stream: events(
+      { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+      { type: "response.output_item.added", output_index: 0, item: PICTURE },
+      { type: "response.output_item.done", output_index: 0, item: PICTURE },
+      { type: "response.completed", response: { ...response, output: [PICTURE] } },
+    ),
+    whole: { ...response, output: [PICTURE] },
+  },
+  native: {
+    stream: events({
+      candidates: [{ content: { role: "model", parts: [EXECUTED] }, finishReason: "STOP" }],
+    }),
+    whole: { candidates: [{ content: { role: "model", parts: [EXECUTED] }, finishReason: "STOP" }] },
+  },
+};
+
+describe.each(pairs)("a reply of other content to a caller of %s from a vendor of %s", (caller, vendor) => {
+  test("is no empty reply, streamed and whole", () => {
+    const stream = passageOf(caller, vendor).openStream();
+    stream.push(Buffer.from(OTHER[vendor].stream));
+    expect(stream.lack).toBe(null);
+    const reply = { text: JSON.stringify(OTHER[vendor].whole) };
+    expect(passageOf(caller, vendor).readReply(reply).isEmpty).toBe(false);
   });
 });
 

@@ -73,6 +73,7 @@ export class ChatReplyReader implements ReplyReader {
     { isWhole, isCut }: { isWhole: boolean; isCut: boolean },
   ): Generator<ReplyEvent> {
     const { content, refusal, tool_calls: calls } = delta;
+    if (OTHERS.some((name) => hasMembers(delta[name]))) yield { type: "other" };
     for (const { text, signature, isRedacted } of this.#newReasoning(delta)) {
       if (text !== "") yield { type: "reasoning", text };
       if (signature) yield { type: "signature", signature, ...(isRedacted && { isRedacted }) };
@@ -124,6 +125,13 @@ function* readWhole(body: Record<string, unknown>): Generator<ReplyEvent> {
   const reader = new ChatReplyReader();
   yield* reader.readEvent(body);
   yield* reader.read("[DONE]");
+}
+
+/** Members of a message without a neutral form: speech, an earlier form of calls, pictures (OpenRouter API). */
+const OTHERS = ["audio", "function_call", "images"];
+
+function hasMembers(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
 interface OpenCall {

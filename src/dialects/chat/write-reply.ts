@@ -111,6 +111,7 @@ export class ChatReplyWriter implements ReplyWriter {
         this.#finish = event.finish;
         return "";
       case "use":
+      case "other":
       case "usage":
         return "";
     }

@@ -38,6 +38,7 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
     case "call":
     case "signature":
     case "use":
+    case "other":
       return true;
     case "usage":
       return hasWritten(event.report.tokens);

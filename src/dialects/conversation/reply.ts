@@ -25,6 +25,8 @@ export interface Reply {
   uses?: readonly Feature[];
   /** Log probabilities of the reply's text, if the caller requested them; absent for none. */
   logprobs?: readonly TokenLogprob[];
+  /** True where it has content that the neutral form cannot express. */
+  hasOther?: boolean;
 }
 
 /**
@@ -44,7 +46,9 @@ export type ReplyEvent =
   /** The result of a feature that the vendor bills by use. */
   | { type: "use"; feature: Feature }
   /** The vendor's usage report so far. The last report counts. */
-  | { type: "usage"; report: UsageReport };
+  | { type: "usage"; report: UsageReport }
+  /** Content that the neutral form cannot express. */
+  | { type: "other" };
 
 /** Reads a vendor's stream. */
 export interface ReplyReader {
@@ -82,6 +86,7 @@ class CollectedReply implements Reply {
   report: UsageReport | null = null;
   readonly uses: Feature[] = [];
   readonly logprobs: TokenLogprob[] = [];
+  hasOther = false;
   readonly #calls = new Map<number, ToolCall>();
 
   add(event: ReplyEvent): void {
@@ -116,6 +121,9 @@ class CollectedReply implements Reply {
       case "use":
         this.uses.push(event.feature);
         return;
+      case "other":
+        this.hasOther = true;
+        return;
       case "usage":
         this.report = event.report;
     }
@@ -146,6 +154,7 @@ export function* eventsOf({
   report,
   uses = [],
   logprobs = [],
+  hasOther = false,
 }: Reply): Generator<ReplyEvent, void> {
   yield { type: "start", id };
   if (logprobs.length > 0) yield { type: "logprobs", tokens: logprobs };
@@ -163,6 +172,7 @@ export function* eventsOf({
     } else yield { type: part.type, text: part.text };
   }
   for (const feature of uses) yield { type: "use", feature };
+  if (hasOther) yield { type: "other" };
   yield { type: "finish", finish };
   if (report) yield { type: "usage", report };
 }

@@ -169,6 +169,7 @@ export class Delivered {
           throw new UpstreamError("broken", "a reply with too many log probabilities");
         return;
       case "start":
+      case "other":
         return;
     }
   }

@@ -86,6 +86,7 @@ export class MessagesReader implements ReplyReader {
       this.#callSignature = null;
       yield { type: "call", call, id: readCallId(String(block["id"])), name, kind: "function", ...signature };
     }
+    if (!TYPES.has(type)) yield { type: "other" };
     const feature = useOf(block);
     if (feature) yield { type: "use", feature };
   }
@@ -152,6 +153,7 @@ export function parseReply(reply: VendorReply): Reply {
     finish: readFinish(body),
     report: readUsage(body["usage"]),
     uses: content.map(useOf).filter((use) => use !== null),
+    hasOther: blocks.length < content.length,
   };
 }
 

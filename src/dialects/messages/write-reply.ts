@@ -108,6 +108,7 @@ export class MessagesWriter implements ReplyWriter {
       // Callers of this protocol cannot request log probabilities.
       case "logprobs":
       case "use":
+      case "other":
       case "usage":
         return "";
     }

@@ -139,7 +139,10 @@ export class ResponsesReader implements ReplyReader {
         const isShown = Object.keys(read.lengths).length > 0 || partsOf(summary).length > 0;
         const signature = openSignature(encrypted, "responses");
         yield { type: "signature", signature, ...(!isShown && { isRedacted: true as const }) };
+        return;
       }
+      default:
+        if (typeof type === "string") yield { type: "other" };
     }
   }
 

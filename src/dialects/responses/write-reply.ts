@@ -73,6 +73,7 @@ export class ResponsesWriter implements ReplyWriter {
         this.#finish = event.finish;
         return this.#begin(null) + this.#closeAll();
       case "use":
+      case "other":
       case "usage":
         return "";
     }

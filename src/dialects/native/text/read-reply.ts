@@ -58,6 +58,7 @@ export class NativeReader implements ReplyReader {
     const { text, thought, thoughtSignature, functionCall } = part;
     const signed = readSignature(thoughtSignature);
     if (isObject(functionCall)) return yield* this.#readCall(functionCall, signed?.signature);
+    if (OTHERS.some((name) => isObject(part[name]))) yield { type: "other" };
     if (typeof text !== "string") return;
     if (thought !== true) {
       if (text !== "") yield { type: "text", text };
@@ -88,6 +89,9 @@ export class NativeReader implements ReplyReader {
     this.#partial = null;
   }
 }
+
+/** Parts without a neutral form (Gemini API reference, `Part`). */
+const OTHERS = ["inlineData", "fileData", "executableCode", "codeExecutionResult"];
 
 const FINISHES: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",

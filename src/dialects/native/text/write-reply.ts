@@ -70,6 +70,7 @@ export class NativeWriter implements ReplyWriter {
       // Callers of this protocol cannot request log probabilities.
       case "logprobs":
       case "use":
+      case "other":
       case "usage":
         return "";
     }
