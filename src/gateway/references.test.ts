@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
+import type { ReferenceSource } from "../domain/image.ts";
 import { FairSemaphore } from "../lib/semaphore.ts";
 import { createSpool } from "../lib/spool.ts";
 import { tmpdir } from "node:os";
+import { PICTURE_FORMATS } from "../../test/support/picture-formats.table.ts";
+import { makePng } from "../../test/support/pictures.ts";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
 
 test.each([
@@ -41,5 +44,46 @@ test.each([
     });
     await expect(ready).rejects.toMatchObject({ code, param: isNew ? null : "image" });
     expect(fetched).toEqual([]);
+  },
+);
+
+test.each(PICTURE_FORMATS)(
+  "$name behind a link is the same as one in the request, and has its mask",
+  async ({ bytes, sentAs, width, height }) => {
+    const settings: ReferenceSettings = {
+      safeFetch: {
+        async download(_, sink) {
+          // In two pieces, the first of them short.
+          await sink(bytes.subarray(0, 5));
+          await sink(bytes.subarray(5));
+          return bytes.length;
+        },
+      },
+      blobs: {} as ReferenceSettings["blobs"],
+      links: { sign: () => "", check: () => "invalid", isNew: () => false },
+      codecSlots: new FairSemaphore(1),
+    };
+    const prepare = async (source: ReferenceSource) => {
+      await using spool = createSpool(tmpdir());
+      const { references, mask } = await prepareReferences(
+        settings,
+        {
+          model: "m",
+          prompt: "x",
+          size: { kind: "unset" },
+          count: 1,
+          references: [source],
+          readMask: () => ({ kind: "file", blob: new Blob([makePng(width, height)]) }),
+          compressReferences: false,
+          ignored: [],
+        },
+        { organization: "org_1", spool, usesMask: true, signal: new AbortController().signal },
+      );
+      const [{ blob, ...read } = { blob: new Blob() }] = references;
+      return { ...read, bytes: await blob.bytes(), mask: mask && { width: mask.width, height: mask.height } };
+    };
+    const linked = await prepare({ kind: "link", url: "https://pics.example.com/a" });
+    expect(linked).toMatchObject({ format: sentAs, width, height, mask: { width, height } });
+    expect(linked).toEqual(await prepare({ kind: "file", blob: new Blob([bytes]) }));
   },
 );

@@ -1,21 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { dataUrl, grain, MODELS, openEditFixture, randomBytes, ONE, TWO } from "../support/edit-gateway.ts";
-import {
-  DERIVED_HEIC,
-  PHONE_AVIF,
-  PHONE_HEIC,
-  PHONE_TIFF,
-  TURNED_HEIC,
-} from "../support/encoded-pictures.table.ts";
-import { submit, untilStatus } from "../support/job-calls.ts";
-import { exifData, makePng, pngChunk, type Pixel } from "../support/pictures.ts";
+import { makePng, type Pixel } from "../support/pictures.ts";
 
 type Colour = ReturnType<Pixel>;
 
 /* Masks, and compression of input pictures. */
 const MASK = makePng(40, 30, { pixel: (x) => [0, 0, 0, x < 20 ? 0 : 255] });
 
-const { fixture, edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditFixture();
+const { edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditFixture();
 
 describe("a mask", () => {
   test.each(["mask", "mask[]"])(
@@ -90,30 +82,6 @@ describe("a mask", () => {
       code: "invalid_image",
     });
   });
-
-  test.each([
-    ["HEIC", PHONE_HEIC, [33, 17]],
-    ["turned HEIC", TURNED_HEIC, [17, 33]],
-    ["derived HEIC", DERIVED_HEIC, [33, 17]],
-    ["AVIF", PHONE_AVIF, [33, 17]],
-    ["TIFF", PHONE_TIFF, [33, 17]],
-    ["turned PNG", makePng(33, 17, { chunks: [pngChunk("eXIf", exifData(6))] }), [17, 33]],
-  ] as const)(
-    "has the size of image 1 as it is shown, on edits and jobs: %s",
-    async (_, image, [width, height]) => {
-      const fields = { prompt: "make it so", model: MODELS.A, image: dataUrl(image) };
-      const invalid = { param: "mask", code: "invalid_image" };
-      const stored = { ...fields, mask: dataUrl(makePng(64, 64)) };
-      await refused(edit(stored), invalid);
-      await refused(fixture.gateway.call("/api/jobs", { body: stored }), invalid);
-      const mask = makePng(width, height);
-      const [[, sent] = [], [, sentMask] = []] = await sentFiles(edit({ ...fields, mask: dataUrl(mask) }));
-      expect(sentMask).toEqual(mask);
-      expect(await new Bun.Image(sent!).metadata()).toMatchObject({ width, height });
-      const job = await submit(fixture.gateway, { ...fields, mask: dataUrl(mask) });
-      expect(await untilStatus(fixture.gateway, job.id)).toMatchObject({ status: "completed" });
-    },
-  );
 
   test("twice in a form is refused", async () => {
     await refused(

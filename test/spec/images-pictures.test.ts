@@ -1,29 +1,20 @@
 import { describe, expect, test } from "bun:test";
+import { parseNanos } from "../../src/lib/money.ts";
 import { dataUrl, MODELS, openEditFixture, ONE, TWO } from "../support/edit-gateway.ts";
-import { AVIF, BMP_RLE, CMYK_JPEG, HEIC, TIFF_LZW } from "../support/encoded-pictures.table.ts";
-import { makeGif, makePng, pngChunk, exifData, webpWithExif } from "../support/pictures.ts";
+import { HEIC } from "../support/encoded-pictures.table.ts";
+import { submit, untilStatus } from "../support/job-calls.ts";
+import { PICTURE_FORMATS } from "../support/picture-formats.table.ts";
+import { makeGif, makePng } from "../support/pictures.ts";
 
 /* Which pictures are read on every entrance, and how the others are refused. */
 const { fixture, edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditFixture();
 
-const webp = await new Bun.Image(makePng(40, 20)).webp({ quality: 80 }).bytes();
-const turnedWebp = webpWithExif(webp, 40, 20, exifData(6));
 const cutPng = makePng(40, 30).subarray(0, -30);
 const cutJpeg = (await new Bun.Image(makePng(200, 100)).jpeg().bytes()).subarray(0, -300);
 
-describe.each([
-  ["HEIC of a phone", HEIC, "jpeg", "96x64"],
-  ["AVIF", AVIF, "jpeg", "96x64"],
-  ["TIFF", TIFF_LZW, "png", "96x64"],
-  ["BMP of runs", BMP_RLE, "png", "96x64"],
-  ["JPEG of inks", CMYK_JPEG, "jpeg", "96x64"],
-  ["PNG turned by Exif", makePng(40, 20, { chunks: [pngChunk("eXIf", exifData(8))] }), "png", "20x40"],
-  ["WebP turned by Exif", turnedWebp, "webp", "20x40"],
-] as const)("a %s reaches the vendor as a picture that it reads", (_, bytes, format, size) => {
-  const sizeOf = async (picture: Uint8Array) => {
-    const found = await new Bun.Image(picture).metadata();
-    return [String(found.format), `${found.width}x${found.height}`];
-  };
+describe.each(PICTURE_FORMATS)("a picture of the format $name", ({ name, bytes, sentAs, width, height }) => {
+  const wanted = { format: sentAs, width, height };
+  const metadataOf = (picture: Uint8Array) => new Bun.Image(picture).metadata();
 
   test("from an edit in JSON and in a form", async () => {
     for (const call of [
@@ -36,7 +27,7 @@ describe.each([
     ]) {
       const [first, second] = await sentFiles(call());
       expect(first![1]).toEqual(ONE);
-      expect(await sizeOf(second![1])).toEqual([format, size]);
+      expect(await metadataOf(second![1])).toMatchObject(wanted);
     }
   });
 
@@ -51,8 +42,40 @@ describe.each([
       contents: { parts: { inlineData?: { mimeType: string; data: string } }[] }[];
     };
     const { inlineData } = contents[0]!.parts[1]!;
-    expect(inlineData!.mimeType).toBe(`image/${format}`);
-    expect(await sizeOf(Buffer.from(inlineData!.data, "base64"))).toEqual([format, size]);
+    expect(inlineData!.mimeType).toBe(`image/${sentAs}`);
+    expect(await metadataOf(Buffer.from(inlineData!.data, "base64"))).toMatchObject(wanted);
+  });
+
+  test("has a mask of its size as it is shown, on edits and jobs", async () => {
+    const fields = { prompt: "make it so", model: MODELS.A, image: dataUrl(bytes) };
+    const invalid = { param: "mask", code: "invalid_image" };
+    const stored = { ...fields, mask: dataUrl(makePng(64, 64)) };
+    await refused(edit(stored), invalid);
+    await refused(fixture.gateway.call("/api/jobs", { body: stored }), invalid);
+    const mask = makePng(width, height);
+    const [[, sent] = [], [, sentMask] = []] = await sentFiles(edit({ ...fields, mask: dataUrl(mask) }));
+    expect(sentMask).toEqual(mask);
+    expect(await metadataOf(sent!)).toMatchObject(wanted);
+    const job = await submit(fixture.gateway, { ...fields, mask: dataUrl(mask) });
+    expect(await untilStatus(fixture.gateway, job.id)).toMatchObject({ status: "completed" });
+  });
+
+  test("gives its shape to an edit and a job without one, which are priced by it", async () => {
+    const body = { model: "sandbox-a", prompt: "x", quality: "low", image: dataUrl(bytes) };
+    const ids = [`edit-of-${name}`, `job-of-${name}`].map((id) => id.replaceAll(" ", "-"));
+    const [edited, jobId] = ids.map((id) => ({ headers: { "x-request-id": id } }));
+    const response = await fixture.gateway.call("/v1/images/edits", { body, ...edited });
+    const { size = "" } = (await response.json()) as { size?: string };
+    const [across = 0, down = 0] = size.split("x").map(Number);
+    expect(Math.abs(across / down / (width / height) - 1)).toBeLessThan(0.05);
+    const lookUp = await fixture.gateway.call(`/v1/pricing/lookup?model=sandbox-a&quality=low&size=${size}`);
+    const { total } = (await lookUp.json()) as { total: string };
+    const job = await submit(fixture.gateway, body, jobId);
+    await untilStatus(fixture.gateway, job.id);
+    for (const id of ids) {
+      const rows = await fixture.gateway.charged(id);
+      expect([id, rows.map(({ amount }) => amount)]).toEqual([id, [parseNanos(total)]]);
+    }
   });
 });
 
