@@ -73,7 +73,8 @@ function readTools(value: unknown): ParsedTextRequest["functions"] {
     return Array.isArray(functionDeclarations) ? functionDeclarations : [];
   });
   return declarations.map((each) => {
-    const known = "name description parameters parametersJsonSchema response behavior".split(" ");
+    const known =
+      "name description parameters parametersJsonSchema response responseJsonSchema behavior".split(" ");
     const declaration = objectAt(each, "tools[0].function_declarations[0]", known);
     const { name, parameters, parametersJsonSchema } = declaration;
     if (typeof name !== "string" || !/^[a-zA-Z_][\w.:-]{0,127}$/.test(name))
