@@ -100,6 +100,33 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await shown.page.setViewport(WIDE);
   });
 
+  test("lists have two lines a row on a phone, and where their columns do not fit", async () => {
+    const rows = async () => {
+      const [widest, height, text] = (await shown.page.evaluate(`(() => {
+        const row = document.querySelector("main tr[data-index='0']");
+        const { scrollWidth, clientWidth } = row.closest("table").parentElement;
+        return [scrollWidth - clientWidth, row.offsetHeight, row.innerText.replace(/\\s+/g, " ")];
+      })()`)) as [number, number, string];
+      return { widest, isTwoLine: height > 50, text };
+    };
+    await shown.page.setViewport(PHONE);
+    await shown.open("/requests?status=2xx");
+    const phone = await rows();
+    expect(phone).toMatchObject({ widest: 0, isTwoLine: true });
+    // Time, state and amount; below them model, key, usage and duration.
+    expect(phone.text).toMatch(/^\w+ \d+, [\d:]+ 200 \$0\.02 sandbox-a .+ 1 picture [\d,.]+ \w+ ?$/);
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    await shown.page.focus("main tr[data-index='0']");
+    await shown.page.keyboard.press("Enter");
+    await shown.find("heading", "Request");
+    for (const width of [1024, 1280, 1440]) {
+      await shown.page.setViewport({ width, height: 900 });
+      await shown.open("/requests?status=2xx");
+      expect(await rows()).toMatchObject({ widest: 0, isTwoLine: width < 1280 });
+    }
+    await shown.page.setViewport(WIDE);
+  });
+
   test("nothing jumps when the numbers come", async () => {
     const { page } = shown;
     const held = Promise.withResolvers<void>();

@@ -47,6 +47,7 @@ function useColumns(): TableColumn<AlertEventView>[] {
     { id: "fired", header: t("event.fired"), cell: ({ firedAt }) => <Time at={firedAt} /> },
     {
       id: "state",
+      phone: "first",
       header: t("state"),
       cell: ({ resolvedAt, severity }) =>
         resolvedAt === null ? (
@@ -55,13 +56,19 @@ function useColumns(): TableColumn<AlertEventView>[] {
           <Status level="good">{t("event.resolved")}</Status>
         ),
     },
-    { id: "rule", header: t("event.rule"), cell: ({ alertName }) => alertName },
+    { id: "rule", phone: "second", header: t("event.rule"), cell: ({ alertName }) => alertName },
     {
       id: "message",
+      phone: "second",
       header: t("event.message"),
       cell: ({ message }) => <span className="break-words">{message}</span>,
     },
-    { id: "notices", header: t("event.notices"), cell: ({ notices }) => <Notices notices={notices} /> },
+    {
+      id: "notices",
+      phone: "second",
+      header: t("event.notices"),
+      cell: ({ notices }) => <Notices notices={notices} />,
+    },
     {
       id: "resolvedAt",
       header: t("event.resolvedAt"),

@@ -100,7 +100,7 @@ function Suggested({ hasMail }: { hasMail: boolean }) {
 }
 
 function useColumns(): TableColumn<Alert>[] {
-  const { t } = useTranslation("alerts");
+  const { t } = useTranslation(["alerts", "shell"]);
   const hasMail = useHasMail();
   const words = useAlertWords();
   const organizations = useOrganizationOptions();
@@ -112,15 +112,17 @@ function useColumns(): TableColumn<Alert>[] {
     },
     {
       id: "organization",
+      phone: "second",
       header: t("organization"),
       cell: ({ organizationId }) =>
         organizationId === null
           ? t("ofAll")
           : (organizations.find(({ id }) => id === organizationId)?.label ?? organizationId),
     },
-    { id: "when", header: t("when"), cell: ({ settings }) => words.when(settings) },
+    { id: "when", phone: "second", header: t("when"), cell: ({ settings }) => words.when(settings) },
     {
       id: "notified",
+      phone: "second",
       header: t("notified"),
       cell: (view) => (
         <span className="flex flex-wrap items-center gap-2">
@@ -131,12 +133,18 @@ function useColumns(): TableColumn<Alert>[] {
     },
     {
       id: "state",
+      phone: "first",
       header: t("state"),
       cell: ({ isDisabled }) => (
         <Status level={isDisabled ? "off" : "good"}>{t(isDisabled ? "disabled" : "active")}</Status>
       ),
     },
-    { id: "actions", header: "", isNumber: true, cell: (view) => <AlertActions view={view} /> },
+    {
+      id: "actions",
+      header: t("shell:rowActions"),
+      isAction: true,
+      cell: (view) => <AlertActions view={view} />,
+    },
   ];
 }
 

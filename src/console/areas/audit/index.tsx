@@ -97,9 +97,10 @@ function useColumns(): TableColumn<AuditEntry>[] {
         </TextLink>
       ),
     },
-    { id: "actor", header: t("audit.actor"), cell: ({ actor }) => actor },
+    { id: "actor", phone: "first", header: t("audit.actor"), cell: ({ actor }) => actor },
     {
       id: "action",
+      phone: "second",
       header: t("audit.action"),
       cell: ({ action, kind }) => (
         <span className="whitespace-nowrap">
@@ -109,6 +110,7 @@ function useColumns(): TableColumn<AuditEntry>[] {
     },
     {
       id: "subject",
+      phone: "second",
       header: t("audit.subject"),
       cell: ({ subject, subjectName }) => (
         <span
@@ -121,6 +123,7 @@ function useColumns(): TableColumn<AuditEntry>[] {
     },
     {
       id: "fields",
+      phone: "second",
       header: t("audit.fields"),
       cell: (entry) => {
         const changes = changesOf(entry);

@@ -92,6 +92,7 @@ function useColumns(): TableColumn<Setting>[] {
     },
     {
       id: "value",
+      phone: "second",
       header: t("configuration.value"),
       cell: ({ value }) => (
         <code className="block max-w-96 truncate font-mono text-xs" title={value}>
@@ -101,6 +102,7 @@ function useColumns(): TableColumn<Setting>[] {
     },
     {
       id: "origin",
+      phone: "first",
       header: t("configuration.origin"),
       cell: ({ origin, from }) => (
         <span className="flex flex-col">

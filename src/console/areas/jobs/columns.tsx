@@ -31,9 +31,9 @@ export function useJobColumns(choice: Choice | null): readonly TableColumn<JobRo
         </TextLink>
       ),
     },
-    { id: "status", header: t("column.status"), cell: (job) => <JobStatus job={job} /> },
-    { id: "model", header: t("column.model"), cell: ({ model }) => model },
-    { id: "key", header: t("column.key"), cell: ({ keyId }) => keys.get(keyId) ?? keyId },
+    { id: "status", phone: "first", header: t("column.status"), cell: (job) => <JobStatus job={job} /> },
+    { id: "model", phone: "second", header: t("column.model"), cell: ({ model }) => model },
+    { id: "key", phone: "second", header: t("column.key"), cell: ({ keyId }) => keys.get(keyId) ?? keyId },
     {
       id: "organization",
       header: t("column.organization"),
@@ -42,11 +42,18 @@ export function useJobColumns(choice: Choice | null): readonly TableColumn<JobRo
     },
     {
       id: "duration",
+      phone: "second",
       header: t("column.duration"),
       isNumber: true,
       cell: (job) => <span className="whitespace-nowrap">{formatDuration(durationOf(job, now))}</span>,
     },
-    { id: "outputs", header: t("column.outputs"), isNumber: true, cell: ({ images }) => images },
+    {
+      id: "outputs",
+      phone: "named",
+      header: t("column.outputs"),
+      isNumber: true,
+      cell: ({ images }) => images,
+    },
     { id: "id", header: t("column.id"), cell: ({ id }) => <Id value={id} isShort /> },
   ];
   return choice
@@ -58,6 +65,7 @@ function choiceColumn({ chosen, onChoose }: Choice, header: string, label: strin
   return {
     id: "choice",
     header,
+    phone: "first",
     cell: (job) => (
       <Checkbox
         aria-label={`${label} ${job.id}`}

@@ -89,54 +89,60 @@ function useColumns(): TableColumn<ListedKey>[] {
       header: t("column.name"),
       cell: ({ id, name }) => (
         <TextLink to="/keys/$id" params={{ id }}>
-          <span className="block max-w-56 truncate">{name}</span>
+          <span className="block max-w-44 truncate 3xl:max-w-80">{name}</span>
         </TextLink>
       ),
     },
-    {
-      id: "prefix",
-      header: t("column.prefix"),
-      cell: ({ prefix }) => <code className="font-mono text-xs text-muted">{prefix}…</code>,
-    },
-    { id: "state", header: t("column.state"), cell: (view) => <KeyState view={view} /> },
+    { id: "prefix", header: t("column.prefix"), cell: ({ prefix }) => <Prefix>{prefix}</Prefix> },
+    { id: "state", phone: "first", header: t("column.state"), cell: (view) => <KeyState view={view} /> },
     {
       id: "organization",
+      phone: "second",
       header: t("column.organization"),
-      cell: (view) => <span className="block max-w-48 truncate">{nameOf(view.organizationId)}</span>,
+      cell: (view) => (
+        <span className="block max-w-34 truncate 3xl:max-w-64">{nameOf(view.organizationId)}</span>
+      ),
     },
     { id: "scopes", header: t("column.scopes"), cell: (view) => words.scopes(view.scopes), isOptional: true },
     {
       id: "models",
       header: t("column.models"),
-      cell: (view) => <span className="whitespace-nowrap">{words.models(view.models)}</span>,
+      cell: ({ models }) => <span className="whitespace-nowrap">{words.models(models)}</span>,
     },
-    { id: "budget", header: t("column.budget"), cell: (view) => <BudgetCell view={view} /> },
+    { id: "budget", phone: "second", header: t("column.budget"), cell: (view) => <BudgetCell view={view} /> },
     {
       id: "lastUsed",
       header: t("column.lastUsed"),
-      cell: ({ lastUsedAt }) =>
-        lastUsedAt === null ? <span className="text-muted">{t("never")}</span> : <Time at={lastUsedAt} />,
+      cell: ({ lastUsedAt }) => <TimeOrNever at={lastUsedAt} />,
       isOptional: true,
     },
     {
       id: "lastSeen",
+      phone: "named",
       header: t("column.lastSeen"),
-      cell: ({ lastSeenAt }) =>
-        lastSeenAt === null ? <span className="text-muted">{t("never")}</span> : <Time at={lastSeenAt} />,
+      cell: ({ lastSeenAt }) => <TimeOrNever at={lastSeenAt} />,
     },
     {
       id: "expires",
       header: t("column.expires"),
-      cell: ({ expiresAt }) =>
-        expiresAt === null ? <span className="text-muted">{t("never")}</span> : <Time at={expiresAt} />,
+      cell: ({ expiresAt }) => <TimeOrNever at={expiresAt} />,
     },
     {
       id: "created",
       header: t("column.created"),
-      cell: ({ createdAt }) => <Time at={createdAt} />,
       isOptional: true,
+      cell: ({ createdAt }) => <Time at={createdAt} />,
     },
   ];
+}
+
+function Prefix({ children }: { children: string }) {
+  return <code className="font-mono text-xs text-muted">{children}…</code>;
+}
+
+function TimeOrNever({ at }: { at: string | null }) {
+  const { t } = useTranslation("keys");
+  return at === null ? <span className="text-muted">{t("never")}</span> : <Time at={at} />;
 }
 
 /** The tightest budget of a key in a table's cell; nothing without a budget. */
@@ -145,7 +151,7 @@ function BudgetCell({ view }: { view: Output<"keys.list">["data"][number] }) {
   const budget = view.budgets.toSorted((one, other) => shareOf(other) - shareOf(one))[0];
   if (!budget || currency === undefined) return null;
   return (
-    <span className="flex w-40 flex-col gap-1">
+    <span className="flex w-36 flex-col gap-1">
       <span className="text-xs">
         <SpentOf {...budget} currency={currency} />
       </span>

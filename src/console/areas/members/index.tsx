@@ -72,9 +72,10 @@ function useColumns(onPassword: (password: string) => void): TableColumn<Member>
         </span>
       ),
     },
-    { id: "role", header: t("member.role"), cell: ({ role }) => t(`shell:role.${role}`) },
+    { id: "role", phone: "second", header: t("member.role"), cell: ({ role }) => t(`shell:role.${role}`) },
     {
       id: "organizations",
+      phone: "second",
       header: t("member.organizations"),
       cell: ({ organizations }) =>
         organizations === "*" ? t("member.organizations.all") : organizations.map(nameOf).join(", "),
@@ -82,6 +83,7 @@ function useColumns(onPassword: (password: string) => void): TableColumn<Member>
     { id: "totp", header: t("member.totp"), cell: ({ isTotpOn }) => t(isTotpOn ? "shell:on" : "shell:off") },
     {
       id: "lastSeen",
+      phone: "named",
       header: t("member.lastSeen"),
       cell: ({ lastSeenAt }) =>
         lastSeenAt === null ? (
@@ -92,6 +94,7 @@ function useColumns(onPassword: (password: string) => void): TableColumn<Member>
     },
     {
       id: "state",
+      phone: "first",
       header: t("member.state"),
       cell: ({ isDisabled }) => (
         <Status level={isDisabled ? "off" : "good"}>
@@ -101,8 +104,8 @@ function useColumns(onPassword: (password: string) => void): TableColumn<Member>
     },
     {
       id: "actions",
-      header: "",
-      isNumber: true,
+      header: t("shell:rowActions"),
+      isAction: true,
       cell: (view) => <MemberActions view={view} onPassword={onPassword} />,
     },
   ];

@@ -22,11 +22,17 @@ export function useModelColumns(enabled: ModelSelection): readonly TableColumn<M
     },
     {
       id: "state",
+      phone: "first",
       header: t("column.state"),
       cell: (model) => <ModelStatus state={stateOf(model, enabled)} />,
     },
-    { id: "type", header: t("column.type"), cell: ({ type }) => t(`type.${type}`) },
-    { id: "prices", header: t("column.prices"), cell: ({ price }) => <Price price={price} /> },
+    { id: "type", phone: "second", header: t("column.type"), cell: ({ type }) => t(`type.${type}`) },
+    {
+      id: "prices",
+      phone: "second",
+      header: t("column.prices"),
+      cell: ({ price }) => <Price price={price} />,
+    },
     { id: "targets", header: t("column.targets"), cell: ({ route }) => <Targets targets={route.targets} /> },
     {
       id: "origin",

@@ -22,7 +22,7 @@ export function useLedgerColumns(): TableColumn<Entry>[] {
         </TextLink>
       ),
     },
-    { id: "kind", header: t("column.kind"), cell: ({ kind }) => <EntryKind kind={kind} /> },
+    { id: "kind", phone: "second", header: t("column.kind"), cell: ({ kind }) => <EntryKind kind={kind} /> },
     {
       id: "organization",
       header: t("column.organization"),
@@ -31,10 +31,11 @@ export function useLedgerColumns(): TableColumn<Entry>[] {
     },
     {
       id: "key",
+      phone: "second",
       header: t("column.key"),
       cell: ({ keyId }) => <span className="block max-w-48 truncate">{nameOf.key(keyId)}</span>,
     },
-    { id: "model", header: t("column.model"), cell: ({ model }) => model },
+    { id: "model", phone: "second", header: t("column.model"), cell: ({ model }) => model },
     {
       id: "channel",
       header: t("column.channel"),
@@ -43,12 +44,14 @@ export function useLedgerColumns(): TableColumn<Entry>[] {
     },
     {
       id: "usage",
+      phone: "second",
       header: t("column.usage"),
       cell: ({ usage }) => <EntryUsage usage={usage} />,
       isNumber: true,
     },
     {
       id: "amount",
+      phone: "first",
       header: t("column.amount"),
       cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
       isNumber: true,

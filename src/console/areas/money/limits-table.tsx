@@ -82,13 +82,14 @@ function useColumns(edit: (owner: LimitsOwner) => void): TableColumn<LimitsOwner
     ...LIMITS.map((name) => ({
       id: name,
       header: t(`shell:limit.${name}`),
+      phone: "named" as const,
       isNumber: true,
       cell: (owner: LimitsOwner) => <LimitCell owner={owner} name={name} />,
     })),
     {
       id: "edit",
-      header: "",
-      isNumber: true,
+      header: t("shell:rowActions"),
+      isAction: true,
       cell: (owner) =>
         owner.id !== null &&
         can("admin", owner.kind === "key" ? "organization" : "installation") && (

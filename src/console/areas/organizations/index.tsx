@@ -50,7 +50,7 @@ export default function OrganizationsPage() {
 }
 
 function useColumns(): TableColumn<OrganizationView>[] {
-  const { t } = useTranslation("settings");
+  const { t } = useTranslation(["settings", "shell"]);
   const modelsOf = ({ models }: OrganizationView) => {
     if (models === "*") return t("organization.models.all.short");
     return Array.isArray(models)
@@ -66,6 +66,7 @@ function useColumns(): TableColumn<OrganizationView>[] {
     { id: "id", header: t("organization.id"), cell: ({ id }) => <Id value={id} /> },
     {
       id: "state",
+      phone: "first",
       header: t("organization.state"),
       cell: ({ isDisabled }) => (
         <Status level={isDisabled ? "off" : "good"}>
@@ -73,9 +74,14 @@ function useColumns(): TableColumn<OrganizationView>[] {
         </Status>
       ),
     },
-    { id: "currency", header: t("organization.currency"), cell: ({ currency }) => currency },
-    { id: "models", header: t("organization.models"), cell: modelsOf },
+    { id: "currency", phone: "second", header: t("organization.currency"), cell: ({ currency }) => currency },
+    { id: "models", phone: "second", header: t("organization.models"), cell: modelsOf },
     { id: "created", header: t("organization.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { id: "actions", header: "", isNumber: true, cell: (view) => <OrganizationActions view={view} /> },
+    {
+      id: "actions",
+      header: t("shell:rowActions"),
+      isAction: true,
+      cell: (view) => <OrganizationActions view={view} />,
+    },
   ];
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
@@ -11,7 +12,6 @@ type Channel = Overview["channels"][number];
 /** The state of each channel, and its figures of the last quarter of an hour. */
 export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
   const { t } = useTranslation("overview");
-  const head = "px-4 py-2 text-xs font-medium whitespace-nowrap text-muted";
   return (
     <Card
       title={t("channels")}
@@ -24,62 +24,42 @@ export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
           {t("channels.none")}
         </EmptyState>
       ) : (
-        <div
-          tabIndex={0}
-          role="group"
-          aria-label={t("channels")}
-          className="overflow-x-auto -outline-offset-2!"
-        >
-          <table className="w-full">
-            <thead>
-              <tr className="border-b border-line">
-                <th scope="col" className={`${head} text-left`}>
-                  {t("channel")}
-                </th>
-                <th scope="col" className={`${head} text-left`}>
-                  {t("state")}
-                </th>
-                <th scope="col" className={`${head} text-right`}>
-                  {t("requests")}
-                </th>
-                <th scope="col" className={`${head} text-right`}>
-                  {t("errors")}
-                </th>
-                <th scope="col" className={`${head} text-right`}>
-                  {t("p95")}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {channels.map((channel) => (
-                <ChannelRow key={channel.id} channel={channel} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <ul>
+          {channels.map((channel) => (
+            <ChannelRow key={channel.id} channel={channel} />
+          ))}
+        </ul>
       )}
     </Card>
   );
 }
 
+/** One line; two on a phone. */
 function ChannelRow({ channel }: { channel: Channel }) {
+  const { t } = useTranslation("overview");
   const { id, requests, errorRate, p95Ms } = channel;
-  const cell = "px-4 py-2.5";
   return (
-    <tr className="border-t border-line first:border-t-0">
-      <td className={`${cell} font-medium`}>
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-4 py-2.5 sm:grid sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_7rem_7rem_9rem]">
+      <span className="min-w-0 flex-1 truncate font-medium">
         <TextLink to="/models/providers/$id" params={{ id }}>
           {id}
         </TextLink>
-      </td>
-      <td className={cell}>
-        <ChannelState health={channel} />
-      </td>
-      <td className={`${cell} text-right`}>{formatCount(requests)}</td>
-      <td className={`${cell} text-right`}>{errorRate === null ? "–" : formatShare(errorRate)}</td>
-      <td className={`${cell} text-right whitespace-nowrap`}>
-        {p95Ms === null ? "–" : formatDuration(p95Ms)}
-      </td>
-    </tr>
+      </span>
+      <ChannelState health={channel} />
+      <Figures>
+        <span>{t("channels.calls", { count: requests, shown: formatCount(requests) })}</span>
+        <span>{errorRate !== null && t("channels.failed", { share: formatShare(errorRate) })}</span>
+        <span>{p95Ms !== null && t("latency.p95", { duration: formatDuration(p95Ms) })}</span>
+      </Figures>
+    </li>
+  );
+}
+
+/** The second line on a phone, and the last columns elsewhere. */
+function Figures({ children }: { children: ReactNode }) {
+  return (
+    <span className="flex basis-full gap-x-3 text-xs text-muted sm:contents sm:*:text-right sm:*:text-sm">
+      {children}
+    </span>
   );
 }

@@ -92,11 +92,13 @@ function useColumns(currency: string): TableColumn<ModelPrices>[] {
     },
     {
       id: "price",
+      phone: "first",
       header: t("column.price"),
       cell: (row) => <PriceSummary row={row} currency={currency} />,
     },
     {
       id: "source",
+      phone: "second",
       header: t("column.source"),
       cell: ({ cells, origin }) => {
         const sources = new Set(cells.map(({ source }) => (source === "configuration" ? origin : source)));
@@ -105,6 +107,7 @@ function useColumns(currency: string): TableColumn<ModelPrices>[] {
     },
     {
       id: "since",
+      phone: "named",
       header: t("column.since"),
       cell: (row) => {
         const since = latestOf(row);

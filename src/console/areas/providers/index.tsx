@@ -57,8 +57,13 @@ function useColumns(): readonly TableColumn<ListedChannel>[] {
         </TextLink>
       ),
     },
-    { id: "health", header: t("column.health"), cell: (channel) => <ChannelHealth channel={channel} /> },
-    { id: "provider", header: t("column.provider"), cell: ({ provider }) => provider },
+    {
+      id: "health",
+      phone: "first",
+      header: t("column.health"),
+      cell: (channel) => <ChannelHealth channel={channel} />,
+    },
+    { id: "provider", phone: "second", header: t("column.provider"), cell: ({ provider }) => provider },
     {
       id: "origin",
       header: t("column.origin"),
@@ -66,6 +71,7 @@ function useColumns(): readonly TableColumn<ListedChannel>[] {
     },
     {
       id: "credential",
+      phone: "second",
       header: t("column.credential"),
       cell: (channel) => (
         <OneLine>

@@ -11,9 +11,18 @@ import { statusLevel } from "./outcomes.ts";
 
 export type RequestRow = Output<"requests.list">["data"][number];
 
-const NOTHING = <span className="text-muted">–</span>;
+const NOTHING = (
+  <span data-nothing className="text-muted">
+    –
+  </span>
+);
 
 export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
+  return [...useSubjectColumns(), ...useFigureColumns()];
+}
+
+/** When a request came, how it ended, and what and whom it concerns. */
+function useSubjectColumns(): readonly TableColumn<RequestRow>[] {
   const { t } = useTranslation("requests");
   return [
     {
@@ -25,13 +34,19 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
         </TextLink>
       ),
     },
-    { id: "status", header: t("column.status"), cell: (row) => <StatusCell row={row} /> },
+    { id: "status", phone: "first", header: t("column.status"), cell: (row) => <StatusCell row={row} /> },
     {
       id: "model",
+      phone: "second",
       header: t("column.model"),
       cell: ({ model, askedModel }) => <Short text={model ?? askedModel} />,
     },
-    { id: "key", header: t("column.key"), cell: ({ keyName, keyId }) => <Short text={keyName ?? keyId} /> },
+    {
+      id: "key",
+      phone: "second",
+      header: t("column.key"),
+      cell: ({ keyName, keyId }) => <Short text={keyName ?? keyId} />,
+    },
     {
       id: "organization",
       header: t("column.organization"),
@@ -40,8 +55,16 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
     },
     { id: "channel", header: t("column.channel"), cell: ({ channel }) => <Short text={channel} /> },
     { id: "route", header: t("column.route"), isOptional: true, cell: ({ route }) => route ?? NOTHING },
+  ];
+}
+
+/** The figures of a request. */
+function useFigureColumns(): readonly TableColumn<RequestRow>[] {
+  const { t } = useTranslation("requests");
+  return [
     {
       id: "usage",
+      phone: "second",
       header: t("column.usage"),
       isNumber: true,
       cell: (row) => (
@@ -50,9 +73,16 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
         </span>
       ),
     },
-    { id: "attempts", header: t("column.attempts"), isNumber: true, cell: ({ attempts }) => attempts },
+    {
+      id: "attempts",
+      header: t("column.attempts"),
+      isNumber: true,
+      isOptional: true,
+      cell: ({ attempts }) => attempts,
+    },
     {
       id: "duration",
+      phone: "second",
       header: t("column.duration"),
       isNumber: true,
       cell: ({ durationMs }) =>
@@ -62,7 +92,13 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
           <span className="whitespace-nowrap">{formatDuration(durationMs)}</span>
         ),
     },
-    { id: "amount", header: t("column.amount"), isNumber: true, cell: (row) => <Amount row={row} /> },
+    {
+      id: "amount",
+      phone: "first",
+      header: t("column.amount"),
+      isNumber: true,
+      cell: (row) => <Amount row={row} />,
+    },
     {
       id: "id",
       header: t("column.id"),
@@ -76,7 +112,7 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
 function Short({ text }: { text: string | null }) {
   if (text === null) return NOTHING;
   return (
-    <span title={text} className="block max-w-56 truncate">
+    <span title={text} className="block max-w-38 truncate 3xl:max-w-72">
       {text}
     </span>
   );
@@ -86,7 +122,9 @@ function StatusCell({ row: { status, code } }: { row: RequestRow }) {
   return (
     <span className="flex flex-col items-start gap-0.5">
       <Status level={statusLevel(status)}>{status}</Status>
-      {code !== null && <code className="max-w-44 truncate font-mono text-xs text-muted">{code}</code>}
+      {code !== null && (
+        <code className="max-w-32 truncate font-mono 3xl:max-w-64 text-xs text-muted">{code}</code>
+      )}
     </span>
   );
 }

@@ -37,32 +37,35 @@ export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly
     { id: "name", header: t(`usage.by.${by}`), cell: ({ name }) => (name === "" ? t(noneOf(by)) : name) },
     {
       id: "amount",
+      phone: "first",
       header: t("usage.amount"),
       isNumber: true,
       cell: ({ amount }) => <Money amount={amount} currency={currency} />,
     },
-    { id: "share", header: t("usage.share"), isNumber: true, cell: ({ share }) => formatShare(share) },
+    {
+      id: "share",
+      phone: "second",
+      header: t("usage.share"),
+      isNumber: true,
+      cell: ({ share }) => formatShare(share),
+    },
     {
       id: "change",
+      phone: "second",
       header: t("usage.change"),
       isNumber: true,
       cell: (group) => <Change group={group} currency={currency} />,
     },
     {
       id: "requests",
+      phone: "named",
       header: t("usage.requests"),
       isNumber: true,
-      cell: ({ id, requests }) =>
-        filter === null ? (
-          formatCount(requests)
-        ) : (
-          <TextLink to="/requests" search={search(id)}>
-            {formatCount(requests)}
-          </TextLink>
-        ),
+      cell: ({ id, requests }) => <Requests count={requests} search={filter === null ? null : search(id)} />,
     },
     {
       id: "errors",
+      phone: "named",
       header: t("usage.errors"),
       isNumber: true,
       cell: ({ id, errors }) => <Errors count={errors} search={search(id)} />,
@@ -82,6 +85,16 @@ export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly
       cell: ({ margin }) => <Money amount={margin} currency={currency} />,
     },
   ];
+}
+
+/** The number of requests, which links to their list where the list has a filter for the group. */
+function Requests({ count, search }: { count: number; search: object | null }) {
+  if (search === null) return formatCount(count);
+  return (
+    <TextLink to="/requests" search={{ ...search }}>
+      {formatCount(count)}
+    </TextLink>
+  );
 }
 
 /** The number of failed requests, which links to their list. A dash when they are not counted. */

@@ -52,17 +52,19 @@ export function WebhookDeliveries() {
 }
 
 function useColumns(): TableColumn<Delivery>[] {
-  const { t } = useTranslation("settings");
+  const { t } = useTranslation(["settings", "shell"]);
   return [
     { id: "created", header: t("delivery.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       id: "state",
+      phone: "first",
       header: t("delivery.state"),
       cell: ({ status }) => <Status level={LEVELS[status]}>{t(`delivery.${status}`)}</Status>,
     },
-    { id: "event", header: t("delivery.event"), cell: ({ event }) => event },
+    { id: "event", phone: "second", header: t("delivery.event"), cell: ({ event }) => event },
     {
       id: "job",
+      phone: "second",
       header: t("delivery.job"),
       cell: ({ jobId }) =>
         jobId !== "" && (
@@ -83,6 +85,7 @@ function useColumns(): TableColumn<Delivery>[] {
     { id: "attempts", header: t("delivery.attempts"), cell: ({ attempts }) => attempts, isNumber: true },
     {
       id: "result",
+      phone: "second",
       header: t("delivery.result"),
       cell: ({ lastResult }) => (
         <span className="block max-w-64 truncate" title={lastResult ?? ""}>
@@ -95,7 +98,12 @@ function useColumns(): TableColumn<Delivery>[] {
       header: t("delivery.next"),
       cell: ({ nextAt }) => nextAt !== null && <Time at={nextAt} />,
     },
-    { id: "actions", header: "", isNumber: true, cell: (view) => <Redeliver view={view} /> },
+    {
+      id: "actions",
+      header: t("shell:rowActions"),
+      isAction: true,
+      cell: (view) => <Redeliver view={view} />,
+    },
   ];
 }
 

@@ -53,7 +53,7 @@ export default function WebhooksPage() {
 }
 
 function useColumns(onSecret: (secret: string) => void): TableColumn<Endpoint>[] {
-  const { t } = useTranslation("settings");
+  const { t } = useTranslation(["settings", "shell"]);
   const organizations = useOrganizationOptions();
   return [
     {
@@ -71,17 +71,23 @@ function useColumns(onSecret: (secret: string) => void): TableColumn<Endpoint>[]
     { id: "format", header: t("webhook.format"), cell: ({ format }) => t(`webhook.format.${format}`) },
     {
       id: "organization",
+      phone: "second",
       header: t("webhook.organization"),
       cell: ({ organizationId }) =>
         organizationId === null
           ? t("webhook.ofAll")
           : (organizations.find(({ id }) => id === organizationId)?.label ?? organizationId),
     },
-    { id: "created", header: t("webhook.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      id: "created",
+      phone: "named",
+      header: t("webhook.created"),
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+    },
     {
       id: "actions",
-      header: "",
-      isNumber: true,
+      header: t("shell:rowActions"),
+      isAction: true,
       cell: (view) => <WebhookActions view={view} onSecret={onSecret} />,
     },
   ];

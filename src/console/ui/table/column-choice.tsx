@@ -4,6 +4,7 @@ import { Menu, MenuItem, MenuTrigger } from "react-aria-components/Menu";
 import { Popover } from "react-aria-components/Popover";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../forms/button.tsx";
+import type { Screen } from "./screen.ts";
 
 /** Chooses the columns of a table; the first always stays. */
 export function ColumnChoice({
@@ -16,8 +17,7 @@ export function ColumnChoice({
   onChange(visible: Record<string, boolean>): void;
 }) {
   const { t } = useTranslation();
-  const choosable = columns.slice(1);
-  const first = columns[0];
+  const choosable = columns.slice(1).filter(({ isAction }) => !isAction);
   return (
     <MenuTrigger>
       <IconButton icon={Columns3} label={t("columns")} />
@@ -27,11 +27,7 @@ export function ColumnChoice({
           selectionMode="multiple"
           selectedKeys={choosable.filter(({ id }) => visible[id]).map(({ id }) => id)}
           onSelectionChange={(keys) =>
-            onChange(
-              Object.fromEntries(
-                columns.map(({ id }) => [id, id === first?.id || keys === "all" || keys.has(id)]),
-              ),
-            )
+            onChange(Object.fromEntries(choosable.map(({ id }) => [id, keys === "all" || keys.has(id)])))
           }
           className="max-h-80 overflow-auto p-1 outline-none"
         >
@@ -55,23 +51,35 @@ interface ChoosableColumn {
   id: string;
   header: string;
   isOptional?: boolean;
+  isAction?: boolean;
+  phone?: string;
 }
 
 /** Returns the visible columns of a table, as chosen in this browser, and a function that changes them. */
 export function useVisibleColumns(
   table: string,
   columns: readonly ChoosableColumn[],
+  screen: Screen,
 ): [Record<string, boolean>, (visible: Record<string, boolean>) => void] {
   const stored = `gateway.columns.${table}`;
   const [chosen, setChosen] = useState<Record<string, boolean>>(() =>
     JSON.parse(localStorage.getItem(stored) ?? "{}"),
   );
   const visible = Object.fromEntries(
-    columns.map(({ id, isOptional }) => [id, chosen[id] ?? isOptional !== true]),
+    columns.map((column, index) => [
+      column.id,
+      index === 0 || column.isAction === true || (chosen[column.id] ?? isUsual(column, screen)),
+    ]),
   );
   const choose = (visible: Record<string, boolean>) => {
     localStorage.setItem(stored, JSON.stringify(visible));
     setChosen(visible);
   };
   return [visible, choose];
+}
+
+/** True for a column that is shown on a screen unless another choice is made. */
+function isUsual({ phone, isOptional }: ChoosableColumn, screen: Screen): boolean {
+  if (screen === "phone") return phone !== undefined;
+  return screen === "wide" || isOptional !== true;
 }

@@ -13,16 +13,28 @@ import type { List } from "../../api/queries.ts";
 import { FailedState } from "../page/failed-state.tsx";
 import { Skeleton } from "../page/skeleton.tsx";
 import { ColumnChoice, useVisibleColumns } from "./column-choice.tsx";
+import { useFit } from "./fit.ts";
+import { useScreen } from "./screen.ts";
 import { useTableKeys } from "./table-keys.ts";
+import { TwoLineHead, TwoLineRow } from "./two-line-row.tsx";
 
 export interface TableColumn<Row> {
   id: string;
   header: string;
+  /** An absent value is a dash marked by `data-nothing`: rows of two lines leave it out. */
   cell(row: Row): ReactNode;
   /** True to align the column to the right, for numbers. */
   isNumber?: boolean;
-  /** True to hide the column until the user chooses it. */
+  /** True to show the column only on wide screens, until the user chooses it. */
   isOptional?: boolean;
+  /** A button or menu of the row at its end; its header is only read aloud, and it is always shown. */
+  isAction?: boolean;
+  /**
+   * Its line where rows have two, as on a phone or where the columns do not fit: the second with its header before the
+   * value where it is `named`. Without one a phone does not show it until it is chosen. The first column and actions stand
+   * on the first line.
+   */
+  phone?: "first" | "second" | "named";
 }
 
 interface DataTableProps<Row> {
@@ -51,13 +63,15 @@ const features = tableFeatures({ columnVisibilityFeature });
 type Features = typeof features;
 
 const ROW_HEIGHT = 41;
+const TWO_LINE_ROW_HEIGHT = 65;
 const OVERSCAN = 12;
 const SKELETON_ROWS = { short: 3, long: 8 };
 
 /** A table that reads more rows as it is scrolled. Only the rows in sight are in the document. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { id, columns, list, filters, actions } = props;
-  const [visible, setVisible] = useVisibleColumns(id, columns);
+  const screen = useScreen();
+  const [visible, setVisible] = useVisibleColumns(id, columns, screen);
   const isFailed = list.error !== null && list.rows === undefined;
   return (
     <section
@@ -73,23 +87,28 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
       </div>
       {isFailed && list.error && <FailedState error={list.error} at={list.failedAt} onRetry={list.retry} />}
       {!isFailed && list.rows?.length === 0 && props.empty}
-      {!isFailed && list.rows?.length !== 0 && <Rows {...props} visible={visible} />}
+      {!isFailed && list.rows?.length !== 0 && (
+        <Rows {...props} visible={visible} isPhone={screen === "phone"} />
+      )}
     </section>
   );
 }
 
-type RowsProps<Row> = DataTableProps<Row> & { visible: Record<string, boolean> };
+type RowsProps<Row> = DataTableProps<Row> & { visible: Record<string, boolean>; isPhone: boolean };
 
 function Rows<Row extends RowData>(props: RowsProps<Row>) {
   const { label, list, onOpen } = props;
   const { t } = useTranslation();
   const scroller = useRef<HTMLDivElement>(null);
-  const { rows, columns: shown, virtualizer } = useRowsInSight(props, scroller);
+  const isFitting = useFit(scroller, JSON.stringify(props.visible), list.rows !== undefined);
+  const isTwoLine = props.isPhone || !isFitting;
+  const { rows, columns: shown, virtualizer } = useRowsInSight(props, isTwoLine, scroller);
   const onKeyDown = useTableKeys(virtualizer, rows.length);
   const items = virtualizer.getVirtualItems();
   const first = virtualizer.range?.startIndex ?? 0;
   const before = items[0]?.start ?? 0;
   const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
+  const width = isTwoLine ? 1 : shown.length;
   return (
     <div ref={scroller} className="max-h-[calc(100dvh-9rem)] min-h-40 overflow-auto rounded-b-lg">
       <table
@@ -99,12 +118,12 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
         onKeyDown={onKeyDown}
         className="w-full border-separate border-spacing-0"
       >
-        <Head columns={shown} />
+        {isTwoLine ? <TwoLineHead label={label} /> : <Head columns={shown} />}
         <tbody>
           {list.rows === undefined && (
-            <SkeletonRows width={shown.length} count={SKELETON_ROWS[props.isShort ? "short" : "long"]} />
+            <SkeletonRows width={width} count={SKELETON_ROWS[props.isShort ? "short" : "long"]} />
           )}
-          {before > 0 && <Gap height={before} width={shown.length} />}
+          {before > 0 && <Gap height={before} width={width} />}
           {items.map(({ index }) => {
             const row = rows[index];
             return (
@@ -115,13 +134,18 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
                   index={index}
                   isFirst={index === first}
                   measure={virtualizer.measureElement}
-                  columns={shown}
                   {...(onOpen && { onOpen })}
-                />
+                >
+                  {isTwoLine ? (
+                    <TwoLineRow row={row.original} columns={shown} />
+                  ) : (
+                    <Cells row={row.original} columns={shown} />
+                  )}
+                </BodyRow>
               )
             );
           })}
-          {after > 0 && <Gap height={after} width={shown.length} />}
+          {after > 0 && <Gap height={after} width={width} />}
         </tbody>
       </table>
       {list.isReadingMore && <p className="px-4 py-3 text-center text-muted">{t("loading")}</p>}
@@ -132,6 +156,7 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
 /** Returns all rows, the rows that are in the document, and the visible columns. */
 function useRowsInSight<Row extends RowData>(
   { columns, list, rowId, visible }: RowsProps<Row>,
+  isTwoLine: boolean,
   scroller: RefObject<HTMLDivElement | null>,
 ) {
   const definitions = useMemo(
@@ -149,7 +174,7 @@ function useRowsInSight<Row extends RowData>(
   const virtualizer = useVirtualizer<HTMLDivElement, HTMLTableRowElement>({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => (isTwoLine ? TWO_LINE_ROW_HEIGHT : ROW_HEIGHT),
     getItemKey: (index) => rows[index]?.id ?? index,
     overscan: OVERSCAN,
     onChange: ({ range }) => {
@@ -157,23 +182,25 @@ function useRowsInSight<Row extends RowData>(
         list.readMore();
     },
   });
-  const shown = table.getVisibleLeafColumns().map(({ id }) => columns.find((column) => column.id === id));
+  const shown = table
+    .getVisibleLeafColumns()
+    .flatMap(({ id }) => columns.find((column) => column.id === id) ?? []);
   return { rows, columns: shown, virtualizer };
 }
 
 const NONE: readonly never[] = [];
 
-function Head<Row>({ columns }: { columns: readonly (TableColumn<Row> | undefined)[] }) {
+function Head<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
   return (
     <thead>
       <tr>
-        {columns.map((column) => (
+        {columns.map(({ id, header, isNumber, isAction }) => (
           <th
-            key={column?.id}
+            key={id}
             scope="col"
-            className={`sticky top-0 z-10 border-b border-line bg-surface px-4 py-2 text-xs font-medium whitespace-nowrap text-muted ${column?.isNumber ? "text-right" : "text-left"}`}
+            className={`sticky top-0 z-10 border-b border-line bg-surface px-2.5 py-2 text-xs font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4 ${isNumber || isAction ? "text-right" : "text-left"}`}
           >
-            {column?.header}
+            {isAction ? <span className="sr-only">{header}</span> : header}
           </th>
         ))}
       </tr>
@@ -186,16 +213,16 @@ function BodyRow<Row extends RowData>({
   index,
   isFirst,
   measure,
-  columns,
   onOpen,
+  children,
 }: {
   row: TableRow<Features, Row>;
   index: number;
   /** True for the first row in sight, which Tab leads to. */
   isFirst: boolean;
   measure(row: HTMLTableRowElement | null): void;
-  columns: readonly (TableColumn<Row> | undefined)[];
   onOpen?: (row: Row) => void;
+  children: ReactNode;
 }) {
   return (
     <tr
@@ -211,16 +238,20 @@ function BodyRow<Row extends RowData>({
         if (event.key === "Enter" && event.target === event.currentTarget) onOpen?.(row.original);
       }}
     >
-      {columns.map((column) => (
-        <td
-          key={column?.id}
-          className={`h-10 max-w-96 border-b border-line px-4 py-1.5 break-keep group-last:border-b-0 ${column?.isNumber ? "text-right" : "text-left"}`}
-        >
-          {column?.cell(row.original)}
-        </td>
-      ))}
+      {children}
     </tr>
   );
+}
+
+function Cells<Row>({ row, columns }: { row: Row; columns: readonly TableColumn<Row>[] }) {
+  return columns.map(({ id, cell, isNumber, isAction }) => (
+    <td
+      key={id}
+      className={`h-10 max-w-96 border-b border-line px-2.5 py-1.5 break-keep group-last:border-b-0 first:pl-4 last:pr-4 ${isNumber || isAction ? "text-right" : "text-left"}`}
+    >
+      {cell(row)}
+    </td>
+  ));
 }
 
 function isInteractive(target: EventTarget, row: Element): boolean {
@@ -240,7 +271,7 @@ function SkeletonRows({ width, count }: { width: number; count: number }) {
   return Array.from({ length: count }, (_, row) => (
     <tr key={row} aria-hidden>
       {Array.from({ length: width }, (_, cell) => (
-        <td key={cell} className="h-10 border-b border-line px-4">
+        <td key={cell} className="h-10 border-b border-line px-2.5 first:pl-4 max-sm:h-16">
           <Skeleton className="h-3 w-24 max-w-full" />
         </td>
       ))}

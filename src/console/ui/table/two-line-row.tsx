@@ -1,0 +1,40 @@
+import type { TableColumn } from "./data-table.tsx";
+
+/** A row of two lines is one cell, so that one header is enough. */
+export function TwoLineHead({ label }: { label: string }) {
+  return (
+    <thead className="sr-only">
+      <tr>
+        <th scope="col">{label}</th>
+      </tr>
+    </thead>
+  );
+}
+
+/** A row of a table in one cell: its name, state and amount, and below them its details. */
+export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly TableColumn<Row>[] }) {
+  const [name, ...others] = columns;
+  const first = others.filter(({ phone, isAction }) => phone === "first" && !isAction);
+  const second = others.filter(({ phone, isAction }) => phone !== "first" && !isAction);
+  const actions = others.filter(({ isAction }) => isAction);
+  return (
+    <td className="max-w-0 border-b border-line px-4 py-2.5 group-last:border-b-0">
+      <div className="flex min-h-6 items-center gap-3">
+        <span className="min-w-0 flex-1 truncate">{name?.cell(row)}</span>
+        {[...first, ...actions].map(({ id, cell }) => (
+          <span key={id} className="shrink-0 empty:hidden has-data-nothing:hidden">
+            {cell(row)}
+          </span>
+        ))}
+      </div>
+      <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+        {second.map(({ id, header, cell, phone }) => (
+          <span key={id} className="max-w-full min-w-0 break-words empty:hidden has-data-nothing:hidden">
+            {phone !== "second" && `${header} `}
+            {cell(row)}
+          </span>
+        ))}
+      </div>
+    </td>
+  );
+}
