@@ -113,11 +113,24 @@ describe.skipIf(chromium === null)("the playground's pictures", () => {
     expect(await page.$$eval("article img", (all) => all.length)).toBe(2);
   });
 
-  test("the code shown makes the same request", async () => {
+  test("the code shown makes the same request; its colours change nothing that is copied", async () => {
     const { page, gateway } = console;
     await console.open("/playground?model=sandbox-c");
     await console.fill("Prompt", "It's a harbour\nwith $HOME in it");
     await console.press("button", "Show as code");
+    for (const tab of ["curl", "Python", "TypeScript"]) {
+      await console.press("tab", tab);
+      await page.waitForSelector("[role=tabpanel] code span");
+      await page.evaluate("navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }");
+      await console.press("button", "Copy");
+      const shown = await page.$eval("pre", ({ textContent }) => textContent);
+      await page.waitForFunction(`globalThis.copied === ${JSON.stringify(shown)}`);
+      for (const theme of ["light", "dark"]) {
+        await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
+        expect(await console.accessibilityFindings()).toEqual([]);
+      }
+    }
+    await console.press("tab", "curl");
     const curl = await page.$eval("pre", ({ innerText }) => innerText);
     const response = (await run(["bash", "-c", `${curl} -s`], gateway.key)) as { data: { url: string }[] };
     await console.press("tab", "TypeScript");

@@ -9,6 +9,7 @@ import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
+import type { Snippet } from "../../ui/text/code-snippet.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { TokenDialog } from "./token-dialog.tsx";
 
@@ -93,9 +94,10 @@ function TokenRow({ token }: { token: Token }) {
   );
 }
 
-function curlSnippet(secret: string) {
+function curlSnippet(secret: string): Snippet {
   return {
     label: "curl",
+    language: "bash",
     code: `curl ${location.origin}/admin/v1/keys -H "Authorization: Bearer ${secret}"`,
   };
 }

@@ -72,6 +72,7 @@ console.log(reply.data[0].url);`,
 function curl(url: string, secret: string, body: string): Snippet {
   return {
     label: "curl",
+    language: "bash",
     code: `curl ${url} \\
   -H "Authorization: Bearer ${secret}" \\
   -H "Content-Type: application/json" \\
@@ -82,6 +83,7 @@ function curl(url: string, secret: string, body: string): Snippet {
 function python(base: string, secret: string, call: string): Snippet {
   return {
     label: "Python",
+    language: "python",
     code: `from openai import OpenAI
 
 client = OpenAI(base_url="${base}", api_key="${secret}")
@@ -92,6 +94,7 @@ ${call}`,
 function typescript(base: string, secret: string, call: string): Snippet {
   return {
     label: "TypeScript",
+    language: "typescript",
     code: `import OpenAI from "openai";
 
 const client = new OpenAI({ baseURL: "${base}", apiKey: "${secret}" });

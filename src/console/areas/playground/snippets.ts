@@ -4,9 +4,9 @@ import type { FormField, GatewayCall } from "./gateway.ts";
 /** A call as a program would make it, with a key from the environment. */
 export function snippetsOf(call: GatewayCall, base: string): Snippet[] {
   return [
-    { label: "curl", code: curl(call, base) },
-    { label: "Python", code: python(call, base) },
-    { label: "TypeScript", code: typescript(call, base) },
+    { label: "curl", language: "bash", code: curl(call, base) },
+    { label: "Python", language: "python", code: python(call, base) },
+    { label: "TypeScript", language: "typescript", code: typescript(call, base) },
   ];
 }
 

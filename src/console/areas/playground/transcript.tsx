@@ -1,5 +1,6 @@
 import { useEffect, useRef, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { Code } from "../../ui/text/code.tsx";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
 import type { Turn } from "./conversation.ts";
 import { Billed, RequestId, ResultFailure, ResultState } from "./result-parts.tsx";
@@ -70,10 +71,15 @@ export function SaidItem({
       <span className="text-xs font-medium text-muted">{speaker}</span>
       {children}
       <p className={`break-words whitespace-pre-wrap ${look}`} data-role={role}>
-        {text}
+        {isJson(text) ? <Code code={text} language="json" /> : text}
       </p>
     </li>
   );
+}
+
+/** True for the start of a JSON object or list, such as a tool's arguments or a prompt that was cut. */
+function isJson(text: string): boolean {
+  return /^\s*(?:\{\s*["}]|\[\s*["[{])/.test(text);
 }
 
 /** Tokens, speed, charge and request id. */

@@ -3,11 +3,13 @@ import { useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components/Tabs";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../forms/button.tsx";
+import { Code, type CodeLanguage } from "./code.tsx";
 import { useCopy } from "./copy.ts";
 
 export interface Snippet {
   /** Name of the language or tool, such as curl. */
   label: string;
+  language: CodeLanguage;
   code: string;
 }
 
@@ -41,13 +43,13 @@ export function CodeSnippet({ snippets, label }: { snippets: readonly Snippet[];
           onPress={copy}
         />
       </div>
-      {snippets.map(({ label, code }) => (
+      {snippets.map(({ label, language, code }) => (
         <TabPanel key={label} id={label}>
           <pre
             tabIndex={0}
             className="max-h-96 overflow-auto p-4 font-mono text-xs leading-5 -outline-offset-2!"
           >
-            {code}
+            <Code code={code} language={language} />
           </pre>
         </TabPanel>
       ))}
