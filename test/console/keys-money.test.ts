@@ -58,7 +58,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await tabTo(console.page, "Apply");
     await console.page.keyboard.press("Enter");
     await console.see("The price was changed");
-    await console.see("Organization's row");
+    await console.see("Organization's price");
     await console.untilClosed();
     await until("the price to hold", async () => {
       const found = await console.gateway.call(`/v1/pricing/lookup?model=${MODEL}&quality=low`);

@@ -4,6 +4,7 @@
 export interface ListedModel {
   id: string;
   display_name?: string;
+  owned_by: string;
   type: "image" | "chat" | "messages" | "embedding";
   parameters: {
     size?: { tiers: string[]; pixels?: { max_edge: number; multiple_of: number } };

@@ -57,7 +57,7 @@ export function AlertDialog({ view, onClose }: { view: Alert | null; onClose(): 
         help={t("form.emails.help")}
         placeholder="ops@example.org"
       />
-      {emails.length > 0 && !hasMail && <NoMail />}
+      {emails.length > 0 && hasMail === false && <NoMail />}
       <SwitchField name="usesWebhooks" label={t("form.webhooks")} help={t("form.nobody")} />
     </FormDialog>
   );

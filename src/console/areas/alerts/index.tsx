@@ -8,6 +8,7 @@ import { useCan, useSession } from "../../api/session.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { After } from "../../ui/page/after.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
@@ -30,7 +31,7 @@ export default function AlertsPage() {
   const list = useList("alerts.list", id === null ? {} : { organizationId: id });
   const actions = (
     <>
-      {can("admin", "installation") && hasMail && <MailTest />}
+      {can("admin", "installation") && hasMail === true && <MailTest />}
       {can("admin") && (
         <Button kind="primary" onPress={() => setCreating(true)}>
           {t("create")}
@@ -50,19 +51,20 @@ export default function AlertsPage() {
         label={t("title")}
         columns={useColumns()}
         list={list}
-        isShort
         rowId={({ id }) => id}
         filters={<h2 className="px-1 font-semibold">{t("title")}</h2>}
         empty={
           <EmptyState
             icon={BellRing}
-            action={can("admin", "installation") && <Suggested hasMail={hasMail} />}
+            action={can("admin", "installation") && <Suggested hasMail={hasMail === true} />}
           >
             {t("empty")}
           </EmptyState>
         }
       />
-      <AlertEvents />
+      <After list={list}>
+        <AlertEvents />
+      </After>
       {isCreating && <AlertDialog view={null} onClose={() => setCreating(false)} />}
     </Page>
   );
@@ -127,7 +129,7 @@ function useColumns(): TableColumn<Alert>[] {
       cell: (view) => (
         <span className="flex flex-wrap items-center gap-2">
           {words.notified(view)}
-          {view.emails.length > 0 && !hasMail && <NoMail />}
+          {view.emails.length > 0 && hasMail === false && <NoMail />}
         </span>
       ),
     },

@@ -2,9 +2,9 @@ import { useTranslation } from "react-i18next";
 import { useOperationQuery } from "../../api/queries.ts";
 import { Status } from "../../ui/text/status.tsx";
 
-/** False when no mail server is configured, so that alerts send no mail. */
-export function useHasMail(): boolean {
-  return useOperationQuery("alerts.list", { limit: 1 }).data?.hasMail ?? true;
+/** False when no mail server is configured, so that alerts send no mail. Null before that is known. */
+export function useHasMail(): boolean | null {
+  return useOperationQuery("alerts.list", { limit: 1 }).data?.hasMail ?? null;
 }
 
 export function NoMail() {

@@ -19,11 +19,7 @@ export function Budgets() {
   const { filters, change } = useFilters();
   const { id } = useOrganization();
   const keyId = filters["key"];
-  const list = useList("budgets.list", {
-    ...(id !== null && { organizationId: id }),
-    ...(keyId !== undefined && { keyId }),
-    limit: 100,
-  });
+  const list = useBudgets();
   const create = can("billing") && (
     <Button kind="primary" onPress={() => change({ new: "budget" })}>
       {t("budgets.create")}
@@ -58,6 +54,16 @@ export function Budgets() {
       />
     </Card>
   );
+}
+
+export function useBudgets() {
+  const { key } = useFilters().filters;
+  const { id } = useOrganization();
+  return useList("budgets.list", {
+    ...(id !== null && { organizationId: id }),
+    ...(key !== undefined && { keyId: key }),
+    limit: 100,
+  });
 }
 
 function LoadingRows() {

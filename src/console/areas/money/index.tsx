@@ -1,7 +1,8 @@
 import { useTranslation } from "react-i18next";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { After } from "../../ui/page/after.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { Budgets } from "./budgets.tsx";
+import { Budgets, useBudgets } from "./budgets.tsx";
 import { LeasesInDoubt } from "./leases.tsx";
 import { LimitsTable } from "./limits-table.tsx";
 
@@ -11,7 +12,9 @@ export default function MoneyPage() {
     <Page title={t("nav.money")} tabs={<AreaTabs area="money" />}>
       <LeasesInDoubt />
       <Budgets />
-      <LimitsTable />
+      <After list={useBudgets()}>
+        <LimitsTable />
+      </After>
     </Page>
   );
 }

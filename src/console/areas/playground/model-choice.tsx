@@ -52,6 +52,9 @@ export function ModelChoice({
           {t("compare")}
         </ToggleButton>
       )}
+      {chosen.some(({ isOfSandbox }) => isOfSandbox) && (
+        <p className="basis-full text-muted">{t("sandbox")}</p>
+      )}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { callGateway } from "./gateway.ts";
 export interface PlaygroundModel {
   id: string;
   displayName: string;
+  isOfSandbox: boolean;
   type: ListedModel["type"];
   /** Options of an image model; null for other models. */
   image: ImageOptions | null;
@@ -57,7 +58,7 @@ export function usePlaygroundPrice(keyId: string | null, query: Record<string, s
   });
 }
 
-function readModel({ id, display_name, type, parameters, limits }: ListedModel): PlaygroundModel {
+function readModel({ id, display_name, owned_by, type, parameters, limits }: ListedModel): PlaygroundModel {
   const { size, aspectRatio, quality, background, output_format, output_compression, mask } = parameters;
   const pixels = size?.pixels;
   const image = {
@@ -75,6 +76,7 @@ function readModel({ id, display_name, type, parameters, limits }: ListedModel):
   return {
     id,
     displayName: display_name ?? id,
+    isOfSandbox: owned_by === "sandbox",
     type,
     image: type === "image" ? image : null,
     maxOutputTokens: limits.max_output_tokens ?? null,

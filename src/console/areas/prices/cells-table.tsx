@@ -12,7 +12,7 @@ export function CellsTable({ row, currency }: { row: ModelPrices; currency: stri
   const { t } = useTranslation("prices");
   if (row.cells.length === 0) return <Status level="warn">{t("unpriced")}</Status>;
   return (
-    <div className="max-w-3xl overflow-x-auto" tabIndex={0} role="region" aria-label={t("detail.cells")}>
+    <div className="max-w-3xl overflow-x-auto" tabIndex={0} role="group" aria-label={t("detail.cells")}>
       {row.type === "image" ? (
         <ImageTable row={row} currency={currency} />
       ) : (

@@ -34,7 +34,7 @@ export function CostTable({
   const { t } = useTranslation("requests");
   return (
     <>
-      <div role="region" aria-label={t("cost.title")} tabIndex={0} className="overflow-x-auto">
+      <div role="group" aria-label={t("cost.title")} tabIndex={0} className="overflow-x-auto">
         <table className="w-full min-w-110 text-right">
           <thead className="text-xs text-muted">
             <tr className="border-b border-line">

@@ -8,6 +8,7 @@ import { useCan } from "../../api/session.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
+import { After } from "../../ui/page/after.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
@@ -40,12 +41,13 @@ export default function WebhooksPage() {
         label={t("webhooks.title")}
         columns={useColumns(setSecret)}
         list={list}
-        isShort
         filters={<h2 className="px-1 font-semibold">{t("webhooks.title")}</h2>}
         rowId={({ id }) => id}
         empty={<EmptyState icon={Webhook}>{t("webhooks.empty")}</EmptyState>}
       />
-      <WebhookDeliveries />
+      <After list={list}>
+        <WebhookDeliveries />
+      </After>
       <NewWebhookDialog isOpen={isCreating} onClose={() => setCreating(false)} onSecret={setSecret} />
       <SecretOnce title={t("webhook.secret")} secret={secret} onClose={() => setSecret(null)} />
     </Page>

@@ -53,10 +53,6 @@ interface DataTableProps<Row> {
   filters?: ReactNode;
   /** Actions such as an export, shown above the table at the right. */
   actions?: ReactNode;
-  /**
-   * True for lists that are usually short: the table is small while it loads, so that the content below does not move.
-   */
-  isShort?: boolean;
 }
 
 const features = tableFeatures({ columnVisibilityFeature });
@@ -65,7 +61,7 @@ type Features = typeof features;
 const ROW_HEIGHT = 41;
 const TWO_LINE_ROW_HEIGHT = 65;
 const OVERSCAN = 12;
-const SKELETON_ROWS = { short: 3, long: 8 };
+const SKELETON_ROWS = 8;
 
 /** A table that reads more rows as it is scrolled. Only the rows in sight are in the document. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
@@ -120,9 +116,7 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
       >
         {isTwoLine ? <TwoLineHead label={label} /> : <Head columns={shown} />}
         <tbody>
-          {list.rows === undefined && (
-            <SkeletonRows width={width} count={SKELETON_ROWS[props.isShort ? "short" : "long"]} />
-          )}
+          {list.rows === undefined && <SkeletonRows width={width} count={SKELETON_ROWS} />}
           {before > 0 && <Gap height={before} width={width} />}
           {items.map(({ index }) => {
             const row = rows[index];
