@@ -4,6 +4,7 @@ import type { Output } from "../../api/call.ts";
 import { useOperationQuery } from "../../api/queries.ts";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { Card } from "../../ui/page/card.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { formatMoney, formatShortCount } from "../../ui/text/format.ts";
@@ -24,7 +25,10 @@ export function KeyUsage({ id }: { id: string }) {
       <QueryState query={usage} skeleton={<Skeleton className="h-80 w-full" />}>
         {(data) =>
           data.totals.requests === 0 ? (
-            <p className="py-6 text-muted">{t("detail.usage.empty")}</p>
+            // As high as the skeleton, so that nothing below moves.
+            <div className="flex min-h-80 flex-col justify-center">
+              <EmptyState>{t("detail.usage.empty")}</EmptyState>
+            </div>
           ) : (
             <UsageView usage={data} />
           )

@@ -1,8 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
-import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
-import { useCan } from "../../api/session.ts";
 import { Card } from "../../ui/page/card.tsx";
 import type { Overview } from "./overview.ts";
 
@@ -14,27 +12,10 @@ const STEPS = [
   { id: "alert", to: "/settings/alerts" },
 ] as const;
 
-/** Heights of the card in the layouts of one, two and five columns. */
-export const CHECKLIST_HEIGHT = "h-[31rem] w-full sm:h-[20.25rem] xl:h-[12rem]";
-const STORED = "gateway.checklist.done";
-
-/** True unless all steps were done at the last check in this browser. */
-export function useHasChecklist(): boolean {
-  const can = useCan();
-  return can("admin") && localStorage.getItem(STORED) === null;
-}
-
-/** The steps after the first start. The list disappears once all are done. */
+/** The steps after the first start. */
 export function Checklist({ steps }: { steps: Overview["checklist"] }) {
   const { t } = useTranslation("overview");
-  const can = useCan();
   const done = STEPS.filter(({ id }) => steps[id]).length;
-  const isDone = done === STEPS.length;
-  useEffect(() => {
-    if (isDone) localStorage.setItem(STORED, "true");
-    else localStorage.removeItem(STORED);
-  }, [isDone]);
-  if (isDone || !can("admin")) return null;
   return (
     <Card title={t("checklist")} about={t("checklist.about", { done, all: STEPS.length })}>
       <ol className="grid gap-3 sm:grid-cols-2 xl:grid-cols-5">

@@ -10,14 +10,16 @@ import { useRange } from "../../ui/filters/range.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import { BudgetCard } from "./budget-card.tsx";
-import { ChannelCard } from "./channel-card.tsx";
-import { CHECKLIST_HEIGHT, Checklist, useHasChecklist } from "./checklist.tsx";
+import { CHECKLIST_HEIGHT, useHasChecklist, useIsToDo } from "./first-steps.ts";
 import { TopCard } from "./top-card.tsx";
 import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 import { Verdict } from "./verdict.tsx";
 import { zoneName } from "../../ui/text/zone.ts";
 
+// Below the first screen, or only at first.
+const BudgetCard = lazy(async () => ({ default: (await import("./budget-card.tsx")).BudgetCard }));
+const ChannelCard = lazy(async () => ({ default: (await import("./channel-card.tsx")).ChannelCard }));
+const Checklist = lazy(async () => ({ default: (await import("./checklist.tsx")).Checklist }));
 const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
 }));
@@ -26,6 +28,7 @@ const FilterSelect = lazy(async () => ({
 export default function OverviewPage() {
   const { t } = useTranslation("overview");
   const query = useOverview();
+  const isToDo = useIsToDo(query.data?.checklist);
   return (
     <Page
       title={t("title")}
@@ -49,7 +52,11 @@ export default function OverviewPage() {
         {(overview) => (
           <div className="flex flex-col gap-4">
             <Verdict overview={overview} />
-            <Checklist steps={overview.checklist} />
+            {isToDo && (
+              <Suspense fallback={<Skeleton className={CHECKLIST_HEIGHT} />}>
+                <Checklist steps={overview.checklist} />
+              </Suspense>
+            )}
             <div className={PARTS}>
               <div className="min-w-0 lg:col-span-2">
                 <SpendCard overview={overview} />
@@ -57,9 +64,13 @@ export default function OverviewPage() {
               <RequestsCard overview={overview} />
               <LatencyCard overview={overview} />
               <TopCard overview={overview} />
-              <BudgetCard budgets={overview.budgets} />
+              <Suspense fallback={<Skeleton className="h-88 w-full" />}>
+                <BudgetCard budgets={overview.budgets} />
+              </Suspense>
             </div>
-            <ChannelCard channels={overview.channels} />
+            <Suspense fallback={<Skeleton className="h-28 w-full" />}>
+              <ChannelCard channels={overview.channels} />
+            </Suspense>
           </div>
         )}
       </QueryState>

@@ -89,7 +89,11 @@ export function SpendCard({ overview }: { overview: Overview }) {
       kind="area"
       series={models}
       format={format}
-      empty={totals.requests === 0 && <NoTraffic />}
+      empty={
+        totals.requests === 0 && (
+          <NoTraffic action={<ButtonLink to="/playground">{t("noTraffic.action")}</ButtonLink>} />
+        )
+      }
     />
   );
 }
@@ -113,11 +117,7 @@ function ChartCard({
   );
 }
 
-export function NoTraffic() {
+export function NoTraffic({ action }: { action?: ReactNode }) {
   const { t } = useTranslation("overview");
-  return (
-    <EmptyState action={<ButtonLink to="/playground">{t("noTraffic.action")}</ButtonLink>}>
-      {t("noTraffic")}
-    </EmptyState>
-  );
+  return <EmptyState action={action}>{t("noTraffic")}</EmptyState>;
 }

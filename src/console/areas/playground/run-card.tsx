@@ -27,7 +27,7 @@ export function RunCard({ run, onCancel, onEdit }: RunCardProps) {
       className="flex min-w-0 flex-1 flex-col gap-3 rounded-lg border border-line bg-surface p-4"
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h3 className="min-w-0 flex-1 truncate font-semibold">{model}</h3>
+        <h2 className="min-w-0 flex-1 truncate font-semibold">{model}</h2>
         <ResultState result={run} />
       </header>
       {state === "running" && <Waiting run={run} onCancel={onCancel} />}

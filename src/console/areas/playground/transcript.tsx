@@ -20,7 +20,7 @@ export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
       className="flex min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-3 pb-2">
-        <h3 className="min-w-0 flex-1 truncate font-semibold">{model}</h3>
+        <h2 className="min-w-0 flex-1 truncate font-semibold">{model}</h2>
         {reply && <ResultState result={reply} />}
       </header>
       <ol

@@ -6,7 +6,7 @@ import {
   type Row as TableRow,
   type RowData,
 } from "@tanstack/react-table";
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { observeElementRect, useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, type ReactNode, type RefObject } from "react";
 import { useTranslation } from "react-i18next";
 import type { List } from "../../api/queries.ts";
@@ -106,7 +106,7 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
   const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   const width = isTwoLine ? 1 : shown.length;
   return (
-    <div ref={scroller} className="max-h-[calc(100dvh-9rem)] min-h-40 overflow-auto rounded-b-lg">
+    <div ref={scroller} className="max-h-[calc(100dvh-9rem)] overflow-auto rounded-b-lg">
       <table
         aria-label={label}
         aria-busy={list.rows === undefined}
@@ -171,6 +171,11 @@ function useRowsInSight<Row extends RowData>(
     estimateSize: () => (isTwoLine ? TWO_LINE_ROW_HEIGHT : ROW_HEIGHT),
     getItemKey: (index) => rows[index]?.id ?? index,
     overscan: OVERSCAN,
+    // As many rows as a screen has at most are there at once, so that later ones do not change the widths of columns.
+    observeElementRect: (virtualizer, report) =>
+      observeElementRect(virtualizer, ({ width, height }) =>
+        report({ width, height: Math.max(height, innerHeight) }),
+      ),
     onChange: ({ range }) => {
       if (range && list.hasMore && !list.isReadingMore && range.endIndex >= rows.length - OVERSCAN)
         list.readMore();
