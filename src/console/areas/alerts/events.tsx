@@ -7,7 +7,7 @@ import { FilterSelect } from "../../ui/filters/filter-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { Moment } from "../../ui/text/time.tsx";
 import type { AlertEventView } from "./views.ts";
 
 /** The events of rules, the latest first. */
@@ -44,7 +44,7 @@ export function AlertEvents() {
 function useColumns(): TableColumn<AlertEventView>[] {
   const { t } = useTranslation("alerts");
   return [
-    { id: "fired", header: t("event.fired"), cell: ({ firedAt }) => <Time at={firedAt} /> },
+    { id: "fired", header: t("event.fired"), cell: ({ firedAt }) => <Moment at={firedAt} /> },
     {
       id: "state",
       phone: "first",
@@ -72,7 +72,7 @@ function useColumns(): TableColumn<AlertEventView>[] {
     {
       id: "resolvedAt",
       header: t("event.resolvedAt"),
-      cell: ({ resolvedAt }) => resolvedAt !== null && <Time at={resolvedAt} />,
+      cell: ({ resolvedAt }) => resolvedAt !== null && <Moment at={resolvedAt} />,
     },
   ];
 }

@@ -20,7 +20,7 @@ import { formatCount } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { Moment, Time } from "../../ui/text/time.tsx";
 import { AUDIT_KINDS, useAuditWords } from "./audit-words.ts";
 
 type AuditEntry = Output<"audit.list">["data"][number];
@@ -93,7 +93,7 @@ function useColumns(): TableColumn<AuditEntry>[] {
       header: t("audit.at"),
       cell: ({ at, revision }) => (
         <TextLink to="." search={(before: object) => ({ ...before, entry: String(revision) })}>
-          <Time at={at} />
+          <Moment at={at} />
         </TextLink>
       ),
     },

@@ -7,7 +7,7 @@ import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Status } from "../../ui/text/status.tsx";
-import { Time, useNow } from "../../ui/text/time.tsx";
+import { Moment, useNow } from "../../ui/text/time.tsx";
 import { STATES, durationOf, isLive, type JobRow } from "./states.ts";
 
 interface Choice {
@@ -27,7 +27,7 @@ export function useJobColumns(choice: Choice | null): readonly TableColumn<JobRo
       header: t("column.createdAt"),
       cell: ({ id, createdAt }) => (
         <TextLink to="/jobs/$id" params={{ id }}>
-          <Time at={createdAt} />
+          <Moment at={createdAt} />
         </TextLink>
       ),
     },

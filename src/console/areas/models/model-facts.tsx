@@ -48,6 +48,7 @@ export function ModelFacts({ model }: { model: ModelRow }) {
 export function Capabilities({ model: { image, text, embedding } }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const { t: shell } = useTranslation();
+  const modality = (name: string) => t([`modality.${name}`, "modality"] as never, { name }) as string;
   const listed = (items: readonly string[]) => (items.length === 0 ? null : items.join(", "));
   if (image)
     return (
@@ -69,8 +70,8 @@ export function Capabilities({ model: { image, text, embedding } }: { model: Mod
     return (
       <Details
         entries={[
-          [t("cap.input"), listed(text.modalities.input)],
-          [t("cap.output"), listed(text.modalities.output)],
+          [t("cap.input"), listed(text.modalities.input.map(modality))],
+          [t("cap.output"), listed(text.modalities.output.map(modality))],
           [t("cap.maxOutputTokens"), t("cap.tokens", { shown: formatCount(text.maxOutputTokens) })],
           [t("cap.tools"), shell(text.hasTools ? "yes" : "no")],
           [t("cap.reasoning"), text.reasoning],

@@ -6,7 +6,7 @@ import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { Moment } from "../../ui/text/time.tsx";
 import type { Entry } from "./views.ts";
 
 export function useLedgerColumns(): TableColumn<Entry>[] {
@@ -18,7 +18,7 @@ export function useLedgerColumns(): TableColumn<Entry>[] {
       header: t("column.at"),
       cell: ({ id, at, corrects }) => (
         <TextLink to="." search={(before: object) => ({ ...before, entry: corrects ?? id })}>
-          <Time at={at} />
+          <Moment at={at} />
         </TextLink>
       ),
     },

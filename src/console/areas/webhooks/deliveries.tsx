@@ -12,7 +12,7 @@ import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { Moment, Time } from "../../ui/text/time.tsx";
 
 type Delivery = Output<"deliveries.list">["data"][number];
 
@@ -54,7 +54,7 @@ export function WebhookDeliveries() {
 function useColumns(): TableColumn<Delivery>[] {
   const { t } = useTranslation(["settings", "shell"]);
   return [
-    { id: "created", header: t("delivery.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: "created", header: t("delivery.created"), cell: ({ createdAt }) => <Moment at={createdAt} /> },
     {
       id: "state",
       phone: "first",

@@ -82,7 +82,7 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height: element.clientHeight,
-    padding: [8, 20, 0, 0],
+    padding: [8, 28, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -100,8 +100,10 @@ function optionsOf(
         size: 28,
         space: 72,
         values: (_plot, splits, _axis, _space, step) =>
-          splits.map((second) =>
-            step < DAY_SECONDS && !isOfDays ? formatClock(second * 1_000) : formatDay(second * 1_000, zone),
+          withoutRepeated(
+            splits.map((second) =>
+              step < DAY_SECONDS && !isOfDays ? formatClock(second * 1_000) : formatDay(second * 1_000, zone),
+            ),
           ),
       },
       {
@@ -109,7 +111,7 @@ function optionsOf(
         grid,
         size: AXIS_WIDTH,
         space: 44,
-        values: (_plot, splits) => splits.map((value) => format(value)),
+        values: (_plot, splits) => withoutRepeated(splits.map((value) => format(value))),
       },
     ],
     series: [{}, ...plotted, ...(isUnfinished ? plotted.map((each) => unfinished(kind, each)) : [])],
@@ -128,6 +130,11 @@ function optionsOf(
       ],
     },
   };
+}
+
+/** Leaves out labels that repeat the one before, as of steps smaller than the format shows. */
+function withoutRepeated(labels: readonly string[]): (string | null)[] {
+  return labels.map((label, index) => (label === labels[index - 1] ? null : label));
 }
 
 /** Returns the range of the axis, with room for half a bar at both ends. */

@@ -40,6 +40,7 @@ export function Dialog({
       onOpenChange={(isOpen) => !isOpen && onClose()}
       isDismissable={!isAlert}
       isKeyboardDismissDisabled={isHeld}
+      data-dims-page
       className="fixed inset-0 z-40 flex items-end justify-center bg-black/40 sm:items-start sm:p-4 sm:pt-[8vh]"
     >
       <Modal className={`w-full animate-appear ${SIZES[size]}`}>
