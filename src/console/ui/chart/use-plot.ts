@@ -101,9 +101,7 @@ function optionsOf(
         space: 72,
         values: (_plot, splits, _axis, _space, step) =>
           withoutRepeated(
-            splits.map((second) =>
-              step < DAY_SECONDS && !isOfDays ? formatClock(second * 1_000) : formatDay(second * 1_000, zone),
-            ),
+            splits.map((second) => labelOf(second * 1_000, step < DAY_SECONDS && !isOfDays, zone)),
           ),
       },
       {
@@ -130,6 +128,10 @@ function optionsOf(
       ],
     },
   };
+}
+
+function labelOf(at: number, isClock: boolean, zone: Parameters<typeof formatDay>[1]): string {
+  return isClock ? formatClock(at) : formatDay(at, zone);
 }
 
 /** Leaves out labels that repeat the one before, as of steps smaller than the format shows. */
