@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** How much of a table fits on the screen at once. */
+/** A class of screens, by how much of a table they show at once. */
 export type Screen = "phone" | "desk" | "wide";
 
 // The breakpoints `sm` and `3xl` of the style sheet.
