@@ -48,7 +48,7 @@ export function ModelFacts({ model }: { model: ModelRow }) {
 export function Capabilities({ model: { image, text, embedding } }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const { t: shell } = useTranslation();
-  const modality = (name: string) => t([`modality.${name}`, "modality"] as never, { name }) as string;
+  const modality = (name: string) => (name === "text" || name === "image" ? t(`modality.${name}`) : name);
   const listed = (items: readonly string[]) => (items.length === 0 ? null : items.join(", "));
   if (image)
     return (

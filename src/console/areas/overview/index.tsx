@@ -1,16 +1,17 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Suspense, lazy, useCallback } from "react";
+import { Suspense, lazy, useCallback, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import { useEvents, type PageEvent } from "../../api/events.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { operationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { RangePicker } from "../../ui/filters/range-picker.tsx";
 import { useRange } from "../../ui/filters/range.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import { CHECKLIST_HEIGHT, useHasChecklist, useIsToDo } from "./first-steps.ts";
+import type { Overview } from "./overview.ts";
 import { TopCard } from "./top-card.tsx";
 import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 import { Verdict } from "./verdict.tsx";
@@ -23,6 +24,10 @@ const Checklist = lazy(async () => ({ default: (await import("./checklist.tsx"))
 const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
 }));
+
+/** Heights of the list of first steps in the layouts of one, two and five columns. */
+const CHECKLIST_HEIGHT = "h-[31rem] w-full sm:h-[20.25rem] xl:h-[12rem]";
+const STORED = "gateway.checklist.done";
 
 /** Health, spend, traffic and budgets at a glance. */
 export default function OverviewPage() {
@@ -131,4 +136,21 @@ function OverviewSkeleton() {
       </div>
     </div>
   );
+}
+
+/** True unless all steps were done at the last check in this browser. */
+function useHasChecklist(): boolean {
+  const can = useCan();
+  return can("admin") && localStorage.getItem(STORED) === null;
+}
+
+/** True while steps are left for somebody who may take them. */
+function useIsToDo(steps: Overview["checklist"] | undefined): boolean {
+  const can = useCan();
+  const isDone = steps && Object.values(steps).every(Boolean);
+  useEffect(() => {
+    if (isDone === true) localStorage.setItem(STORED, "true");
+    if (isDone === false) localStorage.removeItem(STORED);
+  }, [isDone]);
+  return isDone === false && can("admin");
 }

@@ -13,8 +13,7 @@ import type { List } from "../../api/queries.ts";
 import { FailedState } from "../page/failed-state.tsx";
 import { Skeleton } from "../page/skeleton.tsx";
 import { ColumnChoice, useVisibleColumns } from "./column-choice.tsx";
-import { useFit } from "./fit.ts";
-import { useScreen } from "./screen.ts";
+import { useFit, useScreen } from "./screen.ts";
 import { useTableKeys } from "./table-keys.ts";
 import { TwoLineHead, TwoLineRow } from "./two-line-row.tsx";
 

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useLayoutEffect, useState, useSyncExternalStore, type RefObject } from "react";
 
 /** A class of screens, by how much of a table they show at once. */
 export type Screen = "phone" | "desk" | "wide";
@@ -21,4 +21,28 @@ function subscribe(notify: () => void): () => void {
   return () => {
     for (const query of [PHONE, WIDE]) query.removeEventListener("change", notify);
   };
+}
+
+/**
+ * Returns whether the columns of a table fit beside each other into what scrolls them. `columns` names the shown ones: with
+ * others it is tried again.
+ */
+export function useFit(scroller: RefObject<HTMLElement | null>, columns: string, isLoaded: boolean): boolean {
+  const [needed, setNeeded] = useState({ columns, width: 0 });
+  const [room, setRoom] = useState(0);
+  const isFitting = needed.columns !== columns || needed.width <= room;
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return undefined;
+    const observer = new ResizeObserver(() => setRoom(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [scroller]);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element || !isLoaded || !isFitting || element.scrollWidth <= element.clientWidth) return;
+    setRoom(element.clientWidth);
+    setNeeded({ columns, width: element.scrollWidth });
+  });
+  return isFitting;
 }

@@ -1,4 +1,13 @@
-import type { TableColumn } from "./data-table.tsx";
+import type { ReactNode } from "react";
+
+/** The fields of a table's column that a row of two lines reads. */
+interface Column<Row> {
+  id: string;
+  header: string;
+  cell(row: Row): ReactNode;
+  isAction?: boolean;
+  phone?: "first" | "second" | "named";
+}
 
 /** A row of two lines is one cell, so that one header is enough. */
 export function TwoLineHead({ label }: { label: string }) {
@@ -12,7 +21,7 @@ export function TwoLineHead({ label }: { label: string }) {
 }
 
 /** A row of a table in one cell: its name, state and amount, and below them its details. */
-export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly TableColumn<Row>[] }) {
+export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
   const [name, ...others] = columns;
   const first = others.filter(({ phone, isAction }) => phone === "first" && !isAction);
   const second = others.filter(({ phone, isAction }) => phone !== "first" && !isAction);

@@ -3,8 +3,9 @@ import { useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components/Tabs";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../forms/button.tsx";
-import { Code, type CodeLanguage } from "./code.tsx";
+import { Code } from "./code.tsx";
 import { useCopy } from "./copy.ts";
+import type { CodeLanguage } from "./highlight.tsx";
 
 export interface Snippet {
   /** Name of the language or tool, such as curl. */

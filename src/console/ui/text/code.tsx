@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useState } from "react";
-
-export type CodeLanguage = "bash" | "json" | "python" | "typescript";
+import type { CodeLanguage } from "./highlight.tsx";
 
 type Highlight = typeof import("./highlight.tsx").highlight;
 

@@ -4,7 +4,8 @@ import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
 import { createLowlight } from "lowlight";
 import type { ReactNode } from "react";
-import type { CodeLanguage } from "./code.tsx";
+
+export type CodeLanguage = "bash" | "json" | "python" | "typescript";
 
 const lowlight = createLowlight({ bash, json, python, typescript });
 
