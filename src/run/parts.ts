@@ -125,7 +125,8 @@ function observe(basis: ProcessBasis, log: RequestObserver, observed: ObservedSo
   const live = new LiveMetrics(observed);
   const others = [new RuntimeMetrics(), basis.calls, live, jobMetrics, recorder];
   const otlp = openOtlp(basis);
-  const metrics = new Metrics(gauges(observed), otlp ? [...others, otlp] : others);
+  const channels = () => basis.storage.snapshot.directory().channels.keys();
+  const metrics = new Metrics(gauges(observed), otlp ? [...others, otlp] : others, channels);
   const observers: RequestObserver[] = [log, metrics, traffic, recorder, prompts];
   if (otlp) observers.push(otlp);
   const listeners = observers.map(({ listener }) => listener);

@@ -72,6 +72,16 @@ describe("metrics", () => {
     expect(text).toContain('gateway_attempts_total{channel="c",outcome="answered"} 1\n');
   });
 
+  test("count a vendor's failures from zero on, so that the first one shows as an increase", () => {
+    const metrics = new Metrics([], [], () => ["c"]);
+    const text = formatMetrics(new Map([[null, metrics.families()]]));
+    expect(text).toContain('gateway_attempts_total{channel="c",outcome="account"} 0\n');
+    const attempt = { channel: "c", upstreamModel: "m", durationMs: 20, outcome: "account" } as const;
+    metrics.listener(event({ attempts: [attempt] }));
+    const later = formatMetrics(new Map([[null, metrics.families()]]));
+    expect(later).toContain('gateway_attempts_total{channel="c",outcome="account"} 1\n');
+  });
+
   test("time a stream's first content", () => {
     const text = textOf(event({ firstByteMs: 4, model: "m" }), event({ firstByteMs: 4 }), event());
     expect(text).toContain('gateway_first_byte_seconds_bucket{route="chat",model="m",le="0.005"} 1\n');

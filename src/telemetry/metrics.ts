@@ -1,4 +1,5 @@
 import type { RequestEvent } from "../domain/request-event.ts";
+import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { Counters, Histograms, type Sample } from "./counters.ts";
 import { METRICS, type MetricName, type MetricsOfType } from "./metrics.table.ts";
@@ -39,10 +40,17 @@ export class Metrics {
   readonly #firstBytes = new Histograms(METRICS.gateway_first_byte_seconds.labels, ["model"]);
   readonly #gauges: readonly Gauge[];
   readonly #others: readonly { families(): MetricFamily[] }[];
+  readonly #channels: () => Iterable<string>;
 
-  constructor(gauges: readonly Gauge[] = [], others: readonly { families(): MetricFamily[] }[] = []) {
+  /** `channels` returns the ids of the channels that can be called. */
+  constructor(
+    gauges: readonly Gauge[] = [],
+    others: readonly { families(): MetricFamily[] }[] = [],
+    channels: () => Iterable<string> = () => [],
+  ) {
     this.#gauges = gauges;
     this.#others = others;
+    this.#channels = channels;
   }
 
   /** Counts a request. */
@@ -68,6 +76,9 @@ export class Metrics {
 
   /** Returns all counts so far. */
   families(): MetricFamily[] {
+    // Zero from the start on: a target that is ejected by its first failure has no second one that would show as an increase.
+    for (const channel of this.#channels())
+      for (const outcome of VENDOR_FAULTS) this.#attempts.add([channel, outcome], 0);
     return [
       counter("gateway_requests_total", this.#requests.samples()),
       counter("gateway_model_requests_total", this.#modelRequests.samples()),
@@ -117,6 +128,16 @@ export class Metrics {
 
 /** Labels that may get too many values, in the order in which their values are replaced by `other`. */
 const FOLDABLE = ["organization", "model"];
+
+/** Outcomes of calls that are the vendor's failures. */
+const VENDOR_FAULTS: readonly UpstreamErrorKind[] = [
+  "unreachable",
+  "timeout",
+  "overloaded",
+  "limited",
+  "account",
+  "broken",
+];
 
 const NANOS = 1e9;
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { ERROR_CODES } from "../../src/domain/error-codes.table.ts";
 import { METRICS } from "../../src/telemetry/metrics.table.ts";
+import { QUESTIONS } from "./questions.ts";
 import { DEPLOY, panels, rules } from "./shipped.ts";
 
 /*
@@ -40,6 +41,18 @@ test("the questions in the documents have the panels and queries of the board", 
   const shown = panels.map(({ title, query }) => ({ title, query }));
   expect(shown.length).toBeGreaterThan(20);
   expect(listed).toEqual(shown);
+});
+
+test("the table of questions in the documents names the panels that answer them in the played week", () => {
+  const [, table = ""] = page.split("| Question");
+  const listed = [...table.matchAll(/^\| (?!-)(.+?) +\| (.+?) +\|/gm)].map(([, text, titles]) => [
+    text,
+    titles,
+  ]);
+  const asked = QUESTIONS.map(({ text, panels: answers }) => [text, Object.keys(answers).join("; ")]);
+  expect(listed.slice(0, asked.length)).toEqual(asked);
+  const answering = QUESTIONS.flatMap(({ panels: answers }) => Object.keys(answers));
+  expect(answering).toEqual(panels.map(({ title }) => title));
 });
 
 test("rules and panels ask for metrics that the gateway has", () => {
