@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { parquetReadObjects } from "hyparquet";
 import packageFile from "../../package.json";
 import { isSiteBuilt } from "../documents/pages.ts";
 import { HEIC } from "../support/encoded-pictures.table.ts";
 import { untilServing } from "../support/fleet.ts";
 import { freePort } from "../support/free-port.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway, until } from "../support/gateway.ts";
 import { submit, untilStatus } from "../support/job-calls.ts";
+import { startS3 } from "../upstreams/s3.ts";
 
 /** A vendor that counts no tokens itself; nothing calls it. */
 const yaml = `
@@ -24,19 +26,24 @@ models:
  * Every part of the program that is a file of its own: doors, threads, workers, the console's page, the command line.
  * `npm run release:check` runs it against the package and the one-file executable, too.
  */
+const s3 = startS3();
 let gateway: TestGateway;
 beforeAll(async () => {
   // An empty variable is one that the program must set by itself.
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
     HOUSE_API_KEY: "secret",
+    LEDGER_EXPORT_URL: s3.address.replace("/made/here", "/ledger"),
     BUN_CONFIG_MAX_HTTP_REQUESTS: "",
     MIMALLOC_PURGE_DELAY: "",
   };
   gateway = await startTestGateway({ yaml, env: { ...env, WORKERS: "2", PORT: String(freePort()) } });
   await untilServing(gateway, 2);
 }, 30_000);
-afterAll(() => gateway[Symbol.asyncDispose]());
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await s3.stop();
+});
 
 const messages = [{ role: "user", content: "Say hello." }];
 const image = { prompt: "A lighthouse at dawn", response_format: "b64_json" };
@@ -132,13 +139,27 @@ test("commands read what the gateway wrote", async () => {
   expect(JSON.parse(await gateway.command("keys", "list", "--json"))).toHaveLength(1);
 });
 
-test("no thread has ended", () => {
-  expect(gateway.logs().filter(({ message }) => String(message).includes("has ended"))).toEqual([]);
-});
-
 test("the runtime has its variables, and a signal ends all processes with 0", async () => {
   const environment = readFileSync(`/proc/${gateway.pid}/environ`, "utf8");
   expect(environment).toMatch(/BUN_CONFIG_MAX_HTTP_REQUESTS=\d/);
   expect(environment).toMatch(/MIMALLOC_PURGE_DELAY=\d/);
   expect(await gateway.stop()).toBe(0);
+});
+
+test("the thread that exports the ledger writes what was charged, at the latest after the next start", async () => {
+  await gateway.restart();
+  const charged = (await gateway.ledger()).map(({ id }) => id);
+  const written = await until("every charge in a file", async () => {
+    const files = [...s3.objects.entries()].filter(([name]) => /^ledger\/ledger-.*\.parquet$/.test(name));
+    const rows = await Promise.all(
+      files.map(([, { bytes }]) => parquetReadObjects({ file: bytes.buffer, columns: ["id"] })),
+    );
+    const ids = rows.flat().map(({ id }) => String(id));
+    return ids.length >= charged.length ? ids : undefined;
+  });
+  expect(written.toSorted()).toEqual(charged.toSorted());
+});
+
+test("no thread has ended", () => {
+  expect(gateway.logs().filter(({ message }) => String(message).includes("has ended"))).toEqual([]);
 });
