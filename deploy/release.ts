@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import packageFile from "../package.json";
 import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 import { components } from "./components.ts";
+import { DEPLOY_FILES } from "./deploy-files.ts";
 import { writeImage } from "./image.ts";
 import { packPackage } from "./package.ts";
 import { buildExecutable, type Runtime } from "./program.ts";
@@ -21,7 +22,7 @@ const TARGETS = {
 type Platform = keyof typeof TARGETS;
 
 /**
- * Writes a release into `dist/release`: the npm package, executables, the image, the list of components, where all of it
+ * Writes a release into `dist/release`: the npm package, the files of this folder, executables, the image, the list of components, where all of it
  * comes from, and checksums. The runtimes of other platforms come from npm; one that cannot be had is left out with a
  * line that says so, and with exit code 1.
  */
@@ -37,6 +38,7 @@ async function release(): Promise<void> {
   await run(["npm", "run", "site"], PROGRAM_ROOT);
   const created = new Date(await git("log", "-1", "--format=%cI"));
   await packPackage(folder);
+  await packDeployFiles(join(folder, `gateway-${packageFile.version}-deploy.tar.gz`));
   for (const platform of Object.keys(TARGETS) as Platform[]) {
     const outfile = join(folder, `gateway-${packageFile.version}-${platform}`);
     if (!(await buildFor(platform, outfile))) continue;
@@ -51,6 +53,12 @@ async function release(): Promise<void> {
   const sums = (await digests(folder)).map(({ name, sha256 }) => `${sha256}  ${name}\n`);
   await Bun.write(join(folder, "SHA256SUMS"), sums.join(""));
   process.stdout.write(`${sums.join("")}`);
+}
+
+/** Packs what the documents name of this folder, as it is committed, for whoever has no checkout. */
+async function packDeployFiles(outfile: string): Promise<void> {
+  const paths = DEPLOY_FILES.map((name) => `deploy/${name}`);
+  await run(["git", "archive", "--format=tar.gz", `--output=${outfile}`, "HEAD", ...paths], PROGRAM_ROOT);
 }
 
 /** Returns false where the platform's runtime cannot be had. */

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageFile from "../package.json";
+import { DEPLOY_FILES } from "./deploy-files.ts";
 import { imageConfig } from "./image.ts";
 
 const read = (name: string) => readFile(join(import.meta.dir, name), "utf8");
@@ -29,4 +30,22 @@ test("an image that Docker builds is configured as that of a release", async () 
     `CMD ["${Healthcheck.Test.slice(1).join('", "')}"]`,
   ])
     expect(last).toContain(line);
+});
+
+test("whoever has no checkout finds in the release what the pages for operators name of this folder", async () => {
+  const pages = join(import.meta.dir, "../docs/run");
+  const texts = await Promise.all(
+    (await readdir(pages))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => readFile(join(pages, name), "utf8")),
+  );
+  const named = new Set(
+    texts.flatMap((text) => [...text.matchAll(/deploy\/([\w.-]+)/g)].map(([, name]) => name)),
+  );
+  // An image is built from the source.
+  named.delete("Dockerfile");
+  expect([...named].toSorted()).toEqual([...DEPLOY_FILES].toSorted());
+  for (const text of texts)
+    if (/deploy\/(?!Dockerfile)/.test(text))
+      expect(text).toMatch(/-deploy\.tar\.gz|#files-of-the-folder-deploy/);
 });
