@@ -18,6 +18,7 @@ import { failoverWorkload } from "./workloads/w8-failover.ts";
 import { manyKeysWorkload } from "./workloads/w9-keys.ts";
 import { ledgerWorkload } from "./workloads/w11-ledger.ts";
 import { workersWorkload } from "./workloads/w12-workers.ts";
+import { telemetryWorkload } from "./workloads/w13-telemetry.ts";
 import type { Outcome, Workload } from "./workloads/workload.ts";
 
 /** Every workload, in the order they run. */
@@ -34,6 +35,7 @@ const WORKLOADS: readonly Workload[] = [
   manyKeysWorkload,
   ledgerWorkload,
   workersWorkload,
+  telemetryWorkload,
 ];
 
 const BUSY_LOAD_SHARE = 0.7;

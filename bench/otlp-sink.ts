@@ -1,0 +1,18 @@
+/**
+ * The collector of W13: takes OTLP over HTTP with JSON and counts spans. Started as `bun bench/otlp-sink.ts`; `GET /spans`
+ * returns the count.
+ */
+let spans = 0;
+
+const collector = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    if (request.method === "GET") return new Response(String(spans));
+    const body = await request.text();
+    spans += body.split('"spanId":').length - 1;
+    return Response.json({});
+  },
+});
+
+console.log(`listening ${collector.port}`);
