@@ -99,8 +99,9 @@ class ProgressLine {
       this.refresh();
       return;
     }
+    const isNowKnown = this.#step.total === undefined && total !== undefined;
     Object.assign(this.#step, { done, total });
-    if (performance.now() - this.#refreshedAt > REFRESH_MS) this.refresh();
+    if (isNowKnown || performance.now() - this.#refreshedAt > REFRESH_MS) this.refresh();
   }
 
   refresh(): void {

@@ -78,7 +78,7 @@ test.each(runnable.map((page) => [page.path, page] as const))(
       const command = await commandOf(fence, home);
       if (command === null) continue;
       const { code, output, errors } = await run(command, home);
-      expect({ line: fence.line, code, errors }).toMatchObject({ line: fence.line, code: 0 });
+      expect({ line: fence.line, code, errors, output }).toMatchObject({ line: fence.line, code: 0 });
       const next = fences[index + 1];
       if (next?.mark === "prints") expect(output).toMatch(outputOf(next));
     }

@@ -19,7 +19,7 @@ export const promptRemovalSchema = z.strictObject({
   organizationId: z.string().describe("Whose prompts and replies are deleted"),
   id: z.string().describe("Of this request only").optional(),
   keyId: z.string().describe("Of this key only; the key may be deleted").optional(),
-  before: queryTimeSchema.describe("Of requests before this time only").optional(),
+  before: queryTimeSchema.optional().describe("Of requests before this time only"),
 });
 
 export type PromptRemoval = z.output<typeof promptRemovalSchema>;
