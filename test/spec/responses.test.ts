@@ -106,12 +106,12 @@ test("targets are called as listed, and others take over, by translation or with
 });
 
 test("what only a vendor of the protocol can be told goes to that one alone", async () => {
-  const response = await call({ model: "either", input: "hi", top_logprobs: 2 });
+  const response = await call({ model: "either", input: "hi", reasoning: { mode: "pro" } });
   expect(response.status).toBe(200);
   expect(sent.map(({ path }) => path)).toEqual(["/native/v1/responses"]);
-  const refused = await call({ model: "chat-only", input: "hi", top_logprobs: 2 });
+  const refused = await call({ model: "chat-only", input: "hi", reasoning: { mode: "pro" } });
   expect(refused.status).toBe(400);
-  expect(await refused.json()).toMatchObject({ error: { param: "top_logprobs" } });
+  expect(await refused.json()).toMatchObject({ error: { param: "reasoning.mode" } });
 });
 
 test("a vendor that answers a stream with JSON still gives a stream, with every event", async () => {
