@@ -90,8 +90,8 @@ export interface ImageOrder {
   /** Receives large pictures while they arrive. It is disposed after the response is sent. */
   spool: Spool;
   /**
-   * Returns the record of the vendor's job for a call, by the call's number from 0. Absent when the order ends with
-   * this process.
+   * Returns the record of the vendor's job for a call, by the call's number from 0. Absent when no other
+   * process can continue the order.
    */
   vendorJobs?(call: number): VendorJobRecord;
 }

@@ -54,7 +54,7 @@ export function dialledAt(
   const tls: BunFetchRequestInit["tls"] = {
     ...(isIP(host) === 0 && { serverName: host }),
     ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
-    // Bun never sends a request that has its own check over a pooled connection.
+    // Bun opens a new connection for each request with its own check, and never uses a pooled one.
     checkServerIdentity: (_name, certificate) => {
       const error = checkServerIdentity(host, certificate);
       if (!error) onConnect();
