@@ -100,8 +100,8 @@ export async function readMask(
 }
 
 /**
- * Checks an inpainting mask without decoding it. It must be a PNG with the same size in pixels as image 1, whose
- * transparency marks the area to edit. Throws `invalid_image` with `param` "mask".
+ * Checks an inpainting mask without decoding it. A mask must be a PNG with the same size in pixels as image 1, and its
+ * own transparency marks the area to edit. Throws `invalid_image` with `param` "mask".
  */
 export async function checkMask(mask: Blob, first: { width: number; height: number }): Promise<void> {
   const { format, width, height, hasAlpha } = await checkReference(mask, { param: "mask", name: NAME });

@@ -40,7 +40,7 @@ export class BudgetLease {
   #confirmedChanges = 0;
   /** True when the result of a call that acquires was lost: only the store knows whether it took effect. */
   #isUnclear = false;
-  /** Number of running calls to the store that change `acquired`. `#calls` is the number of those that have ended. */
+  /** Number of running calls to the store that change `acquired`. `#calls` is the number of ended calls. */
   #callsUnderWay = 0;
   #calls = 0;
 

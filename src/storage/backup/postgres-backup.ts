@@ -23,7 +23,7 @@ export async function dumpPostgres(
       const [row] = await sql<{ snapshot: string }[]>`SELECT pg_export_snapshot() AS snapshot`;
       const snapshot = `--snapshot=${row?.snapshot}`;
       const command = ["pg_dump", "--format=custom", ...NO_OWNERS, snapshot, `--file=${target}`, "--dbname"];
-      // A dump is compressed, so the size of the database says nothing about its own.
+      // A dump is compressed, so its size cannot be known from the size of the database.
       await run(server, command, () => onProgress("Copying the database.", 0));
       const journals = copyJournals();
       // The comparison must use the snapshot of the dump, because the running gateway has posted more charges since
