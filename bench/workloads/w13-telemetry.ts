@@ -4,16 +4,19 @@ import { wireRequest } from "../client-connection.ts";
 import { type Gateway, launchGateway } from "../gateway.ts";
 import { type Load, startClosedLoop } from "../load.ts";
 import { cpuBetween, LOAD_CORE, readCpu } from "../machine.ts";
-import { interleave, type Sample, warmUp } from "../measure.ts";
+import { type Sample, warmUp } from "../measure.ts";
 import { type ServerProcess, startScript } from "../processes.ts";
 import type { Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
-import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
+import { spreadOf } from "../statistics.ts";
+import { cpuPerRequest, type Workload } from "./workload.ts";
 
 const CONNECTIONS = 64;
-/** Requests of a window. Spans are sent each second and metrics every ten, so a window must have many requests. */
+/** Requests of a round at each gateway, at least. */
 const REQUESTS = 30_000;
-const MAX_WINDOW_MS = 300_000;
+const MAX_ROUND_MS = 600_000;
+/** Spans are sent every five seconds. */
+const EXPORT_MS = 6_000;
 const SAMPLED = 0.1;
 /** A request without a call to a vendor has one span, one with a call has two. */
 const SPANS = 2;
@@ -33,18 +36,17 @@ export const telemetryWorkload: Workload = {
       });
       started.push(collector);
       const address = `http://127.0.0.1:${collector.address.port}`;
-      const off = { ...(await launch(stage, null)), name: "without telemetry" };
+      const off = await launch(stage, null);
       started.push(off);
-      const exporting = { ...(await launch(stage, address)), name: "with 10 %" };
+      const exporting = await launch(stage, address);
       started.push(exporting);
       for (const gateway of [off, exporting]) await warmUp(gateway, () => startLoad(gateway));
       const before = await spansAt(address);
-      const rounds = await interleave(stage.options.rounds, {
-        floor: () => measureMany(off),
-        gateway: () => measureMany(exporting),
-      });
+      const rounds: Round[] = [];
+      for (let round = 0; round < stage.options.rounds; round++)
+        rounds.push(await measureRound({ floor: off, gateway: exporting }));
       const spans = (await spansAt(address)) - before;
-      const requests = (rounds.length + 1) * REQUESTS;
+      const requests = rounds.reduce((sum, { gateway }) => sum + gateway.completed, 0);
       return {
         rows: [cpuRow(rounds), spansRow(spans / requests)],
         cpuSamples: [],
@@ -55,6 +57,10 @@ export const telemetryWorkload: Workload = {
     }
   },
 };
+
+type Cost = Pick<Sample, "completed" | "cpuMs">;
+type Round = Record<"floor" | "gateway", Cost>;
+const NAMES: readonly (keyof Round)[] = ["floor", "gateway"];
 
 function launch({ machine, mock }: Stage, endpoint: string | null): Promise<Gateway> {
   const upstream = `http://127.0.0.1:${mock.address.port}`;
@@ -70,33 +76,38 @@ function startLoad({ address, key }: Gateway): Promise<Load> {
   return startClosedLoop({ address, requests: [request], expectedStatus: 200, connections: CONNECTIONS });
 }
 
-/** One window of a number of requests. */
-async function measureMany(gateway: Gateway): Promise<Sample> {
-  const load = await startLoad(gateway);
-  try {
-    await Bun.sleep(300);
-    const before = readCpu([gateway.processId]);
-    load.openWindow();
-    const deadline = performance.now() + MAX_WINDOW_MS;
-    while (load.closeWindow().completed < REQUESTS && performance.now() < deadline) await Bun.sleep(50);
-    const tally = load.closeWindow();
-    const cpuMs = cpuBetween(before, readCpu([gateway.processId]));
-    if (tally.failed > 0 || tally.completed < REQUESTS)
-      throw new Error(`${tally.completed} requests were answered and ${tally.failed} failed`);
-    const sample = { ...tally, cpuMs, loadShare: 0, emptyWindows: 0 };
-    console.log(`  ${gateway.name}: ${cpuPerRequest(sample).toFixed(1)} us`);
-    return sample;
-  } finally {
-    load.stop();
-  }
+/** Both gateways at the same time, so that whatever else the machine does is the same for both. */
+async function measureRound(gateways: Record<keyof Round, Gateway>): Promise<Round> {
+  const servers = NAMES.map((name) => gateways[name]);
+  const before = servers.map(({ processId }) => readCpu([processId]));
+  const loads = await Promise.all(servers.map(startLoad));
+  for (const load of loads) load.openWindow();
+  const deadline = performance.now() + MAX_ROUND_MS;
+  const isRunning = () => loads.some((load) => load.closeWindow().completed < REQUESTS);
+  while (isRunning() && performance.now() < deadline) await Bun.sleep(20);
+  for (const load of loads) load.stop();
+  // The export is part of what the requests cost.
+  await Bun.sleep(EXPORT_MS);
+  const [floor, gateway] = servers.map(({ processId }, index): Cost => {
+    const { completed, failed } = loads[index]!.closeWindow();
+    if (failed > 0 || completed < REQUESTS)
+      throw new Error(`${completed} were answered and ${failed} failed`);
+    return { completed, cpuMs: cpuBetween(before[index]!, readCpu([processId])) };
+  });
+  const round: Round = { floor: floor!, gateway: gateway! };
+  const [without, exporting] = NAMES.map((name) => cpuPerRequest(round[name]).toFixed(1));
+  console.log(`  ${without} us without telemetry, ${exporting} us with it`);
+  return round;
 }
 
 async function spansAt(address: string): Promise<number> {
   return Number(await (await fetch(`${address}/spans`)).text());
 }
 
-function cpuRow(rounds: readonly { floor: Sample; gateway: Sample }[]): Row {
-  const { floor, gateway, ratio } = compareRounds(rounds, cpuPerRequest);
+function cpuRow(rounds: readonly Round[]): Row {
+  const floor = spreadOf(rounds.map((round) => cpuPerRequest(round.floor)));
+  const gateway = spreadOf(rounds.map((round) => cpuPerRequest(round.gateway)));
+  const ratio = spreadOf(rounds.map((round) => cpuPerRequest(round.gateway) / cpuPerRequest(round.floor)));
   const ofMedians = gateway.median / floor.median;
   return {
     workload: "W13",

@@ -45,6 +45,6 @@ export function addedOver(
 }
 
 /** Processor microseconds per completed request. */
-export function cpuPerRequest(sample: Sample): number {
+export function cpuPerRequest(sample: Pick<Sample, "completed" | "cpuMs">): number {
   return (sample.cpuMs * 1000) / sample.completed;
 }

@@ -39,7 +39,8 @@ export type ExportOrder =
   | { kind: "metrics"; metrics: ExportedMetric[] }
   | { kind: "end" };
 
-const SEND_MS = 1_000;
+/** Each message to the collector costs some milliseconds of processor time, with however few records. */
+const SEND_MS = 5_000;
 const METRICS_MS = 10_000;
 /** Maximum number of records that wait for the thread. Further ones are dropped. */
 const MAX_WAITING = 4_000;
@@ -87,6 +88,7 @@ export class OtlpExporter {
     if (record && this.#content + content <= MAX_CONTENT) {
       this.#waiting.push(record);
       this.#content += content;
+      if (this.#waiting.length >= BATCH) this.#send();
     } else this.#dropped += 1;
   };
 
@@ -134,7 +136,7 @@ export class OtlpExporter {
       onProblem("the collector of telemetry is away: spans are dropped", problem);
     if (problem === null && this.#isAway) onProblem("the collector of telemetry is back", null, "info");
     this.#isAway = problem !== null;
-    // Under load a batch fills within less than a second, so the next one is sent at once.
+    // A batch that has filled meanwhile is sent at once.
     if (this.#waiting.length >= BATCH) this.#send();
   }
 }
