@@ -39,7 +39,8 @@ export function DryRun({
   organizationId: string;
   draft: DryRunDraft | null;
 }) {
-  const { t } = useTranslation("models");
+  // The texts of prices, too: without them, the page would be hidden again once the first price is shown.
+  const { t } = useTranslation(["models", "prices", "money"]);
   const [keyId, setKeyId] = useState<string | null>(null);
   const keys = useKeyOptions(organizationId);
   const key = keys.some(({ id }) => id === keyId) ? keyId : null;
