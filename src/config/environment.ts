@@ -40,8 +40,8 @@ export function proxyVariables(env: Environment): string[] {
 }
 
 /**
- * Makes this process, and all processes that it starts, check certificates regardless of the environment. Returns a
- * copy of the environment that still has the variable, so that a warning can name it.
+ * Removes `NODE_TLS_REJECT_UNAUTHORIZED` from this process and those it starts, so certificates are always checked.
+ * Returns a copy that still has it, for a warning.
  */
 export function secureEnvironment(): Environment {
   const copy = { ...process.env };

@@ -122,8 +122,8 @@ export interface TextStream {
    */
   push(chunk: Uint8Array): Uint8Array;
   /**
-   * Must be called once when the upstream has ended, before the usage is read. Returns the caller's ending. Throws an
-   * `UpstreamError` when the reply was cut.
+   * Call it at most once, when the upstream has ended without an error; then settle the usage. Returns the caller's
+   * ending. Throws an `UpstreamError` when the reply was cut.
    */
   end(): Uint8Array;
   /** The reason why an ended reply counts as failed: it was cut or is empty. Null for a good reply. */

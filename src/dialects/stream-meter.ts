@@ -20,12 +20,15 @@ export class StreamMeter {
   #reportedEighths = 0;
   /** Size of the content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** Size of the same content where a protocol repeats it as a whole. The larger of both sizes is billed. */
+  /** Size of the same content where a protocol repeats it as a whole. The larger of both sizes counts as delivered. */
   whole: SizedText | null = null;
   /** Indexes of choices that have begun and not ended. `#ended` are those that have ended. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
-  /** True after the caller has got content. From then on, no other upstream can take over. */
+  /**
+   * True after content has arrived or a choice has ended. `TextStream.hasContent` tells whether another upstream can
+   * take over.
+   */
   hasContent = false;
 
   constructor(policy: UsagePolicy) {

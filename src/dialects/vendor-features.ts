@@ -88,8 +88,8 @@ export function namesAudio(modalities: unknown): boolean {
 const SILENT_MODALITIES: ReadonlySet<string> = new Set(["text", "image"]);
 
 /**
- * Returns the feature of a tool's type; undefined for a tool that runs at the caller. Tools of relays contain the
- * relay's name: `name:web_search`.
+ * Returns the feature of a tool's type; null for a tool that no model may use, undefined for a tool that runs at the
+ * caller. Relays put their name first: `name:web_search`.
  */
 export function serverTool(type: unknown): Feature | null | undefined {
   if (typeof type !== "string") return undefined;

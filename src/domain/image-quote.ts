@@ -13,12 +13,14 @@ export interface ImageQuote {
   quality: string;
   rate: Rate;
   /**
-   * The quality that `rate` is for. It is `auto` when the price has an amount for `auto` or the model has no qualities.
+   * The quality that `rate` is for: the requested one. A request for `auto` has `auto` here only if the price has an
+   * amount for it or the model has no qualities; else the most expensive quality.
    */
   billedQuality: string;
   /**
-   * `request`: `rate` is final. `delivered`: `rate` is that of the most expensive quality, and the quality that the
-   * vendor reports decides the charge.
+   * `request`: `rate` is that of the requested quality. The charge is lower if the vendor delivers a cheaper tier, or
+   * reports a cheaper quality than the one that was named. `delivered`: `rate` is that of the most expensive quality,
+   * and the quality that the vendor reports decides the charge.
    */
   settlesBy: "request" | "delivered";
 }

@@ -23,7 +23,7 @@ export interface LedgerEntry {
    */
   client?: string;
   model: string;
-  /** Channel and vendor model that responded; null when no response arrived. */
+  /** Channel and vendor model of the charged or abandoned call. */
   channel: string | null;
   upstreamModel: string | null;
   /** Unix milliseconds at which the entry was made. */

@@ -23,7 +23,9 @@ interface RouteCall<Reply> {
   /** The model's context in tokens; absent when it is unknown or does not matter. */
   contextWindow?: number;
   totalMs: number;
-  /** Decides whether another target is called after a failure that the organization's setting does not cover. */
+  /**
+   * Decides whether another target is called after a failure; by default `mayFailOver` with the organization's setting.
+   */
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /**

@@ -25,7 +25,10 @@ export interface Core {
   clock: Clock;
   /** Default timeouts of each pipeline; a channel may set its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
-  /** Time after which the response of a stream without content begins, and keep-alive frames repeat. */
+  /**
+   * Time without content after which a stream's response begins anyway; from then until its content, the interval of
+   * its keep-alive frames.
+   */
   firstByteMs: number;
   /** Returns a random number from 0 up to 1. */
   random(): number;

@@ -165,8 +165,8 @@ function callVendors(
       await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
-      // The organization's limit is shorter, to leave time for another target. When no other target could take over,
-      // the channel's limit applies.
+      // If the organization sets a shorter limit, it leaves time for another target; when no other target could take
+      // over, the channel's limit applies.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const parts = {
         model,

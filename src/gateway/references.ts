@@ -68,7 +68,7 @@ function nameOf(param: "image" | "mask", index: number, count: number): string {
 
 /**
  * Checks references and mask before links are fetched and without decoding: the structure of pictures that came with
- * the request, and the form of links. Throws as `prepareReferences` does.
+ * the request, the form of links, and that links to own results have not expired. Throws as `prepareReferences` does.
  */
 export async function checkReferences(
   settings: Pick<ReferenceSettings, "blobs" | "links">,

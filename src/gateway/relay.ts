@@ -26,7 +26,10 @@ export interface Relay {
   isDetachable: boolean;
   /** True when the rest of the body is also read after the client has disconnected, because the outcome is kept. */
   isKept: boolean;
-  /** Called once the stream has ended, before `end`. Counts its usage exactly; null when that needs no time. */
+  /**
+   * Called before `end`, except when the client's disconnection, or a failure before the client reads, ends the stream.
+   * Counts what the vendor did not report; null when that needs no time.
+   */
   refine(): Promise<void> | null;
   /** Called about every two seconds while the stream runs. */
   checkpoint(): void;
@@ -82,7 +85,7 @@ class RunningRelay implements BodyWriter {
   #isClientDisconnected = false;
   /**
    * Monotonic milliseconds since which the relay waits for the upstream, or at first for the client to connect its
-   * reader; null while it waits for the client to read on.
+   * reader; null while it waits for the client to read on or while its usage is counted.
    */
   #waitingSince: number | null = performance.now();
   /** Time of the last keep-alive frame. */

@@ -2,7 +2,10 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 
-/** Turns a read error of a stream into the upstream's failure, unless the client disconnected or a timeout passed. */
+/**
+ * Returns typed errors (vendor's failure, timeout, disconnection, gateway error) unchanged, and any other as a broken
+ * connection.
+ */
 export function asStreamError(error: unknown): unknown {
   return isTyped(error) ? error : unreadable(error);
 }

@@ -25,9 +25,7 @@ export type TargetReply = {
 
 interface RequestToCall {
   payload: TextPayload;
-  /**
-   * The maximum of output tokens that the vendor is sent in place of the caller's maximum; null to keep the caller's.
-   */
+  /** The maximum of output tokens to send when the caller set none; null when none is needed. */
   coveredTokens: number | null;
   admitted: AdmittedText;
 }

@@ -29,8 +29,8 @@ interface TextTerms {
   /** The maximum of output tokens that the budgets cover, if it is less than the model's; else null. */
   coveredTokens: number | null;
   /**
-   * The hints that were not sent to the answering target, by the caller's names. Empty for a stream whose response
-   * began before a target answered.
+   * The hints that were not sent to the answering target, by the caller's names. For a stream whose response began
+   * before a target answered: those of the target that was being called then.
    */
   ignored: readonly string[];
 }
@@ -74,8 +74,8 @@ export async function handleText(
 }
 
 /**
- * Serves a stream, which owns `admitted` from here on. Resolves at its first content, or once the response has to begin
- * without any; other targets can take over until then, too.
+ * Serves a stream, which owns `admitted` from here on. Resolves at the first content, or earlier when the response must
+ * begin; in both cases targets can change until the first content.
  */
 async function serveStream(
   core: Core,
@@ -192,10 +192,10 @@ function coveredTokensOf(
 }
 
 /**
- * Calls the route's targets. A reply without content counts as a failed call. When the last call ends with such a
- * reply, settles the request at no cost and returns only the ignored hints. When the last call fails in another way
- * after an earlier reply without content, also settles the request at no cost, and throws. When the client disconnects
- * during a call, charges that call. `noteIgnored` gets, for each called target, the hints that were not sent to it.
+ * Calls the route's targets. A reply without content counts as a failed call. If the last call fails after at least one
+ * such reply, the request is settled at no cost: with an empty last reply, only the ignored hints are returned;
+ * otherwise the error is thrown. When the client disconnects during a call, charges that call. `noteIgnored` gets, for
+ * each called target, the hints that were not sent to it.
  */
 async function callVendors(
   core: Core,
@@ -237,8 +237,7 @@ async function callVendors(
   } catch (error) {
     if (!empty) throw error;
     const { target, ignored, usage } = empty;
-    // The ledger entry records what the empty replies have cost, and the same amount for each call that ended
-    // ambiguously.
+    // Orphan cost: the price of each empty reply, and for each ambiguous attempt the price of the last empty one.
     if (!admitted.isSettled) {
       const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
       admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });

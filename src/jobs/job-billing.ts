@@ -14,10 +14,10 @@ export class JobBilling {
   /** The maximum cost to hold. */
   ceiling: Nanos = 0n;
   budgets: readonly string[];
-  /** The ledger entry of the job: its charge, or costs without a charge. */
+  /** The ledger entry of the job: its charge, which may be zero with an orphan cost. */
   entry: LedgerEntry | null = null;
 
-  /** `budgets` are the budgets that hold the job's money. At the submission there are none yet. */
+  /** `budgets` are those on which the money is held; at the submission, those that limit the request. */
   constructor(budgets: readonly string[] = []) {
     this.budgets = budgets;
   }

@@ -219,7 +219,7 @@ export interface JobEnding {
   status: "completed" | "failed" | "cancelled";
   outputs: JobOutput[];
   error: JobError | null;
-  /** The ledger entry: a charge, or costs without a charge. */
+  /** The ledger entry: a charge, which may be zero with an orphan cost. */
   entry: LedgerEntry | null;
 }
 

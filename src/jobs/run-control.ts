@@ -49,8 +49,8 @@ export class RunControl implements Disposable {
   }
 
   /**
-   * Call it before a vendor's job is polled. In the next turn of the event loop, all vendor calls of the order are
-   * being polled.
+   * Call it before a vendor's job is polled. A waiting cancellation takes effect in the next turn of the event loop,
+   * when all calls of the order are being polled.
    */
   beforePoll(): void {
     this.#isUnpolled = false;

@@ -34,7 +34,7 @@ export class LeaseLost extends Error {
 /**
  * Runs a claimed job by the same image pipeline as the synchronous endpoints, and returns its ending. If a vendor
  * already has the job, it is polled to its end. If the job may have been sent but cannot be polled, it is not sent
- * again. Throws `LeaseLost`, and any error after the job was handed over.
+ * again. Throws `LeaseLost`; after a hand-over also any other error.
  */
 export async function runJob(claimed: JobRun): Promise<JobEnding> {
   const run = isRepeatable(claimed) ? { ...claimed, job: { ...claimed.job, sent: null } } : claimed;

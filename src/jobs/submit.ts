@@ -43,7 +43,7 @@ const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K":
 const MAX_HOLD_ATTEMPTS = 8;
 const HOLD_SLEEP_MS = 100;
 const FULL_RETRY_SECONDS = 5;
-/** Maximum time after which the store has either committed or dropped a failed submission. */
+/** Time after which a failed submission is certainly committed or dropped. */
 const UNDECIDED_MS = 5_000;
 
 /**

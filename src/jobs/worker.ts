@@ -25,10 +25,7 @@ export interface JobWorkerOptions {
 const POLL_MS = 250;
 const HEARTBEAT_MS = 5_000;
 const CANCEL_POLL_MS = 1_000;
-/**
- * Time after an outage of the store during which no lease is taken over, so that every worker can first renew its own
- * leases.
- */
+/** Pause after a failed claim: after an outage, every worker can first renew its own leases. */
 const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
 /** Time that handed-over jobs may take to stop. */
 const HAND_OVER_MS = 2_000;

@@ -201,10 +201,9 @@ export class LiveSettings {
 }
 
 /**
- * Returns the master key that seals a new secret. Generates the key when nothing is sealed yet. Throws an `AdminError`
- * when the stored secrets show that their key is missing here. A running gateway uses its key even if the key opens
- * none of the stored secrets, because the gateway can open what it seals itself. A command must not seal anything that
- * the gateway cannot open.
+ * Returns the master key that seals a new secret. A running gateway that has a key uses it, even if it opens none of
+ * the stored secrets. Otherwise: returns the key, makes one if there is none and nothing is sealed, and throws an
+ * `AdminError` when the stored secrets need another: a command must not seal what the gateway cannot open.
  */
 async function sealingKey(
   keys: MasterKeys,

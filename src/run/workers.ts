@@ -219,8 +219,8 @@ export interface WorkerLink extends SupervisorLink {
   /** Calls the handler when the supervisor receives the request to reload the configuration. */
   onReload(handler: () => void): void;
   /**
-   * Resolves when the worker has to stop, by its supervisor's order or because the supervisor has ended. Without a
-   * supervisor, the worker would keep the port together with the workers of the next start.
+   * Resolves when the worker has to stop, by its supervisor's order or because the supervisor has ended. A worker that
+   * outlived its supervisor would share the port with the next start's workers.
    */
   readonly stopOrdered: Promise<void>;
   /** Resolves when the worker has to exit at once. */

@@ -50,8 +50,8 @@ const ID_PREFIX = 4;
 const STOPPING_RETRY_SECONDS = 1;
 
 /**
- * The result of looking up a request's target in the form in which it was sent. Its normalized path may lead to other
- * routes.
+ * The result of the runtime's router for the target as it was sent. The normalized path may match another route; such a
+ * request is refused.
  */
 export interface FoundTarget {
   routes: ReadonlySet<HttpRoute>;

@@ -3,9 +3,9 @@ import type { AdminContext } from "../context.ts";
 import type { AuditRecord } from "./schema.ts";
 
 /**
- * Returns the names of the subjects of audit rows, by revision: the row's own name, the model of a price, the host of
- * an endpoint, and for a budget the name of its key or organization. Rows without a named subject are left out. Reads
- * each key, organization and member once.
+ * Returns the names of the subjects of audit rows, by revision: the row's own name, for a price its model, for a
+ * webhook the host of its address; else the stored name of the key, organization or member; for a budget that of its
+ * key or organization. Rows without a named subject are left out. Reads each key, organization and member once.
  */
 export async function subjectNames(
   context: Pick<AdminContext, "store">,

@@ -27,7 +27,7 @@ export type BudgetRecord = Omit<
   z.output<typeof budgetSchema>,
   "keyName" | "currency" | "periodEnd" | "forecast"
 > & {
-  /** Time of the reading by the store's clock, which periods follow, in Unix milliseconds. */
+  /** Unix milliseconds of the reading by the store's clock, which also begins and ends periods. */
   readAt: number;
 };
 

@@ -153,8 +153,9 @@ export interface Configuration {
   /** Returns the configuration with these stored entries. Throws when the file itself is invalid. */
   read(stored: readonly StoredEntry[]): Promise<ConfigurationState>;
   /**
-   * Encrypts a secret for one field of one record. Makes the master key if the store contains nothing encrypted yet.
-   * Throws an `AdminError` if the store contains secrets of a key that this process does not have.
+   * Encrypts a secret for one field of one record. Makes a master key if there is none and nothing is sealed yet.
+   * Throws an `AdminError` when stored secrets need a key that is missing here, except in a gateway that has a key of
+   * its own.
    */
   seal(store: SecretStore, name: SecretName, text: string): Promise<SealedSecret>;
   /** Returns the secret that `seal` has encrypted; null when no key opens it. */

@@ -114,8 +114,8 @@ export async function enableModels(
 }
 
 /**
- * Disables models. An organization with all models enabled keeps the others enabled, and also models that are added
- * later.
+ * Disables models. If all models were enabled, the others stay enabled, and models that are added later will be
+ * enabled, too.
  */
 export async function disableModels(
   context: AdminContext,

@@ -38,7 +38,7 @@ export function comparedRates(before: Price | null, after: Price | null) {
     (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
   );
   return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
-    // A cell that has no amount of its own costs as much as its general cell.
+    // A cell without an amount costs as much as `1K:*` for `1K:high`, or `input` for `input above 200000`.
     const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
     const was = old?.get(cell) ?? old?.get(general);
     const is = changed?.get(cell) ?? changed?.get(general);

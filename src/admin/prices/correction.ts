@@ -95,7 +95,7 @@ interface Corrected {
   range: Range;
 }
 
-/** Range of admission times, because a request is charged the price at its admission. */
+/** The charges of a model admitted in a time range; admission fixes the price. */
 interface Range {
   model: string;
   from: number;

@@ -27,8 +27,8 @@ export interface PriceChange {
 
 /**
  * Adds a price row for one organization or, without `organizationId`, as the default of all. From `effectiveFrom` on
- * (by default now), each cell that the row names replaces that of earlier rows; rows themselves never change. Unless
- * forced, refuses a row that leaves a callable model without a price.
+ * (by default now), each cell that the row names replaces that of earlier rows; the amounts of a row never change.
+ * Unless forced, refuses a row that leaves a callable model without a price.
  */
 export async function setPrice(
   context: AdminContext,

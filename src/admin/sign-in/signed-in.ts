@@ -25,7 +25,10 @@ export interface Origin {
   agent: string;
 }
 
-/** The caller of an operation. `signedIn` is absent on the command line, which can change the database anyway. */
+/**
+ * The caller of an operation. `signedIn` is absent on the command line, where checks are useless: it can change the
+ * database directly.
+ */
 export interface Caller {
   signedIn?: SignedIn;
 }

@@ -11,7 +11,7 @@ export interface RecentTraffic {
   calls: readonly TrafficSum[];
   /** Requests of the last minutes by minute, organization and error code. */
   requests: readonly TrafficSum[];
-  /** The median duration of a day's calls by channel, in milliseconds. */
+  /** The median duration of calls since about a day ago, by channel, in milliseconds. */
   usualMs: ReadonlyMap<string, number>;
 }
 

@@ -115,8 +115,8 @@ export async function readUsage(
 }
 
 /**
- * Counts the requests of each group and the failed ones. If only the ledger knows the groups, failed requests have no
- * group: `unnamed` is then the number of those that are not in the ledger.
+ * Counts the requests of each group and the failed ones. If only the ledger knows the groups (`counted` is null),
+ * failed requests belong to none; `unnamed` counts those that are not in the ledger.
  */
 async function countRequests(
   { store: { usage } }: AdminContext,

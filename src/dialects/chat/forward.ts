@@ -14,7 +14,8 @@ import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 /**
  * Returns the text of a request for a vendor of the same dialect. Sets the vendor's model name, requests usage in a
  * stream, and sets a maximum of output tokens if a budget needs one and the caller set none. Fields that the vendor
- * refuses by its traits are replaced; all other fields stay as the caller wrote them.
+ * refuses by its traits are renamed or removed, and the refused role `developer` becomes `system`; all other fields
+ * stay as the caller wrote them.
  */
 export function forVendor(
   payload: ChatPayload,

@@ -123,7 +123,7 @@ const JOB_NAMES = knownNames([...ALL_NAMES, "webhook_url", "contents"]);
 
 /**
  * Throws for a field of a job's submission whose name differs only in case from a name that is read. The submission may
- * be in any of the accepted forms.
+ * have any shape: form, JSON of the image endpoints, or native JSON.
  */
 export function refuseJobVariants(submission: object): void {
   refuseCaseVariants(submission, JOB_NAMES);

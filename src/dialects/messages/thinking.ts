@@ -34,7 +34,7 @@ export function writeThinking(
 ): ThinkingFields {
   if (!reasoning || control === undefined) return {};
   const effort = effortOf(reasoning);
-  // Models without a budget always think, and refuse a request that turns thinking off.
+  // Models without a thinking budget always think, and refuse a request that turns thinking off.
   if (effort === "none") return control === "budget" ? { thinking: { type: "disabled" } } : { effort: "low" };
   const display = reasoning.isVisible === null ? {} : { display: displayOf(reasoning.isVisible) };
   if (control === "budget") {

@@ -81,10 +81,7 @@ function ownPart(part: AssistantPart): AssistantPart[] {
   return part.type !== "reasoning" || part.signature?.dialect === "responses" ? [part] : [];
 }
 
-/**
- * Returns a call without its signature, which is written in a separate item before the call. Vendors of this protocol
- * have no signatures of calls.
- */
+/** Returns the part; a call loses its signature, which this protocol puts into an item of its own before the call. */
 function unsignedCall(part: AssistantPart): AssistantPart[] {
   return [part.type === "tool_call" ? without("signature", part) : part];
 }

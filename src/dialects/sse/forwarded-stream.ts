@@ -34,8 +34,8 @@ export interface FrameForwarder {
 const NOTHING = new Uint8Array(0);
 
 /**
- * Relays a stream from an upstream to a caller of the same dialect. Frames pass as the bytes that arrived, except for
- * changes of the dialect; a frame that repeats the one before is not parsed again. After the first content, no other
+ * Relays a stream from an upstream to a caller of the same dialect. Frames pass as the bytes that arrived, except where
+ * the dialect changes them; a frame that repeats the one before is not parsed again. After the first content, no other
  * upstream can take over. A cut reply gets no ending.
  */
 export class ForwardedStream implements TextStream {
@@ -118,8 +118,8 @@ export class ForwardedStream implements TextStream {
   }
 
   /**
-   * Notes if the event brought content. An ending without content counts as content unless the reply is empty, because
-   * another vendor may give a better reply than an empty one.
+   * Notes if the event brought content. An end without text counts as content, unless the whole reply is empty: then
+   * another vendor may do better.
    */
   #lookForContent(opening: Opening, data: string): void {
     const { delivered, hasContent } = this.#meter;

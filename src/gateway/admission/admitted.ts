@@ -128,7 +128,10 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     return this.#parts.context.grant.limitState;
   }
 
-  /** Aborted when the client disconnects, unless its organization wants replies read to their end. */
+  /**
+   * Aborted when the client disconnects, unless its organization wants replies read to their end (and a slot for
+   * detached calls is free).
+   */
   get signal(): AbortSignal {
     return this.#parts.detachable.signal;
   }

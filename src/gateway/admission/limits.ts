@@ -39,8 +39,9 @@ export interface LimitWindow extends RateWindow {
 export interface LimitReservation {
   /**
    * Adds `by`, which may be negative, to the count of a quantity. Does not change amounts that have left the window.
-   * The first call also declares that the request gives nothing more back. Returns a promise when other processes share
-   * the count and would learn of the correction too late; the response must not end before the promise resolves.
+   * After its first call the driver expects nothing more to be given back (see `openAmount`). Returns a promise when
+   * other processes share the count and would learn of the correction too late; the response must not end before the
+   * promise resolves.
    */
   correct(quantity: LimitQuantity, by: number): Promise<void> | undefined;
   /** Releases the slots. Call it once. */
@@ -127,8 +128,8 @@ export class SlidingWindow {
   }
 
   /**
-   * Subtracts `by` from the amounts added at `addedAt`, as far as they still count. `closed` is the part that can no
-   * longer be given back.
+   * Subtracts `by` from the amounts added at `addedAt`, as far as they still count. `closed` less of them may be given
+   * back from now on.
    */
   reduce(now: number, addedAt: number, by: number, closed = 0): void {
     if (addedAt + this.#windowMs <= now) return;

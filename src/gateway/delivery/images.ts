@@ -69,8 +69,7 @@ export async function deliver(
     format: first.format,
     images,
     usage: reply.usage && withInputDetails(reply.usage, request),
-    // A native request that sets `delivery` comes from another endpoint. Its reply contains no drafts, so they are not
-    // stored.
+    // A native request with `delivery` belongs to a job, whose result has no drafts, so they are not stored.
     native:
       reply.native && isLinked && request.delivery === undefined
         ? await linkDrafts(reply.native, linkWith(link))

@@ -14,7 +14,8 @@ import type { RequestContext } from "../request-context.ts";
 
 /**
  * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A settled
- * charge is on the local disk before `settle` returns, and so before the caller gets its last byte.
+ * charge is in the journal (or, if the disk refuses it, in memory) before `settle` returns, and so before the caller
+ * gets its last byte.
  */
 export class Billing {
   readonly #leases: BudgetLeases;
@@ -104,8 +105,8 @@ const HOUR_MS = 60 * 60_000;
 const RETRY_SECONDS = 60;
 
 /**
- * Sums the cost of abandoned vendor calls of each key in the current hour, against a cap. Each process counts for
- * itself, to slow down clients that disconnect repeatedly; the ledger has the exact sums.
+ * Sums the orphan cost of each key within an hour, against a cap, to slow down clients that disconnect repeatedly. Each
+ * process keeps its own sums; the ledger has the exact ones.
  */
 export class OrphanCosts {
   readonly #cap: Nanos | null;
@@ -162,7 +163,8 @@ export interface ChargeFacts {
 
 /**
  * Returns the ledger entry for the usage of a request. Throws when the price does not cover it, so that nothing is free
- * by mistake, and when the amount is too large for the ledger, because a refused entry would leave its budget in debt.
+ * by mistake, and when the amount is too large for the ledger, because the database would refuse the entry, and its
+ * budget would never be booked.
  */
 export function chargeEntry({
   context,

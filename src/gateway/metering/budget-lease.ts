@@ -69,7 +69,7 @@ export class BudgetLease {
 
   /** True when the lease must be renewed before more is acquired. */
   needsRenewal(now: number): boolean {
-    // A negative amount may mean that a charge has been posted meanwhile: the store then counts the charge itself.
+    // If negative, the charge that exceeded the lease may be posted by now; a renewal then raises `acquired` by it.
     return this.#isUnclear || this.#usableUntil <= now || this.#available < 0n;
   }
 

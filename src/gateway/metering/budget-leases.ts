@@ -225,8 +225,8 @@ function larger(one: Nanos, other: Nanos): Nanos {
 }
 
 /**
- * Runs requests to the store about one budget one after another, so that the first may also acquire for the requests
- * behind it. Different budgets do not wait for each other.
+ * Makes the store calls for one budget in turn, so that the first may also acquire for the requests behind it.
+ * Different budgets do not wait for each other.
  */
 export class KeyedMutex {
   readonly #queues = new Map<string, Queue>();

@@ -6,7 +6,10 @@ import type { Nanos } from "../../lib/money.ts";
  * moment.
  */
 export interface Journal {
-  /** Returns once the operating system has the record. Throws when the disk refuses it. */
+  /**
+   * Returns once the operating system has the record, or, for a charge that the disk refuses, once it is kept in
+   * memory. Throws otherwise.
+   */
   append(record: JournalRecord): void;
   /** False while the disk refuses records; becomes true again by itself. */
   isWritable(): boolean;
@@ -14,7 +17,7 @@ export interface Journal {
   refusal(): string | null;
 }
 
-/** A `checkpoint` counts as the charge unless one with the same id follows. */
+/** A `checkpoint` counts as the charge unless a later record has the same id. */
 export type JournalRecord = { type: "charge" | "checkpoint"; entry: LedgerEntry };
 
 /** Budgets in the shared store. A process takes leases of them ahead of need. */

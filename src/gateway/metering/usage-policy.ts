@@ -39,8 +39,9 @@ export const REASONING_MARGIN = 65_536;
 /** Maximum of billed input or output tokens of a request, so that the charge fits the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
 
-/** Bound of uses of a feature for requests that set no maximum or a larger one. */
+/** Maximum uses of a tool that sets none. */
 export const DEFAULT_USES = 50;
+/** Maximum uses of a feature in a request. */
 export const MAX_USES = 1_000;
 
 /** Usage of a call whose response has not begun. */

@@ -110,8 +110,8 @@ export class ClientDisconnected extends Error {
 }
 
 /**
- * Maximum of calls that continue after their client disconnected, of the process and of one organization; further ones
- * are aborted.
+ * Maximum number of calls that go on without their client: in this process, and of one organization. Further ones are
+ * aborted.
  */
 const MAX_DETACHED = 32;
 const MAX_DETACHED_PER_ORGANIZATION = 8;

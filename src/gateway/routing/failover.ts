@@ -42,8 +42,8 @@ interface FailoverRequest<Reply> {
   /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
   /**
-   * Calls one target. Resolves once its reply will be used, so that no other target is called. `canMoveOn` returns true
-   * while another target could take over.
+   * Calls one target. Resolves when its reply will be used; no other target is called after that. `canMoveOn` returns
+   * true while another target could take over.
    */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /** Receives every attempt as it ends. */

@@ -42,8 +42,9 @@ function windowOf({ contextWindow }: Target, ofModel: number | undefined): numbe
 }
 
 /**
- * The targets that one request may still call, in order. Ejected ones are skipped. The last call of the request goes to
- * a target whose last call did not fail, if one is left, so that failing targets cannot hide it.
+ * The targets that one request may still call, in order. Ejected ones are skipped. The last of several calls goes to a
+ * target that the request has not called and whose last call, by any request, did not fail (`isSuspect`), if there is
+ * one, so that failing targets cannot hide it.
  */
 export class TargetQueue {
   readonly #queue: Target[];
@@ -93,7 +94,7 @@ export class TargetQueue {
     return this.#called.filter((other) => other === target).length;
   }
 
-  /** Calls the target once more, after all others. */
+  /** Puts the target behind all others, to be tried again. */
   repeat(target: Target): void {
     this.#queue.push(target);
   }

@@ -21,7 +21,7 @@ afterEach(() => Promise.all(closers.splice(0).map((close) => close())));
 
 type Send = (text: string) => void;
 
-/** A server of raw bytes: calls `answer` with each request's text, which ends with `body`. */
+/** A server of raw bytes. Calls `answer` with the number of each request, once its text ends with `body`. */
 function listen(
   answer: (send: Send, socket: { end(): void; terminate(): void }, request: number) => void,
 ): Peer {

@@ -44,7 +44,7 @@ export class HttpClient {
 
   /**
    * Resolves with the response when its head is complete. Throws an `HttpError`, or the signal's reason. Never sends a
-   * request twice: when the vendor closes a kept connection, it may still have carried out the lost request.
+   * request twice: a vendor that closed a kept connection may still have carried out the request that was lost.
    */
   async post({ url, headers, body, signal, guard }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();

@@ -27,8 +27,9 @@ interface Unescaped {
 }
 
 /**
- * Writes the text of a JSON string to `out`, which must be as long as `data`. A surrogate pair counts as one escape. A
- * lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. With `skipsLineEnds`, tabs are skipped as well.
+ * Writes the text of a JSON string to `out`, which must be as long as `data`. The two escapes of a surrogate pair are
+ * read together. A lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. With `skipsLineEnds`, escaped line
+ * ends and tabs are left out.
  */
 export function unescape(data: Buffer, out: Buffer, skipsLineEnds: boolean): Unescaped {
   let read = 0;

@@ -49,8 +49,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * True when the IPv4 address inside of an ISATAP address is public; ISATAP puts it after the interface identifier
- * 0000:5efe or 0200:5efe (RFC 5214, 6.1).
+ * False for an ISATAP address whose inner IPv4 address is not public, true for any other address. ISATAP puts the inner
+ * address after the interface identifier 0000:5efe or 0200:5efe (RFC 5214, 6.1).
  */
 function isPublicTunnel(address: string): boolean {
   const groups = readGroups(address);

@@ -16,9 +16,9 @@ import { type QuotaShare, ResourceQuota } from "./resource-quota.ts";
 import { SmallChunks } from "./small-chunks.ts";
 
 /**
- * Maximum bytes of a body that is read at once. Larger bodies are read in pieces, so that a slow body is noticed before
- * its end. Reading a prompt of a megabyte in pieces costs as much as all its other processing, and few bodies are
- * larger.
+ * Maximum bytes of a body that `readJsonBody` reads at once. Larger bodies are read in pieces, so that a slow body is
+ * noticed before its end. Reading a prompt of a megabyte in pieces costs as much as all its other processing, and few
+ * bodies are larger.
  */
 const MAX_SMALL_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
@@ -209,7 +209,10 @@ export function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError("payload_too_large", `The body may have at most ${size}.`);
 }
 
-/** Maximum bytes of a body that is read as a whole, because a stream would cost more than all its other processing. */
+/**
+ * Maximum bytes of a body that `decodedBody` reads as a whole, because a stream would cost more than all its other
+ * processing.
+ */
 const MAX_WHOLE_BYTES = 64 * 1024;
 
 /** The request and its sender. */

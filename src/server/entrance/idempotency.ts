@@ -201,7 +201,7 @@ class HeldClaim {
       else request.signal.addEventListener("abort", () => void readOn(), { once: true });
     };
     // If the call continues without its client, the reply is read to its end, so that a repeated request gets its
-    // outcome. The rest of a reply that has ended well is read as well, because all of it is charged.
+    // outcome. Otherwise only the rest of a reply that has ended well is read on, because all of it is charged.
     if (principal.organization.settings.callerGone === "drain") goOn();
     else void ended.then((failure) => (failure === null ? goOn() : undefined));
     return new ReadableStream({

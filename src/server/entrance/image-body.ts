@@ -89,7 +89,7 @@ async function readForm(
 
 function contentOf(part: MultipartPart): unknown {
   if (part.kind === "skipped") return undefined;
-  // HTML forms send an empty part without a name for a file field that was left empty.
+  // HTML forms send an empty part without a file name for a file field that was left empty.
   if (part.kind === "file" && part.fileName === "" && part.byteLength === 0) return "";
   return part.kind === "file" ? part.blob : part.value;
 }

@@ -116,8 +116,8 @@ export async function saveLeases(
 }
 
 /**
- * Books a charge on a lease. The covered part leaves the lease and the budget's `held`. The rest counts as drawn from
- * the budget at this moment, so that a lease always equals what was drawn minus what was charged.
+ * Books a charge on a lease. What the lease covers leaves it and `held`. The rest is added to `drawn`, so that `amount`
+ * stays `drawn` minus charges.
  */
 export function chargeLease(budget: LockedBudget, lease: LockedLease, charged: Nanos): void {
   const moved = release(budget, lease, charged);

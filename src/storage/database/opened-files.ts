@@ -8,7 +8,8 @@ import { systemClock } from "../../lib/clock.ts";
  */
 interface OpenedFiles {
   /**
-   * Returns the path of a file that was moved or removed; null while the database and its WAL are still at their paths.
+   * Returns a message with the name of the file that was moved or replaced; null while the database and its WAL are
+   * still at their paths.
    */
   replaced(): string | null;
   /**

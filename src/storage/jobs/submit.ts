@@ -69,7 +69,7 @@ async function findKnown(
 ): Promise<Map<string, KnownJob>> {
   const tuples = jobs.flatMap(({ keyId, idempotency }) => (idempotency ? [[keyId, idempotency.key]] : []));
   if (tuples.length === 0) return new Map();
-  // This form of the query lets SQLite use its index. It would go through all jobs to compare a pair with a list.
+  // With this form of the query SQLite uses its index; comparing pairs with a list, it would read all jobs.
   const isNamed = sql`id IN (SELECT named.id FROM ${jsonRows(kind, sql, tuples)} CROSS JOIN jobs AS named
     WHERE named.key_id = value ->> 0 AND named.idempotency_key = value ->> 1)`;
   await sql`UPDATE jobs SET idempotency_key = NULL WHERE ${isNamed} AND created_at < ${now - IDEMPOTENCY_MS}`;

@@ -9,8 +9,9 @@ import { segmentPath } from "./segments.ts";
 import { after } from "../../lib/waiting.ts";
 
 /**
- * The journal on the local disk. Each record is one write to the operating system, so no record that `append` has
- * returned for is lost when the process ends. It is synced to the disk within 50 ms.
+ * The journal on the local disk. Each record is one write to the operating system, so no record that was written is
+ * lost when the process ends. A sync to the disk begins within 50 ms. A charge that the disk refuses may be kept in
+ * memory until it can be written (`onRefused`).
  */
 export interface FileJournal extends Journal {
   /** Returns the segment that is being written and its length in bytes. */

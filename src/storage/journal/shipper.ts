@@ -50,8 +50,8 @@ const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
 /**
- * Maximum number of charges in memory that the disk has refused. More requests than this never run when a disk fills
- * up, and new requests are refused from then on.
+ * Maximum number of charges in memory that the disk has refused. More requests than this never run at once, and once
+ * the disk is full, new ones are refused.
  */
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;

@@ -21,7 +21,7 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   refresh(): Promise<void>;
   /** From now on, calls `listener` with the ids of budgets that were changed or removed. */
   onBudgetsChanged(listener: (budgets: readonly string[]) => void): void;
-  /** Awaits `listener` when channels or models were changed in the database, before the change counts as read. */
+  /** Awaits `listener` when channels or models were changed in the database, before the revision counts as loaded. */
   onConfigurationChanged(listener: () => Promise<void>): void;
   /** Replaces the configured part, from the next request on. */
   reconfigure(configured: ConfiguredTables): void;

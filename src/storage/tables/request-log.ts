@@ -90,7 +90,10 @@ export function requestStore(database: Database): RequestStore {
   };
 }
 
-/** Callers choose their ids, so the request with the gateway's own id comes first. */
+/**
+ * Finds requests by the gateway's or the caller's id. A caller may choose another request's own id, so the owner comes
+ * first.
+ */
 async function selectByIds(
   sql: Sql,
   id: string,

@@ -14,9 +14,9 @@ import { findField, findObject, findObjects, findText } from "../fields.ts";
 import { isThought } from "../parts.ts";
 
 /**
- * Reads the parts of a conversation in order. Calls without an id get numbers as ids. A result without an id belongs to
- * the first call of the same name without a result (Gemini API reference, `FunctionCall`, `FunctionResponse`).
- * Arguments and results have been read as `{ text }`.
+ * Reads the parts of a conversation in order. Calls without an id get `call_0`, `call_1` and so on. A result without an
+ * id belongs to the first call of the same name without a result (Gemini API reference, `FunctionCall`,
+ * `FunctionResponse`). Expects the exact JSON text of arguments and results as `{ text }` (see `exactCalls`).
  */
 export class PartReader {
   #calls = 0;
