@@ -10,7 +10,6 @@ import { QueryState } from "../../ui/page/query-state.tsx";
 import { formatDuration, formatShare } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
-import { useCellText } from "../prices/cells.ts";
 import { PlainSelect } from "./plain-select.tsx";
 import { simulateRoute, type SimulatedTarget } from "./route-draft.ts";
 
@@ -39,8 +38,7 @@ export function DryRun({
   organizationId: string;
   draft: DryRunDraft | null;
 }) {
-  // The texts of prices, too: without them, the page would be hidden again once the first price is shown.
-  const { t } = useTranslation(["models", "prices", "money"]);
+  const { t } = useTranslation("models");
   const [keyId, setKeyId] = useState<string | null>(null);
   const keys = useKeyOptions(organizationId);
   const key = keys.some(({ id }) => id === keyId) ? keyId : null;
@@ -194,14 +192,13 @@ function TargetLine({
 
 function PriceUsed({ price }: { price: NonNullable<Explanation["price"]> }) {
   const { t } = useTranslation("models");
-  const textOf = useCellText();
   return (
     <p className="text-muted">
       {t("dry.price")} ({t(price.source === "organization" ? "dry.price.own" : "dry.price.default")}):{" "}
       {price.amounts.map(({ cell, amount }, index) => (
         <span key={cell}>
           {index > 0 && ", "}
-          {textOf(cell)} <Money amount={amount} currency={price.currency} />
+          {cell} <Money amount={amount} currency={price.currency} />
         </span>
       ))}
       {price.unit === "token" && ` ${t("price.million")}`}
