@@ -153,16 +153,27 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.see("The organization was changed");
     await console.see("Harbour office");
 
-    const { id } = await until("a request whose prompt is kept", async () => {
-      const requestId = crypto.randomUUID();
-      await sayHello(console, requestId);
-      const { body } = await until("its record", async () => {
-        const found = await administrator.send("GET", `/requests/${requestId}`);
-        return found.status === 200 ? found : undefined;
-      });
-      const kept = await administrator.send("GET", `/prompts/${body.request.id}`);
-      return kept.status === 200 ? (body.request as { id: string }) : undefined;
-    });
+    const { id } = await until(
+      "a request whose prompt is kept",
+      async () => {
+        const requestId = crypto.randomUUID();
+        await sayHello(console, requestId);
+        const { body } = await until("its record", async () => {
+          const found = await administrator.send("GET", `/requests/${requestId}`);
+          return found.status === 200 ? found : undefined;
+        });
+        // It is written a moment after the record, where the setting is in force already.
+        return await until(
+          "its prompt",
+          async () => {
+            const kept = await administrator.send("GET", `/prompts/${body.request.id}`);
+            return kept.status === 200 ? (body.request as { id: string }) : undefined;
+          },
+          3_000,
+        ).catch(() => undefined);
+      },
+      20_000,
+    );
     await console.open(`/requests/${id}`);
     await console.press("button", "Show them");
     await console.see("Hello, <b>harbour</b>");
