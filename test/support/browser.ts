@@ -33,8 +33,8 @@ export interface TestConsole extends AsyncDisposable {
   problems: string[];
   /** Hosts other than the gateway that the page has asked for something. */
   foreignHosts: Set<string>;
-  /** Findings of axe on what is shown, by any of its rules. */
-  accessibilityFindings(): Promise<string[]>;
+  /** Findings of axe on what is shown, by any of its rules, or only the serious and critical ones. */
+  accessibilityFindings(which?: "all" | "severe"): Promise<string[]>;
   /** The cumulative layout shift since the page was loaded. */
   layoutShift(): Promise<number>;
 }
@@ -122,7 +122,7 @@ function actions(gateway: TestGateway, page: Page) {
       const context = page.browserContext();
       await context.deleteCookie(...(await context.cookies()));
     },
-    accessibilityFindings: () => findWithAxe(page),
+    accessibilityFindings: (which: "all" | "severe" = "all") => findWithAxe(page, which),
     layoutShift: () => page.evaluate("shifts") as Promise<number>,
   };
 }
@@ -170,7 +170,7 @@ const ANNOUNCER = `[["[data-live-announcer]"]]`;
 /** React Aria's container of a menu or a dialog holds a hidden button, which is no content outside of all landmarks. */
 const CONTAINER = `<div data-overlay-container="true"`;
 
-async function findWithAxe(page: Page): Promise<string[]> {
+async function findWithAxe(page: Page, which: "all" | "severe"): Promise<string[]> {
   // A colour on its way to another one is no finding.
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
@@ -180,6 +180,7 @@ async function findWithAxe(page: Page): Promise<string[]> {
     `axe.run({ exclude: ${ANNOUNCER} }, { resultTypes: ["violations"] })`,
   )) as axe.AxeResults;
   return violations
+    .filter(({ impact }) => which === "all" || impact === "serious" || impact === "critical")
     .map((violation) => ({
       ...violation,
       nodes: violation.nodes.filter(({ html }) => !html.startsWith(CONTAINER)),
