@@ -143,6 +143,8 @@ function endOf(gateway: TestGateway, browser: Browser) {
 }
 
 function watch(page: Page, gateway: TestGateway, problems: string[], foreignHosts: Set<string>): void {
+  // A form that is just being saved asks before its page is left, and the next page would wait for an answer.
+  page.on("dialog", (dialog) => void dialog.accept());
   page.on("console", (message) => {
     const isRefusal = message.text().startsWith("Failed to load resource: the server responded");
     if (message.type() === "error" && !isRefusal) problems.push(message.text());
