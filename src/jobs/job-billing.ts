@@ -18,7 +18,7 @@ export class JobBilling {
   entry: LedgerEntry | null = null;
 
   /** `budgets` are those on which the money is held; at the submission, those that limit the request. */
-  constructor(budgets: readonly string[] = []) {
+  constructor(budgets: readonly string[]) {
     this.budgets = budgets;
   }
 
