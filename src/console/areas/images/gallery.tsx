@@ -48,7 +48,7 @@ const MOST = new Size(300, 380);
 const SPACE = new Size(12, 12);
 const SKELETONS = 8;
 
-/** Delivered pictures that are still kept, newest first. Only those in sight are in the document. */
+/** Delivered pictures that are still kept, newest first. Only the visible ones are in the document. */
 function Gallery({ filters }: { filters: Input<"pictures.list"> }) {
   const { t } = useTranslation("images");
   const list = useList("pictures.list", filters);

@@ -62,7 +62,7 @@ const TWO_LINE_ROW_HEIGHT = 65;
 const OVERSCAN = 12;
 const SKELETON_ROWS = 8;
 
-/** A table that reads more rows as it is scrolled. Only the rows in sight are in the document. */
+/** A table that reads more rows as it is scrolled. Only the visible rows are in the document. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { id, columns, list, filters, actions } = props;
   const screen = useScreen();
@@ -216,7 +216,7 @@ function BodyRow<Row extends RowData>({
 }: {
   row: TableRow<Features, Row>;
   index: number;
-  /** True for the first row in sight, which Tab leads to. */
+  /** True for the first visible row, which Tab leads to. */
   isFirst: boolean;
   measure(row: HTMLTableRowElement | null): void;
   onOpen?: (row: Row) => void;

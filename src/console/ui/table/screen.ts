@@ -24,24 +24,24 @@ function subscribe(notify: () => void): () => void {
 }
 
 /**
- * Returns whether the columns of a table fit beside each other into what scrolls them. `columns` names the shown ones: with
- * others it is tried again.
+ * Returns true while the columns of a table fit into the width of the element that scrolls it. `columns` names the shown
+ * ones: a change of them is measured anew.
  */
 export function useFit(scroller: RefObject<HTMLElement | null>, columns: string, isLoaded: boolean): boolean {
   const [needed, setNeeded] = useState({ columns, width: 0 });
-  const [room, setRoom] = useState(0);
-  const isFitting = needed.columns !== columns || needed.width <= room;
+  const [width, setWidth] = useState(0);
+  const isFitting = needed.columns !== columns || needed.width <= width;
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return undefined;
-    const observer = new ResizeObserver(() => setRoom(element.clientWidth));
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
     observer.observe(element);
     return () => observer.disconnect();
   }, [scroller]);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !isLoaded || !isFitting || element.scrollWidth <= element.clientWidth) return;
-    setRoom(element.clientWidth);
+    setWidth(element.clientWidth);
     setNeeded({ columns, width: element.scrollWidth });
   });
   return isFitting;
