@@ -4,7 +4,7 @@ import { formatNanos } from "../lib/money.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Returns the conditions in the facts that the rule alerts about. */
+/** Finds the conditions that the rule alerts about in the facts. */
 export function conditionsOf({ settings }: Pick<AlertRule, "settings">, facts: AlertFacts): AlertCondition[] {
   if (settings.kind === "budget") return budgetConditions(settings, facts);
   if (settings.kind === "error_rate") return errorConditions(settings, facts);
@@ -68,8 +68,8 @@ function ejectionConditions(
 }
 
 /**
- * Kinds of causes that result from alerts: a mail or webhook that did not arrive, and an open alert. A rule that
- * alerted about them would alert about itself.
+ * Kinds of causes that alerts themselves produce: an undelivered mail or webhook (`notices`) and an open alert. A rule
+ * that alerted about these kinds would alert about itself.
  */
 const CAUSED_BY_ALERTS: ReadonlySet<string> = new Set(["notices", "alert"]);
 

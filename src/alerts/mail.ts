@@ -2,7 +2,7 @@ import type { AlertStore, IsRecipient, SendMail } from "./ports.ts";
 
 const AT_ONCE = 10;
 const MINUTE_MS = 60_000;
-/** Pauses before the second and later attempts: six attempts take about an hour and a half. */
+/** Pauses before the second and later attempts. Six attempts take about an hour and a half. */
 const RETRY_MS = [10_000, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, 60 * MINUTE_MS];
 const TIMEOUT_MS = 20_000;
 const MAX_RESULT = 300;
@@ -10,12 +10,12 @@ const NO_RECIPIENT =
   "not sent: the address is neither of a member of the organization nor in a domain of `mail.allowed_domains`";
 
 /**
- * Returns a function that sends mails through a server: `smtps://`, or `smtp://`, which uses STARTTLS if the server
- * offers it.
+ * Returns a function that sends mails through the server at `url`. A `smtps://` address uses TLS from the start. A
+ * `smtp://` address uses STARTTLS if the server offers it.
  */
 export function openMailer({ url, from }: { url: string; from: string }): SendMail {
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
-  // The library is loaded at its first use, because few installations send mails.
+  // The library is loaded on first use, because few installations send mails.
   const open = async () => (await import("nodemailer")).createTransport({ url, ...timeouts });
   let transport: ReturnType<typeof open> | null = null;
   return async ({ recipient, subject, body }) => {
@@ -25,8 +25,8 @@ export function openMailer({ url, from }: { url: string; from: string }): SendMa
 }
 
 /**
- * Sends the mails that are due now to addresses that may still get them. Reports the result of each mail to the store,
- * and calls `onProblem` for each failure.
+ * Sends the due mails whose addresses are still allowed. Reports the result of each mail to the store. Calls
+ * `onProblem` for each failure.
  */
 export async function sendDueMails(
   store: AlertStore,
@@ -55,9 +55,7 @@ export async function sendDueMails(
   }
 }
 
-/**
- * True when the server refuses the mail permanently (RFC 5321, section 4.2.1), false when a later attempt may succeed.
- */
+/** True when the server refuses the mail permanently (RFC 5321, section 4.2.1). */
 function isPermanent(error: unknown): boolean {
   const code = error instanceof Error && "responseCode" in error ? Number(error.responseCode) : 0;
   return code >= 500 && code < 600;

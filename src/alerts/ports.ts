@@ -3,20 +3,20 @@ import type { Ejection } from "../gateway/routing/health.ts";
 
 /** The store of alerts. Methods throw a `DependencyError`. */
 export interface AlertStore {
-  /** Resolves to true when this process now is the only one that evaluates rules, for `forMs` milliseconds. */
+  /** Tries to make this process the only one that evaluates rules in the next `forMs` milliseconds. True on success. */
   takeTurn(processId: string, forMs: number): Promise<boolean>;
   /**
-   * Stores the targets that a process has taken out of service. Removes entries of other processes that are older than
-   * `forgetMs`.
+   * Stores the targets that a process has taken out of service. Removes entries of other processes that are more than
+   * `forgetMs` milliseconds old.
    */
   noteEjections(processId: string, ejections: readonly Ejection[], forgetMs: number): Promise<void>;
-  /** Returns every rule that is not disabled. */
+  /** Returns all rules that are not disabled. */
   rules(): Promise<AlertRule[]>;
-  /** Returns the facts of one organization, or of all when null, with the requests of the last `minutes` minutes. */
+  /** Returns the facts of one organization (null: of all) with the requests of the last `minutes` minutes. */
   facts(organizationId: string | null, minutes: number): Promise<Omit<AlertFacts, "causes">>;
   /**
-   * Opens an event for each new condition and queues its messages, and ends the events whose condition no longer holds.
-   * An event that is already open sends nothing again. Messages contain the name of the installation.
+   * Opens an event for each new condition and queues its messages. Ends the events whose condition is no longer true.
+   * Sends no second message for an open event. Messages contain the name of the installation.
    */
   settle(
     rule: AlertRule,
@@ -25,18 +25,18 @@ export interface AlertStore {
     installation: InstallationName,
   ): Promise<void>;
   /**
-   * Returns the mails that are due now. The caller must report the result of each mail within a minute; after that,
-   * another process may send it.
+   * Returns the mails that are due now. The caller must report the result of each mail within a minute. After a minute
+   * without a result, another process may send the mail.
    */
   dueMails(limit: number): Promise<Mail[]>;
   mailSent(id: string): Promise<void>;
-  /** Schedules another attempt at the mail after `retryMs` milliseconds; null gives the mail up. */
+  /** Schedules another attempt at the mail after `retryMs` milliseconds. Null ends the attempts. */
   mailFailed(id: string, result: string, retryMs: number | null): Promise<void>;
-  /** Removes ended events and mails that are older than `retentionMs`. */
+  /** Removes mails and ended events that are more than `retentionMs` milliseconds old. */
   sweep(retentionMs: number): Promise<void>;
 }
 
-/** The name and address of the installation in messages. */
+/** The name and address that messages use for the installation. */
 export interface InstallationName {
   name: string;
   /** Address of the console, without a trailing slash; null when no public address is configured. */
@@ -45,7 +45,7 @@ export interface InstallationName {
 
 export interface Mail {
   id: string;
-  /** The organization of the rule; null for a rule of the installation. */
+  /** The organization of the rule; null for a rule about the whole installation. */
   organizationId: string | null;
   recipient: string;
   subject: string;
@@ -55,8 +55,8 @@ export interface Mail {
 }
 
 /**
- * True when alerts of the organization may still go to this address. The member may have left, or the settings may have
- * changed, after the rule was made.
+ * True when alerts of the organization may still be sent to this address. Since the rule was made, the member may have
+ * left, or the settings may have changed.
  */
 export type IsRecipient = (email: string, organizationId: string | null) => Promise<boolean>;
 

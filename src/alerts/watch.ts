@@ -10,7 +10,7 @@ interface AlertOptions {
   store: AlertStore;
   processId: string;
   ejections(): readonly Ejection[];
-  /** Returns all current problems of one organization, or of all organizations when null. */
+  /** Returns all current problems of one organization; null means all organizations. */
   causes(organizationId: string | null): Promise<readonly StatusCause[]>;
   installation(): InstallationName;
   /** Sends one mail; null when no mail server is configured. */
@@ -26,7 +26,7 @@ const MAIL_MS = 2_000;
 const SWEEP_MS = 60 * 60_000;
 const RETENTION_MS = 90 * 24 * 60 * 60_000;
 
-/** Evaluates all rules at intervals, in one process at a time, and sends mails, until the returned work is stopped. */
+/** Evaluates all rules and sends mails at intervals. Only one process at a time evaluates rules. */
 export function startAlerts(options: AlertOptions): BackgroundWork {
   const { store, sendMail, isRecipient, onProblem } = options;
   const failed = (message: string) => (error: unknown) => onProblem(message, error);
@@ -45,7 +45,7 @@ export function startAlerts(options: AlertOptions): BackgroundWork {
   return { stop: async () => void (await Promise.all(work.map((one) => one.stop()))) };
 }
 
-/** Stores this process's facts. Evaluates every rule when it is this process's turn. */
+/** Stores this process's ejected targets. Evaluates every rule if this process can take the turn. */
 export async function watch({
   store,
   processId,

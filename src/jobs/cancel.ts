@@ -11,7 +11,7 @@ interface Cancellation {
   stopJob(jobId: string): void;
 }
 
-/** Cancels a job: a pending one at once, a running one as far as possible. Returns null for an unknown job. */
+/** Cancels a job. Its worker stops a running job soon afterwards. Returns null for an unknown job. */
 export async function requestCancel(
   { jobs, blobs, stopJob }: Cancellation,
   organizationId: string,
@@ -25,7 +25,7 @@ export async function requestCancel(
   return job;
 }
 
-/** Throws `job_already_ended` when the job has ended in another way. */
+/** Throws `job_already_ended` for a job that ended in any way other than by cancellation. */
 export function requireCancelled(job: Job): void {
   if (isCancellable(job)) return;
   const message = `The job has ended already: it is ${job.status}.`;
@@ -39,7 +39,7 @@ interface CancelResult {
   error?: { type: string; message: string };
 }
 
-/** Cancels several jobs and returns the result of each, in the order of the ids. */
+/** Cancels several jobs. Returns one result for each id, in the order of the ids. */
 export async function cancelAll(
   cancellation: Cancellation,
   organizationId: string,

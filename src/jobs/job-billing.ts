@@ -7,17 +7,17 @@ import type { Hold } from "../gateway/metering/budget-leases.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /**
- * Billing of one job. The store holds the job's money from its submission to its end, whichever process runs it, and
- * writes its ledger entry in the transaction that ends it. So this class only records the amount to hold and the entry.
+ * Billing of one job. The store holds the job's money from the submission to the end of the job. The store also writes
+ * the job's ledger entry. So this class only records the amount to hold and the ledger entry.
  */
 export class JobBilling {
   /** The maximum cost to hold. */
   ceiling: Nanos = 0n;
   budgets: readonly string[];
-  /** The ledger entry of the job: its charge, which may be zero with an orphan cost. */
+  /** The ledger entry of the job. Its charge is zero when it only records an orphan cost (work that is not billed). */
   entry: LedgerEntry | null = null;
 
-  /** `budgets` are those on which the money is held; at the submission, those that limit the request. */
+  /** `budgets` are the ids of the budgets that hold the money. */
   constructor(budgets: readonly string[]) {
     this.budgets = budgets;
   }
@@ -40,7 +40,7 @@ export class JobBilling {
   release(): void {}
 }
 
-/** Returns the core with this billing in place of its own. */
+/** Returns a copy of the core that uses this billing. */
 export function coreOf<OfCore extends Core>(core: OfCore, billing: JobBilling): OfCore {
   return { ...core, billing };
 }

@@ -5,7 +5,7 @@ import type { BudgetRefusal } from "../gateway/metering/exhaustion-cache.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /*
- * States of a job. Every arrow is one transaction of the store.
+ * States of a job. Every arrow is one transaction of the store, named after its method in `JobStore`.
  *
  *          submit
  *             |
@@ -24,33 +24,34 @@ import type { Nanos } from "../lib/money.ts";
  *             v
  *          expired
  *
- * `storing` is a stage and no status. `cancel` only requests the end of a job in progress; its worker ends it. `remove`
- * deletes ended jobs.
+ * `storing` is a stage of the status `in_progress`. `cancel` only records a request when the job is in progress; the
+ * worker of the job then ends it. `remove` deletes ended jobs.
  *
- * States of a job's lease. `claim` raises the fence, so that later writes of an earlier worker change nothing.
+ * States of a job's lease, which is the right of one worker to run the job. `claim` raises the fence, the number of the
+ * claim. A write with an older fence changes nothing.
  *
  *           claim              finish, or cancel while pending
- *   none ----------> held ----------------------------------------> none, for good
+ *   none ----------> held ----------------------------------------> none, finally
  *                    |  ^
- *   release,         |  |  claim by any worker takes the job over: it polls the vendor's job that `sent` names,
- *   releaseAll, or   |  |  and calls a vendor again only where nothing was sent or a call costs nothing
+ *   release,         |  |  claim: another worker continues the job. It polls the vendor's job that `sent` names. It
+ *   releaseAll, or   |  |  calls a vendor again only if nothing was sent or if a repeated call costs nothing
  *   20 s without     v  |
  *   `renew`         lapsed
  */
 
 /**
- * The store of jobs. Every method throws a `DependencyError` while the store is unavailable. A call may then be
- * repeated: nothing is changed twice.
+ * The store of jobs. Every method throws a `DependencyError` while the store is unavailable. The caller may then repeat
+ * the call: nothing is changed twice.
  */
 export interface JobStore {
   /**
-   * Accepts a job: writes its row, its place in the queue and its hold on every budget in one transaction. Resolves
+   * Accepts a job: writes its row, its position in the queue and its hold on every budget in one transaction. Resolves
    * when the transaction is on the disk.
    */
   submit(job: NewJob): Promise<Submission>;
   /**
-   * Returns the result of an earlier submission by the same gateway key and idempotency key, `known` or `other`; null
-   * when there was none.
+   * Returns the result of an earlier submission with the same gateway key and idempotency key: `known` or `other`.
+   * Returns null when there is no earlier submission.
    */
   findSubmitted(keyId: string, idempotency: NonNullable<NewJob["idempotency"]>): Promise<Submission | null>;
   /** Returns a job of the organization; null for an unknown job or a job of another organization. */
@@ -58,64 +59,64 @@ export interface JobStore {
   /** Returns jobs, newest first. */
   list(organizationId: string, page: JobPage): Promise<Job[]>;
   /**
-   * Cancels a pending job at once, and notifies the worker of a running one. Does not change an ended job. Returns the
-   * job as it is afterwards, or null as `get` does. `files` are the names of blobs that are no longer needed.
+   * Cancels a pending job at once. Notifies the worker of a running job. Does not change an ended job. Returns the job
+   * after the change, or null as `get` does. `files` are the names of blobs that are no longer needed.
    */
   cancel(organizationId: string, id: string): Promise<{ job: Job; files: string[] } | null>;
 
-  /** True when `claim` might find a job. A call costs little. */
+  /** Resolves to true when `claim` might find a job. A call is cheap. */
   hasWork(): Promise<boolean>;
   /**
-   * Takes the lease of a job: first of a job whose worker has ended, otherwise of a queued one. Organizations take
-   * turns, and so do the keys of each. Respects the limits of running jobs. Returns null when there is no job.
+   * Takes the lease of a job. A job whose worker has ended comes before queued jobs. Organizations take turns, and so
+   * do the keys of each organization. Respects the limits of running jobs. Returns null when no job can be claimed.
    */
   claim(worker: string, runningLimit: RunningLimit): Promise<ClaimedJob | null>;
   /**
-   * Prolongs leases. Returns the leases that are still held, by job id. The other jobs have ended or belong to another
-   * worker.
+   * Prolongs leases. Returns the leases that this worker still has, by job id. The other jobs have ended, or another
+   * worker has claimed them.
    */
   renew(leases: readonly JobLease[]): Promise<ReadonlyMap<string, { isCancelRequested: boolean }>>;
   /** Returns the ids of this worker's jobs whose cancellation was requested. */
   cancelling(worker: string): Promise<string[]>;
   /**
-   * Notes that a vendor is called next, which turns `pending` into `in_progress`. Returns false when the lease or the
-   * job is gone.
+   * Records that the worker is about to call a vendor. Changes the status `pending` to `in_progress`. Returns false
+   * when the worker has lost the lease or the job no longer exists.
    */
   send(lease: JobLease, target: SentTarget): Promise<boolean>;
-  /** Stores the ids of the vendor's own jobs. Returns false when the lease is gone. */
+  /** Stores the ids of the vendor's own jobs. Returns false when the worker has lost the lease. */
   rememberVendorJobs(lease: JobLease, sent: SentJob): Promise<boolean>;
-  /** Sets the stage in which pictures are stored. Returns false when the lease is gone. */
+  /** Marks the job as storing its pictures. Returns false when the worker has lost the lease. */
   store(lease: JobLease): Promise<boolean>;
   /**
-   * Ends a job: writes its outputs, its ledger entry and its webhooks, and releases its hold, all in one transaction.
-   * Returns false when the lease is gone; nothing is changed then.
+   * Ends a job in one transaction: writes its outputs, its ledger entry and its webhooks, and releases its hold.
+   * Returns false and changes nothing when the worker has lost the lease.
    */
   finish(lease: JobLease, ending: JobEnding): Promise<boolean>;
-  /** Gives leases back, so that another worker takes the jobs over at once. */
+  /** Returns leases to the store, so that another worker can continue the jobs at once. */
   release(leases: readonly JobLease[]): Promise<void>;
-  /** Gives back all leases of a worker that has ended. */
+  /** Returns all leases of a worker that has ended. */
   releaseAll(worker: string): Promise<void>;
 
   /**
-   * Ends queued jobs whose deadline has passed. Returns their number and the names of blobs that are no longer needed.
-   * Call it again while the number equals `limit`.
+   * Ends queued jobs whose deadline has passed. Returns the number of these jobs and the names of blobs that are no
+   * longer needed. While the number equals `limit`, call this method again.
    */
   endOverdue(limit: number): Promise<{ count: number; files: string[] }>;
   /**
-   * Turns completed jobs that were created more than `retentionMs` ago into tombstones without outputs. Returns their
-   * number and the names of their pictures. Call it again while the number equals `limit`.
+   * Turns completed jobs that were created more than `retentionMs` ago into tombstones: rows without outputs. Returns
+   * the number of these jobs and the names of their pictures. While the number equals `limit`, call this method again.
    */
   expire(retentionMs: number, limit: number): Promise<{ count: number; names: string[] }>;
   /**
-   * Removes ended jobs that were created more than `retentionMs` ago. Returns their number. Call it again while the
-   * number equals `limit`.
+   * Removes ended jobs that were created more than `retentionMs` ago. Returns the number of these jobs. While the
+   * number equals `limit`, call this method again.
    */
   remove(retentionMs: number, limit: number): Promise<number>;
-  /** Returns the organizations that have jobs which have not ended. */
+  /** Returns the organizations with unfinished jobs. */
   queues(): Promise<JobQueue[]>;
   /**
-   * Calls `wake` when other processes may have added work or requested a cancellation. Resolves to null when the
-   * database cannot notify.
+   * Calls `wake` when another process may have added work or requested a cancellation. Resolves to null when the
+   * database cannot send notifications.
    */
   wakes(wake: () => void): Promise<{ stop(): Promise<void> } | null>;
 }
@@ -133,39 +134,39 @@ export interface NewJob {
   /** Milliseconds from the job's creation. */
   deadlineMs: number;
   webhookUrl: string | null;
-  /** Base address of the links to the job's results, for messages about its end. */
+  /** Base address of the links to the job's results in webhook messages. */
   linkBase: string;
   idempotency: { key: string; fingerprint: string } | null;
   terms: JobTerms;
   /** The caller's request as text. Its files are stored as blobs named in `files`. */
   request: string;
   files: readonly string[];
-  /** Maximum numbers of waiting jobs; null when unlimited. */
+  /** Maximum numbers of queued jobs; null means unlimited. */
   queuedLimit: { organization: number | null; key: number | null };
-  /** Maximum number of running jobs of the key; null when unlimited. */
+  /** Maximum number of running jobs of the key; null means unlimited. */
   keyRunningLimit: number | null;
 }
 
-/** The terms on which a job was admitted and is charged. */
+/** The price, budgets and ledger details that were fixed when the job was admitted. */
 export interface JobTerms {
-  /** Unix milliseconds at which the price was taken. */
+  /** Time in Unix milliseconds at which the price was looked up. */
   admittedAt: number;
   price: ImagePrice;
-  /** The maximum cost, which is held on each budget. */
+  /** The maximum cost. This amount is held on each budget. */
   ceiling: Nanos;
   budgets: readonly string[];
-  /** The member or program that submitted the job, for the ledger; null for the holder of the key. */
+  /** The member or program that submitted the job, for the ledger. Null means the holder of the key. */
   source: string | null;
-  /** The client's program, as in the ledger. */
+  /** Name of the client's program, for the ledger. */
   client: string | null;
 }
 
 export type Submission =
   | { kind: "accepted" | "known"; job: Job }
-  /** The idempotency key belongs to a job with another request. */
+  /** An earlier job has this idempotency key, but its request was different. */
   | { kind: "other" }
   | { kind: "full"; scope: "organization" | "key"; limit: number }
-  /** The budget is `spent`, or others hold the rest of it (`held`) and may return the part that they do not use. */
+  /** `spent`: the budget is used up. `held`: other requests hold the rest and may return a part of it. */
   | { kind: "exhausted"; reason: BudgetRefusal };
 
 export interface JobPage {
@@ -178,7 +179,7 @@ export interface JobPage {
   createdTo: number | null;
 }
 
-/** The right to run a job and to change it, until another worker claims the job. */
+/** The right of one worker to run and change a job. It ends when another worker claims the job. */
 export interface JobLease {
   jobId: string;
   organizationId: string;
@@ -201,7 +202,7 @@ export interface ClaimedJob extends JobLease {
   isKeyUsable: boolean;
   terms: JobTerms;
   request: string;
-  /** The target to which an earlier worker has sent the job; null when none has. */
+  /** The target to which an earlier worker has sent the job; null when no worker has sent it. */
   sent: SentJob | null;
 }
 
@@ -211,7 +212,7 @@ interface SentTarget {
 }
 
 interface SentJob extends SentTarget {
-  /** Ids of the vendor's jobs, by call. There are several when a channel fans out. */
+  /** Ids of the vendor's jobs, by number of the call. A channel may split an order into several calls. */
   vendorJobs: Readonly<Record<string, string>>;
 }
 
@@ -219,7 +220,7 @@ export interface JobEnding {
   status: "completed" | "failed" | "cancelled";
   outputs: JobOutput[];
   error: JobError | null;
-  /** The ledger entry: a charge, which may be zero with an orphan cost. */
+  /** The ledger entry. Its charge is zero when it only records an orphan cost (work that is not billed). */
   entry: LedgerEntry | null;
 }
 
@@ -228,6 +229,6 @@ export interface JobQueue {
   organizationId: string;
   queued: number;
   running: number;
-  /** Milliseconds that the oldest queued job has waited. */
+  /** Waiting time of the oldest queued job, in milliseconds. */
   oldestMs: number;
 }

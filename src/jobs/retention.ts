@@ -3,15 +3,15 @@ import type { JobStore } from "./ports.ts";
 import type { WebhookQueue } from "./webhook-ports.ts";
 import { removeBlobs } from "./stored-request.ts";
 
-/** Maximum number of rows in one transaction, so that requests do not wait for it. */
+/** Maximum number of rows in one transaction. The limit is small, so that requests do not wait for the transaction. */
 const BATCH = 50;
 const DAY_MS = 24 * 60 * 60_000;
-/** Time from a job's creation to the removal of its tombstone. */
+/** Time from a job's creation to the removal of its tombstone (the row that remains after its outputs are deleted). */
 const TOMBSTONE_MS = 30 * DAY_MS;
 
 /**
- * Ends queued jobs whose deadline has passed, deletes outputs whose retention has ended, and removes old tombstones, in
- * batches. `retentionDays` is the retention of delivered images.
+ * Ends queued jobs whose deadline has passed, deletes outputs whose retention has ended, and removes old tombstones
+ * (rows without outputs). `retentionDays` is the retention of delivered images.
  */
 export async function sweepJobs(
   { jobs, webhooks }: { jobs: JobStore; webhooks: WebhookQueue },

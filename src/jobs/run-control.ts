@@ -4,7 +4,7 @@ import { random } from "../lib/random.ts";
 import { after, sleep } from "../lib/waiting.ts";
 import type { ClaimedJob } from "./ports.ts";
 
-/** The reason why a running job was stopped. A later reason does not replace it. */
+/** The reason why a running job was stopped. The first reason is final. */
 type StopReason = "cancelled" | "overdue" | "handed over" | "lost";
 
 /** Stops one running job, on request or at its deadline. Dispose of it when the job has ended. */
@@ -14,8 +14,8 @@ export class RunControl implements Disposable {
   #reason: StopReason | null = null;
   #isCancelRequested: boolean;
   /**
-   * True while a vendor already works on the job and this run has not polled the vendor. The work can be cancelled only
-   * after a poll.
+   * True when a vendor already works on the job and this run has not polled the vendor yet. Only after a poll can the
+   * work be cancelled.
    */
   #isUnpolled: boolean;
 
@@ -37,20 +37,20 @@ export class RunControl implements Disposable {
     return this.#reason === "overdue";
   }
 
-  /** True when another worker continues the job or already has it. */
+  /** True when another worker has the job or will continue it. */
   get isHandedOver(): boolean {
     return this.#reason === "handed over" || this.#reason === "lost";
   }
 
-  /** Cancels the job at once, or as soon as the vendor's job is polled. */
+  /** Cancels the job. If a vendor already has the job, the cancellation waits for the first poll. */
   cancel(): void {
     this.#isCancelRequested = true;
     if (!this.#isUnpolled) this.stop("cancelled");
   }
 
   /**
-   * Call it before a vendor's job is polled. A waiting cancellation takes effect in the next turn of the event loop,
-   * when all calls of the order are being polled.
+   * Call this method before each poll of a vendor's job. A waiting cancellation takes effect in the next turn of the
+   * event loop. By then all calls of the order are being polled.
    */
   beforePoll(): void {
     this.#isUnpolled = false;
@@ -71,8 +71,8 @@ export class RunControl implements Disposable {
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Repeats `work` while it fails for lack of capacity. For such a failure `waitOf` returns the milliseconds to wait; for
- * any other failure it returns null, and the failure is thrown. Waits grow up to half a minute, with jitter.
+ * Repeats `work` until it succeeds or fails for a reason other than missing capacity. `waitOf` returns the milliseconds
+ * to wait, or null if the error must be thrown. Waits grow up to 30 seconds and are random by up to half.
  */
 export async function waitForCapacity<Result>(
   work: () => Promise<Result>,
@@ -91,12 +91,12 @@ export async function waitForCapacity<Result>(
   }
 }
 
-/** Maximum number of calls to vendors that throttled or were overloaded. */
+/** Maximum number of calls that vendors may refuse because of throttling or overload. */
 const MAX_REFUSED_CALLS = 5;
 
 /**
- * Returns the milliseconds that the job should wait: when no vendor was called because all are at their limits, or when
- * the called vendors did nothing and reported overload. Returns null when waiting is useless.
+ * Returns the milliseconds that the job should wait. It waits when all vendors are at their limits, or when the called
+ * vendors reported overload and did no work. Returns null when waiting is useless.
  */
 export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: boolean): number | null {
   if (!(error instanceof UpstreamError) || error.isAmbiguous) return null;
@@ -107,7 +107,7 @@ export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: bool
 
 const RETRY_MS = 250;
 
-/** Repeats a write while the store is unavailable, so that finished or paid work is not lost. */
+/** Repeats a write while the store is unavailable. So finished or paid work is not lost. */
 export async function retryWhileUnavailable<Result>(
   write: () => Promise<Result>,
   isOver: () => boolean,

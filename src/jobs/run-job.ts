@@ -26,15 +26,15 @@ interface JobRun {
   spool: Spool;
 }
 
-/** The lease is gone: another worker has the job, or the job was cancelled before its vendor was called. */
+/** The worker has lost the lease: another worker has the job, or the job was cancelled before a vendor was called. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
 /**
- * Runs a claimed job by the same image pipeline as the synchronous endpoints, and returns its ending. If a vendor
- * already has the job, it is polled to its end. If the job may have been sent but cannot be polled, it is not sent
- * again. Throws `LeaseLost`; after a hand-over also any other error.
+ * Runs a claimed job with the image pipeline of the synchronous endpoints. Returns the ending of the job. A job that a
+ * vendor already has is polled to its end. A job that was possibly sent but cannot be polled is not sent again. Throws
+ * `LeaseLost`. When the job is handed over to another worker, it can also throw any other error.
  */
 export async function runJob(claimed: JobRun): Promise<JobEnding> {
   const run = isRepeatable(claimed) ? { ...claimed, job: { ...claimed.job, sent: null } } : claimed;
@@ -53,7 +53,7 @@ export async function runJob(claimed: JobRun): Promise<JobEnding> {
     entry: billing.entry,
   });
   try {
-    // The cancellation came after the earlier worker had ended.
+    // The job was cancelled after its earlier worker had ended, before any vendor was called.
     if (control.isCancelled && !job.sent) return cancelled();
     if (job.sent && Object.keys(job.sent.vendorJobs).length === 0) {
       await recordLoss(run, billing);
@@ -76,7 +76,7 @@ export async function runJob(claimed: JobRun): Promise<JobEnding> {
   }
 }
 
-/** True when the earlier call may be repeated, because a repeated call costs nothing. */
+/** True when the call of an earlier worker may be repeated, because a repeated call costs nothing. */
 function isRepeatable({ job: { sent }, core }: JobRun): boolean {
   const channel = sent && core.snapshot.directory().channels.get(sent.channel);
   return channel ? core.upstreams.image(channel)?.isRepeatable === true : false;
@@ -96,14 +96,14 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
 }
 
 /**
- * Returns the core for a running job. Its cap on orphan costs is not checked again, because the submission did that,
- * but the job's final cost counts towards it.
+ * Returns a copy of the core for a running job. This copy does not check the cap on orphan costs, because the
+ * submission has checked it. The worker adds the job's orphan cost to the cap at the end.
  */
 function runningCoreOf<OfCore extends ImageCore>(core: OfCore, billing: JobBilling): OfCore {
   return { ...coreOf(core, billing), orphanCosts: new OrphanCosts(null, core.clock) };
 }
 
-/** Writes each step of the vendor's calls to the store before the step is taken. */
+/** Returns callbacks that write each step of the vendor's calls to the store before the step is taken. */
 export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" | "control">): ImageRun {
   const { sent } = job;
   const require = async (write: () => Promise<boolean>): Promise<void> => {
@@ -141,7 +141,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
 }
 
-/** Records the estimated cost of a call that was sent but can no longer be polled. */
+/** Records the estimated cost of a call that was possibly sent and can no longer be polled. */
 async function recordLoss({ job, core: plain, context, spool }: JobRun, billing: JobBilling): Promise<void> {
   const core = runningCoreOf(plain, billing);
   const channel = job.sent && core.snapshot.directory().channels.get(job.sent.channel);
@@ -151,7 +151,7 @@ async function recordLoss({ job, core: plain, context, spool }: JobRun, billing:
   abandon(admission, { channel, upstreamModel: job.sent.upstreamModel, weight: 1 }, request);
 }
 
-/** Returns a request context for the job's caller, with the organization's current settings. */
+/** Returns a request context for the caller of the job, with the organization's current settings. */
 export function contextOfJob(
   core: ImageCore,
   job: ClaimedJob,
@@ -159,7 +159,7 @@ export function contextOfJob(
   signal: AbortSignal,
 ): RequestContext {
   const principal: Principal = {
-    // Vendor calls of a cancelled job are aborted, because no client waits for them.
+    // A cancelled job has no client that waits for its vendor calls, so these calls are aborted.
     organization: {
       ...organization,
       limits: {},
@@ -185,7 +185,7 @@ export function contextOfJob(
   const { jobId: id, requestId } = job;
   const { source, client } = job.terms;
   const facts = newRequestFacts();
-  // At the submission, fields without effect were already refused or named in the response.
+  // The submission has already refused ignored fields or named them in its response.
   const isStrict = false;
   return {
     id,
@@ -218,7 +218,7 @@ const TIMED_OUT: JobError = {
   message: "The job did not end before its deadline. Nothing is billed. Submit it again.",
 };
 
-/** Returns the error that the caller sees: the code and message that a synchronous request would have received. */
+/** Returns the error that the caller sees. Its code and message are those of a synchronous request. */
 function executionError(thrown: unknown): JobError {
   const { code, message } = asGatewayError(thrown);
   return { type: code, message };

@@ -18,8 +18,8 @@ export type JobRequest = { isCompressing: boolean } & (
 );
 
 /**
- * Reads a job's request, at its submission and again when it runs. A field with a picture makes it an edit. Pictures
- * are always delivered as links. Throws a `GatewayError` as the synchronous endpoints do.
+ * Reads a job's request, both at its submission and when it runs. A request with a picture is an edit. Pictures are
+ * always delivered as links. Throws a `GatewayError` as the synchronous endpoints do.
  */
 export async function readJobRequest(request: JobRequest): Promise<ImageRequest> {
   if (request.kind === "native") {
@@ -32,7 +32,7 @@ export async function readJobRequest(request: JobRequest): Promise<ImageRequest>
   return { ...read, delivery: "url" };
 }
 
-/** The stored form of a request: JSON with placeholders for its files, and those files as blobs. */
+/** The stored form of a request: JSON with placeholders for its files. `files` lists the blobs of these files. */
 interface StoredRequest {
   placeholder: string;
   files: StoredFile[];
@@ -42,22 +42,22 @@ interface StoredRequest {
 interface StoredFile {
   name: string;
   /**
-   * `upload` is an uploaded file. `text` and `base64` are long strings; the blob of a base64 string has its decoded
-   * bytes.
+   * `upload` is an uploaded file. `text` and `base64` are long strings. The blob of a `base64` string contains the
+   * decoded bytes.
    */
   kind: "upload" | "text" | "base64";
   byteLength: number;
   mime?: string | undefined;
 }
 
-/** Stores a request's files as blobs and returns the rest as text. `names` are the names of the blobs. */
+/** Stores a request's files as blobs. Returns the rest of the request as `text`, and the names of the blobs. */
 export async function writeStoredRequest(
   request: JobRequest,
   blobs: BlobStore,
   organizationId: string,
 ): Promise<{ text: string; names: string[] }> {
   const handles: (Blob | SpooledString)[] = [];
-  // The placeholder is random for each request, so that no text of the caller equals it.
+  // Each request has a new random placeholder, so that no text of the caller can equal it.
   const placeholder = `file:${crypto.randomUUID()}:`;
   const skeleton = JSON.stringify(withoutUnread(request), (_, value: StreamedJson) =>
     isHandle(value) ? placeholder + (handles.push(value) - 1) : value,
@@ -78,7 +78,7 @@ export function filesOf(text: string): string[] {
   return (JSON.parse(text) as StoredRequest).files.map(nameOf);
 }
 
-/** Reads a request that `writeStoredRequest` has written. Copies files that are not on the local disk to the spool. */
+/** Reads a request that `writeStoredRequest` has written. Copies remote files to the spool (temporary files). */
 export async function readStoredRequest(text: string, blobs: BlobStore, spool: Spool): Promise<JobRequest> {
   const { placeholder, files, request } = JSON.parse(text) as StoredRequest;
   const handles: (Blob | SpooledString)[] = [];
@@ -90,7 +90,7 @@ export async function readStoredRequest(text: string, blobs: BlobStore, spool: S
   ) as JobRequest;
 }
 
-/** Tries to remove blobs. The sweep of old blobs removes those that remain. */
+/** Tries to remove blobs. The periodic sweep removes blobs that could not be removed here. */
 export async function removeBlobs(blobs: BlobStore, names: readonly string[]): Promise<void> {
   await Promise.allSettled(names.map((name) => blobs.remove(name)));
 }
@@ -99,7 +99,7 @@ function nameOf({ name }: StoredFile): string {
   return name;
 }
 
-/** Removes the fields that the image pipeline does not read. */
+/** Removes the fields of an image request that the image pipeline does not read. */
 function withoutUnread(request: JobRequest): JobRequest {
   if (request.kind === "native") return request;
   return { ...request, fields: request.fields.filter(([name]) => isKnownField(name)) };

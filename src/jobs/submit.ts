@@ -19,7 +19,7 @@ import { readJobRequest, removeBlobs, writeStoredRequest, type JobRequest } from
 export interface JobCore extends ImageCore {
   jobs: JobStore;
   webhooks: Pick<WebhookQueue, "isSigned">;
-  /** Returns the maximum duration of a job from its submission, in milliseconds. */
+  /** Returns the maximum time from a job's submission to its end, in milliseconds. */
   deadlineMs(): number;
   /** Makes the worker of this process look for work at once. */
   wake(): void;
@@ -34,21 +34,21 @@ interface JobSubmission {
   idempotency: { key: string; fingerprint: string } | null;
 }
 
-/** Typical durations by tier in milliseconds: the middle of the usual range. */
+/** Typical durations of a job in milliseconds, by size tier. Each value is the middle of the usual range. */
 const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
 /**
- * Maximum number of attempts at a hold. Other processes return unused money within half a second, so a later attempt
- * may succeed.
+ * Maximum number of attempts to hold the money. Other processes return unused money within half a second, so a later
+ * attempt may succeed.
  */
 const MAX_HOLD_ATTEMPTS = 8;
 const HOLD_SLEEP_MS = 100;
 const FULL_RETRY_SECONDS = 5;
-/** Time after which a failed submission is certainly committed or dropped. */
+/** After this time the transaction of a failed submission is certainly either committed or rolled back. */
 const UNDECIDED_MS = 5_000;
 
 /**
- * Accepts a job: makes all decisions that a synchronous request makes before its vendor is called, stores its files,
- * and puts it in the queue with its money held. Returns the names of ignored fields. Throws a `GatewayError`.
+ * Accepts a job. Makes all decisions that a synchronous request makes before its vendor is called. Then stores the
+ * job's files and queues the job, with its money held. Returns the names of ignored fields. Throws a `GatewayError`.
  */
 export async function submitJob(
   core: JobCore,
@@ -57,7 +57,7 @@ export async function submitJob(
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
-  // A repeated submission must not be refused because of amounts that the first one has used, so it is looked up first.
+  // Look up a repeated submission before the limits are checked: the first submission may have used them up.
   const submitted = idempotency && (await core.jobs.findSubmitted(key.id, idempotency));
   if (submitted) return { job: accepted(submitted), ignored: [] };
   const images = await readJobRequest(request);
@@ -107,7 +107,7 @@ export async function submitJob(
 }
 
 /**
- * Throws when the webhook's address may not be called, or when the organization has no secret to sign messages with.
+ * Throws when calls to the webhook's address are not allowed, or when the organization has no secret to sign messages.
  */
 async function requireWebhook(
   { webhooks }: JobCore,
@@ -124,7 +124,7 @@ async function requireWebhook(
   throw new GatewayError("unsupported_parameter", message, { param });
 }
 
-/** Submits a job. If other processes hold money without using it, waits a little for it. */
+/** Submits a job. Waits briefly and tries again if other processes hold the rest of a budget. */
 async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await jobs.submit(job);
@@ -135,8 +135,8 @@ async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
 }
 
 /**
- * Removes the files of a failed submission, unless the submission was committed after all, which is known a little
- * later. While the store is unavailable, the files stay for the sweep of old blobs.
+ * Removes the files of a failed submission. A failed call may still have committed the job, so this function first
+ * waits and then looks the job up. If the job exists or the store is unavailable, the files stay.
  */
 async function removeUnlessSubmitted({ jobs, blobs }: JobCore, job: NewJob): Promise<void> {
   if (job.files.length === 0) return;

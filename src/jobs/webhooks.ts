@@ -10,19 +10,19 @@ import { random } from "../lib/random.ts";
 export interface WebhookOptions {
   queue: WebhookQueue;
   safeFetch: Pick<SafeFetch, "post">;
-  /** Returns the networks besides the public internet in which endpoints may be. */
+  /** Returns the networks, besides the public internet, in which endpoints may be. */
   networks(): readonly string[];
   links: Links;
-  /** Base address of links; with null, the base address of the job's submission is used. */
+  /** Base address of links. Null means the base address of the job's submission. */
   publicUrl: string | null;
-  /** Returns the hours for which an organization's links are valid; null when it has no setting of its own. */
+  /** Returns the hours for which an organization's links are valid, or null for the default. */
   linkHoursOf(organizationId: string): number | null;
   now(): number;
   onProblem(message: string, cause: unknown): void;
 }
 
 const MINUTE_MS = 60_000;
-/** Waits before the second and later attempts, which make eight attempts in about fifteen hours. */
+/** Waits before the second and later attempts. Eight attempts take about fifteen hours. */
 const RETRY_MS = [
   5_000,
   MINUTE_MS,
@@ -34,16 +34,16 @@ const RETRY_MS = [
 ];
 const POLL_MS = 1_000;
 const AT_ONCE = 16;
-/** Longest wait that a receiver may ask for. */
+/** Longest wait that a receiver may request with `retry-after`. */
 const MAX_ASKED_MS = 60 * MINUTE_MS;
-/** Status with which an address says that it is gone permanently. */
+/** Status 410 says that an address is permanently gone. */
 const GONE = 410;
 /** Statuses from 400 to 499 after which a later attempt may succeed. */
 const TRANSIENT = new Set([408, 425, 429]);
 
 /**
- * Sends messages until it is stopped. Each message is sent at least once and is signed as Standard Webhooks prescribes.
- * Calls only public addresses and follows no redirects.
+ * Sends messages until the returned work is stopped. Sends each message at least once and signs it as Standard Webhooks
+ * prescribes. Calls only addresses that are allowed and follows no redirects.
  */
 export function startWebhooks(options: WebhookOptions): BackgroundWork {
   const stopping = new AbortController();
@@ -80,7 +80,7 @@ async function send(options: WebhookOptions, message: DueWebhook): Promise<void>
   await queue.failed(message.id, result, retryMs);
 }
 
-/** Adds jitter, so that messages that failed together are not repeated together. */
+/** Adds jitter, so that messages that failed at the same time are not all sent again at the same time. */
 function jittered(milliseconds: number): number {
   return Math.round(milliseconds * (0.9 + random() * 0.2));
 }
@@ -98,8 +98,8 @@ async function post(
       networks: isOfEndpoint ? networks() : [],
     });
     const isDelivered = status >= 200 && status < 300;
-    // A refusal by Slack or PagerDuty is permanent, because their address, the key or the message is wrong. The
-    // operator's own receiver may be corrected.
+    // A refusal by Slack or PagerDuty is permanent, because the address, the key or the message is wrong. A refusal by
+    // the operator's own receiver is not, because the operator may correct the receiver.
     const isRefused = format !== "standard" && status >= 400 && status < 500 && !TRANSIENT.has(status);
     const askedMs = Math.min(Number(retryAfter ?? 0) * 1_000 || 0, MAX_ASKED_MS);
     return { result: `status ${status}`, isDelivered, isFinal: status === GONE || isRefused, askedMs };
@@ -110,7 +110,7 @@ async function post(
   }
 }
 
-/** Returns the body and its headers; null when the endpoint or job of the message was removed. */
+/** Returns the body and its headers. Returns null when the endpoint or job of the message was removed. */
 function contentOf(
   options: WebhookOptions,
   message: DueWebhook,
@@ -126,7 +126,7 @@ function contentOf(
   return { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
 }
 
-/** Returns the body with its signatures, one for each valid secret. */
+/** Returns the body and headers with one signature for each valid secret. */
 function signedContent(
   options: WebhookOptions,
   message: DueWebhook,

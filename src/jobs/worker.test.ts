@@ -35,7 +35,7 @@ test("jobs of an organization that this process does not know yet are left to ot
   await worker.stop(0);
 });
 
-/** Opens a worker of one job, which waits for its picture; the picture is not stored yet. */
+/** Starts a worker with one job. The job waits for its picture, which is not stored yet. */
 function openRunning(isHeld: boolean) {
   const begun = Promise.withResolvers<void>();
   const letGo = Promise.withResolvers<null>();

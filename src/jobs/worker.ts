@@ -25,9 +25,9 @@ export interface JobWorkerOptions {
 const POLL_MS = 250;
 const HEARTBEAT_MS = 5_000;
 const CANCEL_POLL_MS = 1_000;
-/** Pause after a failed claim: after an outage, every worker can first renew its own leases. */
+/** Pause after a failed claim. After an outage, it lets every worker renew its own leases first. */
 const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
-/** Time that handed-over jobs may take to stop. */
+/** Time that jobs have to stop when they are handed over to another worker. */
 const HAND_OVER_MS = 2_000;
 
 /** Runs jobs of the queue in this process until it is stopped. */
@@ -79,8 +79,8 @@ export class JobWorker {
   }
 
   /**
-   * Starts no more jobs, waits at most `graceMs` for the running ones, and hands the others over: another worker, or
-   * the next start, continues them.
+   * Starts no more jobs and waits at most `graceMs` for the running jobs. Then hands the remaining jobs over: another
+   * worker, or this process after its next start, continues them.
    */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
@@ -119,8 +119,8 @@ export class JobWorker {
     const { organizations } = core.snapshot.directory();
     const job = await core.jobs.claim(worker, (id) => {
       const organization = organizations.get(id);
-      // This process does not know a new organization yet. Its jobs wait up to half a second, or another worker takes
-      // them.
+      // This process has not loaded a new organization yet. Its jobs wait up to half a second, unless another worker
+      // takes them first.
       if (!organization) return 0;
       return limitOf(organization.limits.runningJobs, core.limits.organization.runningJobs);
     });
@@ -185,14 +185,14 @@ interface EndedRun {
   job: ClaimedJob;
   ending: JobEnding;
   context: RequestContext;
-  /** Unix milliseconds of the claim. */
+  /** Time of the claim in Unix milliseconds. */
   at: number;
-  /** Monotonic milliseconds of the claim. */
+  /** Time of the claim in milliseconds of the monotonic clock. */
   startedAt: number;
   durationMs: number;
 }
 
-/** Returns the record of a job's run in the form of a request's record, for the log and the metrics. */
+/** Returns the record of a job's run in the form of a request's record. The log and the metrics use this form. */
 export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: EndedRun): RequestEvent {
   const { attempts, facts } = context;
   const { entry, error, status } = ending;

@@ -14,7 +14,7 @@ const FAMILIES: Readonly<Record<ErrorFamily, string>> = {
   admin: "Administration",
 };
 
-/** Returns the page of all error codes, with the body of an error in each protocol. */
+/** Returns the page of all error codes. The page also shows the body of an error in each protocol. */
 export async function errorsPage(): Promise<ReferencePage> {
   const codes = entriesOf(ERROR_CODES);
   const shapes = await Promise.all(entriesOf(FAMILIES).map(([family]) => shapeOf(family)));

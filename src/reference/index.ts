@@ -9,10 +9,10 @@ import { renderPage, type ReferencePage } from "./page.ts";
 import { configurationPage, environmentPage } from "./settings.ts";
 import { modelsPage, providersPage } from "./vendors.ts";
 
-/** Folder of the generated pages, from the folder of the project. */
+/** Folder of the generated pages, relative to the folder of the project. */
 const REFERENCE_FOLDER = "docs/reference";
 
-/** Returns every generated page, by its path relative to the folder of the project. `npm run reference` writes them. */
+/** Returns all generated pages by path, relative to the project's folder. `npm run reference` writes them. */
 export async function referenceFiles(): Promise<ReadonlyMap<string, string>> {
   const pages = await Promise.all(PAGES.map((page) => page()));
   return new Map(pages.map((page) => [`${REFERENCE_FOLDER}/${page.name}.md`, renderPage(page)]));

@@ -20,7 +20,7 @@ const rulesSchema = z.object({
   ),
 });
 
-/** Returns the page of all metrics, each with the alert rules that read it. */
+/** Returns the page of all metrics, each with the alert rules that use it. */
 export async function metricsPage(): Promise<ReferencePage> {
   const text = await Bun.file(join(PROGRAM_ROOT, "deploy/prometheus/alerts.yaml")).text();
   const rules = rulesSchema.parse(YAML.parse(text)).groups.flatMap(({ rules: own }) => own);

@@ -3,9 +3,9 @@ export interface ReferencePage {
   /** Name of the page's file in `docs/reference`, without the extension. */
   name: string;
   title: string;
-  /** The origin of the page's content, such as `the commands`, for a note at its beginning. */
+  /** The origin of the page's content, such as `the commands`. A note at the beginning of the page names it. */
   source: string;
-  /** The content of the page after its title and note. */
+  /** The content of the page without its title and its note. */
   body: string;
 }
 
@@ -15,9 +15,7 @@ export function renderPage({ title, source, body }: ReferencePage): string {
   return `# ${title}\n\n${note}\n\n${body.trim()}\n`;
 }
 
-/**
- * Returns a Markdown table whose columns are as wide as their longest cell, so that the formatter does not change it.
- */
+/** Returns a Markdown table. Each column is as wide as its longest cell, as the project's formatter requires. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => widthOf(row[column] ?? ""))));
@@ -29,17 +27,17 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
-/** Returns a Markdown list of terms with their meanings, one a line, for texts that are too long for a table. */
+/** Returns a Markdown list with one term and its meaning per line, for texts that are too long for a table. */
 export function list(rows: readonly (readonly [term: string, meaning: string])[]): string {
   return rows.map(([term, meaning]) => `- ${term}: ${meaning}`).join("\n");
 }
 
-/** Returns a text as Markdown code. */
+/** Formats a text as Markdown code. */
 export function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** Returns a text as a sentence, with a capital letter and a full stop. */
+/** Makes a sentence of a text: adds a capital letter and a full stop. */
 export function sentence(text: string): string {
   const first = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
   return /[.:!?]$/.test(first) ? first : `${first}.`;

@@ -7,7 +7,7 @@ import { isReloadable } from "../config/reload.ts";
 import { PROGRAM_ROOT } from "../lib/program-files.ts";
 import { code, list, type ReferencePage, sentence } from "./page.ts";
 
-/** One setting of the file, for its row on the page. */
+/** One setting of the configuration file. The page has a row for each setting. */
 interface Setting {
   /** Path of the setting in the file: `server.port`, `channels.<id>.provider`. */
   path: string;
@@ -100,7 +100,7 @@ ${code("HTTPS_PROXY")}, with ${code("OUTBOUND_PROXY=environment")} only. ${code(
   };
 }
 
-/** Meanings of variables that set a whole section, by the section's path. */
+/** Meanings of variables that set a whole section, by the path of the section. The schema does not describe these. */
 const UNDESCRIBED: Readonly<Record<string, string>> = {
   limits: "`none` removes every default limit, those of the file too.",
 };
@@ -110,7 +110,8 @@ function rootSchema(): Schema {
 }
 
 /**
- * Returns the settings that a schema contains, in its order. A list or mapping of plain values counts as one setting.
+ * Returns the settings that a schema contains, in the order of the schema. A list or mapping of plain values counts as
+ * one setting.
  */
 function settingsOf(schema: Schema, path: string): Setting[] {
   const { properties = {}, required = [] } = schema;
@@ -125,7 +126,7 @@ function settingsOf(schema: Schema, path: string): Setting[] {
   });
 }
 
-/** Returns the schema of the settings inside a setting; null when the setting contains no others. */
+/** Returns the schema of the settings inside a setting; null when the setting contains no other settings. */
 function innerOf(schema: Schema): { schema: Schema; suffix: string } | null {
   const choices = [schema, ...(schema.anyOf ?? [])].filter((each) => typeof each === "object");
   for (const choice of choices) {
@@ -145,7 +146,7 @@ function innerOf(schema: Schema): { schema: Schema; suffix: string } | null {
   return null;
 }
 
-/** True for a mapping of a few numbers or texts with self-explanatory names. Such a mapping counts as one setting. */
+/** True for a mapping of a few values with self-explanatory names. Such a mapping counts as one setting. */
 function isTable({ properties = {} }: Schema): boolean {
   return Object.values(properties).every(
     (property) => typeof property === "object" && !property.description && innerOf(property) === null,
@@ -170,7 +171,7 @@ function meaningOf({ schema, isRequired }: Setting, variable: string | undefined
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Formats addresses, references and names of settings as code; the descriptions for editors contain no such marks. */
+/** Formats addresses, references and names of settings as code. Editors show them without this format. */
 function marked(text: string): string {
   const parts = text.split(/(`[^`]*`)/);
   const plain =
@@ -178,7 +179,7 @@ function marked(text: string): string {
   return parts.map((part) => (part.startsWith("`") ? part : part.replace(plain, "`$&`"))).join("");
 }
 
-/** Returns a sentence with the keys of a mapping that counts as one setting, and with their defaults. */
+/** Returns a sentence with the keys of a mapping, and with their defaults, if the mapping counts as one setting. */
 function keysOf(schema: Schema): string {
   const inner = innerOf(schema);
   if (inner === null || !isTable(inner.schema)) return "";
@@ -205,12 +206,12 @@ function defaultOf({ default: value }: Schema): string {
   return `Default ${code(String(value))}.`;
 }
 
-/** True for an empty default of a section: the rows of its settings show the defaults. */
+/** True for an empty default. The rows of the inner settings show the defaults in this case. */
 function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-/** Returns a sentence that says when a change in a section takes effect. */
+/** Returns a sentence that says when changes to a section take effect. */
 function reloadOf(section: string, rows: readonly Setting[]): string {
   const reloaded = rows.filter(isReloadable).map(({ path }) => path);
   if (reloaded.length === rows.length) return `${code(section)} is reloaded.\n\n`;

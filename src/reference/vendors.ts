@@ -7,7 +7,7 @@ import { code, list, type ReferencePage, sentence, table } from "./page.ts";
 
 const CATALOGUE = join(PROGRAM_ROOT, "catalogue");
 
-/** Returns the page of all providers: models, enabling variables, address and settings of each. */
+/** Returns the page of all providers, with the models, enabling variables, address and settings of each. */
 export async function providersPage(): Promise<ReferencePage> {
   const files = await shippedFiles();
   const providers = describeProviders();
@@ -31,7 +31,7 @@ ${providers.map((provider) => sectionOf(provider, files)).join("\n\n")}`,
   };
 }
 
-/** Returns the page of all shipped models with their prices, and with the sources of the prices. */
+/** Returns the page of all shipped models, with their prices and the sources of these prices. */
 export async function modelsPage(): Promise<ReferencePage> {
   const files = await shippedFiles();
   const models = [...shippedModels(files)].filter(([, { entry }]) => entry.retired !== true);
@@ -136,8 +136,8 @@ function channelsOf({ targets }: ShippedModel): string {
 }
 
 /**
- * Returns the prices of input, cached input and output, and the number of input tokens from which a request counts as
- * long.
+ * Returns the prices of input, cached input and output. The last text is the number of input tokens above which a
+ * request counts as long.
  */
 function tokenPrice({ entry: { price } }: ShippedModel): string[] {
   const { input, output, cache_read: cached } = price?.per_million ?? {};
@@ -162,7 +162,7 @@ function imagePrice(model: ShippedModel): string {
   return `family ${family}; ${tiers.join("; ")} ${price?.currency ?? ""}. Channels ${channelsOf(model)}.`;
 }
 
-/** Returns the notes at the beginning of each file, which name the sources of the prices. */
+/** Returns the notes at the beginning of each catalogue file. These notes name the sources of the prices. */
 async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
   return await Promise.all(
     files
@@ -180,5 +180,5 @@ async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
   );
 }
 
-/** A sentence that every file contains and that is superfluous on this page. */
+/** A sentence that every catalogue file contains. This page does not need it. */
 const OVERRIDE = /Everything here can be overridden in the\s+configuration file\./g;

@@ -4,21 +4,21 @@ import { Counters, Histograms, STORE_BUCKETS, TOTAL } from "./counters.ts";
 import { counter, histogram, type MetricFamily } from "./metrics.ts";
 import { METRICS } from "./metrics.table.ts";
 
-/** Metrics of calls to the stores, and of the messages that leave the gateway by itself. */
+/** Metrics of calls to the database and Redis, and of the webhooks and mails that the gateway sends. */
 export class CallMetrics {
   readonly #database = new Histograms(METRICS.gateway_database_call_seconds.labels, [], STORE_BUCKETS);
   readonly #redis = new Histograms(METRICS.gateway_redis_call_seconds.labels, [], STORE_BUCKETS);
   readonly #webhooks = attempts();
   readonly #mails = attempts();
 
-  /** Records a call to the database, even a failed one. */
+  /** Records a call to the database. Failed calls are recorded too. */
   readonly databaseCall = (operation: string, seconds: number): void =>
     this.#database.observe([operation], seconds);
 
-  /** Records a call to Redis, even a failed one. */
+  /** Records a call to Redis. Failed calls are recorded too. */
   readonly redisCall = (seconds: number): void => this.#redis.observe(TOTAL, seconds);
 
-  /** Returns the queue of webhooks with methods that count the outcomes of attempts. */
+  /** Returns a copy of the webhook queue whose methods also count the outcomes of attempts. */
   webhooks(queue: WebhookQueue): WebhookQueue {
     return {
       ...queue,
@@ -33,7 +33,7 @@ export class CallMetrics {
     };
   }
 
-  /** Returns the store of alerts with methods that count the outcomes of mails. */
+  /** Returns a copy of the store of alerts whose methods also count the outcomes of mails. */
   mails(store: AlertStore): AlertStore {
     return {
       ...store,
@@ -58,7 +58,7 @@ export class CallMetrics {
   }
 }
 
-/** Returns counters of attempts at messages. They are zero from the start on, so that the first increase is visible. */
+/** Returns counters of attempts at messages. They start at zero, so that the first increase is visible. */
 function attempts(): Counters {
   const outcomes = new Counters(METRICS.gateway_webhooks_total.labels);
   for (const outcome of ["delivered", "retried", "given_up"]) outcomes.add([outcome], 0);

@@ -1,39 +1,39 @@
 import { NestedMap } from "../lib/nested-map.ts";
 
-/** Suffix of the family's name, labels without braces, and value. */
+/** The suffix of the metric's name, the labels without braces, and the value. */
 export type Sample = readonly [suffix: string, labels: string, value: number];
 
-/** Maximum number of series of one metric. Further series fold their labels. */
+/** Maximum number of series of one metric. In further series some labels get the value `other`. */
 const MAX_SERIES = 2_000;
 
-/** Maximum number of series of a histogram, which has one sample for each bucket. */
+/** Maximum number of series of a histogram. It is lower because each series has one sample per bucket. */
 const MAX_HISTOGRAMS = 300;
 
-/** Time without changes after which a series is dropped when another one needs its place. */
+/** A series without changes for this time is removed when another series needs its place. */
 const IDLE_MS = 24 * 3_600_000;
 
 /** Minimum time between two searches for idle series. */
 const SWEEP_MS = 60_000;
 
-/** The value of a folded label. */
+/** The value of a folded label, which no longer has its own value. */
 const OTHER = "other";
 
 interface Series<Value> {
   readonly value: Value;
-  /** Number of the series' labels that are folded into `other`. */
+  /** Number of the series' labels that have the value `other`. */
   readonly folds: number;
-  /** Time of the last change, Unix milliseconds. */
+  /** Time of the last change, in Unix milliseconds. */
   usedAt: number;
 }
 
 /**
- * The values of one metric by its labels, limited in number. When there are too many series, a new one gets `other` as
- * the value of its first foldable label; when there are too many of those as well, also as the value of the second, and
+ * The values of one metric by its labels, limited in number. At the limit a new series is folded: its first foldable
+ * label gets the value `other`. If there are also too many of these series, the second foldable label gets it too, and
  * so on. Labels that are not foldable must have a closed set of values.
  */
 class BoundedSeries<Value> {
   #series = new NestedMap<Series<Value>>();
-  /** Number of series by the number of their folded labels. */
+  /** The number of series for each number of folded labels. */
   #sizes: number[] = [];
   #folded = 0;
   #sweptAt = -Infinity;
@@ -49,12 +49,12 @@ class BoundedSeries<Value> {
     this.#make = make;
   }
 
-  /** Number of changes to series with folded labels. */
+  /** Number of changes whose label values were replaced by `other`. */
   get folded(): number {
     return this.#folded;
   }
 
-  /** Returns the value of the series with these label values. Creates the series when there is none. */
+  /** Returns the value of the series with these label values. Creates a missing series. */
   open(values: readonly string[], at: number): Value {
     const series = this.#series.get(values) ?? this.#openNew(values, at);
     series.usedAt = at;
@@ -119,14 +119,14 @@ export class Counters {
     this.#series = new BoundedSeries(names, foldable, MAX_SERIES, () => ({ total: 0 }));
   }
 
-  /** Number of additions to series with folded labels. */
+  /** Number of additions whose label values were replaced by `other`. */
   get folded(): number {
     return this.#series.folded;
   }
 
   /**
-   * Adds to the series with these label values. `at` is the time in Unix milliseconds, which finds idle series when
-   * labels are foldable.
+   * Adds `by` to the series with these label values. `at` is the time in Unix milliseconds. Only metrics with foldable
+   * labels need it, to find idle series.
    */
   add(values: readonly string[], by = 1, at = 0): void {
     this.#series.open(values, at).total += by;
@@ -137,7 +137,7 @@ export class Counters {
   }
 }
 
-/** Returns labels without braces, with backslash, quote and line feed of their values escaped (exposition format). */
+/** Returns labels without braces. Escapes backslash, quote and line feed in their values (exposition format). */
 export function labelsOf(names: readonly string[], values: readonly string[]): string {
   return names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`).join(",");
 }
@@ -146,10 +146,10 @@ function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }
 
-/** Upper bounds of the buckets of requests, in seconds. */
+/** Upper bounds of the histogram buckets for requests, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** Upper bounds of the buckets of calls to a store, in seconds. */
+/** Upper bounds of the histogram buckets for calls to a store, in seconds. */
 export const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 interface Histogram {
@@ -158,7 +158,7 @@ interface Histogram {
   count: number;
 }
 
-/** A histogram with its label values. The last bucket counts what is above all bounds. */
+/** A histogram with its label values. The last bucket counts the observations above all bounds. */
 export interface HistogramSeries {
   values: readonly string[];
   buckets: number[];
@@ -166,7 +166,7 @@ export interface HistogramSeries {
   count: number;
 }
 
-/** The label values of a metric without labels, which has exactly one series. */
+/** The label values of the only series of a metric without labels. */
 export const TOTAL: readonly string[] = [""];
 
 /** Histograms of durations, one for each combination of label values. */
@@ -183,12 +183,12 @@ export class Histograms {
     this.bounds = bounds;
   }
 
-  /** Number of observations in series with folded labels. */
+  /** Number of observations whose label values were replaced by `other`. */
   get folded(): number {
     return this.#series.folded;
   }
 
-  /** Adds an observation to the series with these label values. See `Counters.add` for `at`. */
+  /** Adds an observation to the series with these label values. `Counters.add` describes `at`. */
   observe(values: readonly string[], seconds: number, at = 0): void {
     const found = this.#series.open(values, at);
     let bucket = 0;

@@ -3,7 +3,7 @@ import { Counters, Histograms, labelsOf, type Sample, TOTAL } from "./counters.t
 import { counter, gauge, histogram, type MetricFamily } from "./metrics.ts";
 import { METRICS } from "./metrics.table.ts";
 
-/** Metrics of asynchronous jobs. The queues are those of the whole database; all other numbers are of this process. */
+/** Metrics of asynchronous jobs. The queues are those of the whole database, the other numbers those of this process. */
 export class JobMetrics {
   readonly #ends = new Counters(METRICS.gateway_jobs_ended_total.labels);
   readonly #pickUps = new Histograms([]);
@@ -13,7 +13,7 @@ export class JobMetrics {
     this.#queues = queues;
   }
 
-  /** Records the first claim of a job, with the milliseconds since the job's submission. */
+  /** Records the first claim of a job. `milliseconds` is the time since the submission of the job. */
   pickedUp(milliseconds: number): void {
     this.#pickUps.observe(TOTAL, milliseconds / 1000);
   }

@@ -1,4 +1,4 @@
-/** Every field of a request's line in the log, with its meaning. */
+/** Every field of a request's log line, with its meaning. */
 export const LOG_FIELDS = {
   time: "Start of the request",
   level: "`error` from status 500 on, `debug` for probes that succeed, else `info`; `warn` for problems",
@@ -29,5 +29,5 @@ export const LOG_FIELDS = {
   cause: "Why it failed, for operators; keys, tokens and passwords of addresses are replaced",
 } as const;
 
-/** The fields of a log line by name. A field that does not apply is absent. */
+/** The fields of a log line by name. A line omits fields that do not apply. */
 export type LogFields = Record<keyof typeof LOG_FIELDS, unknown>;

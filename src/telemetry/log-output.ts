@@ -1,13 +1,13 @@
-/** The stream that the log is written to, with the number of lines that it did not accept. */
+/** The output of the log. `lost` returns the number of lines that could not be written. */
 export interface LogOutput {
   write(lines: string): void;
   lost(): number;
 }
 
 /**
- * Opens the standard output for the log. When its reader has ended or its disk is full, lines are lost and counted, but
- * the process continues: without a listener for `error`, the first lost line would end the process with an uncaught
- * exception.
+ * Opens the standard output for the log. If the reader of the output has ended or its disk is full, lines are lost and
+ * counted. The process continues, because of the listener for `error`. Without this listener the first lost line would
+ * end the process.
  */
 export function openLogOutput(): LogOutput {
   let lost = 0;

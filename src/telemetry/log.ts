@@ -17,20 +17,20 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 
 interface RequestLog {
   listener: RequestListener;
-  /** Writes waiting lines. Call it at the end of the process. */
+  /** Writes the waiting lines. Call this function when the process ends. */
   flush(): void;
 }
 
 /**
- * Writes one JSON line for each request, after its end. Lines are formatted after the response was sent and are written
- * in batches. They contain only listed fields: no header, body, prompt or key.
+ * Writes one JSON line for each request after the request's end. Lines are formatted after the response was sent and
+ * are written in batches. They contain only listed fields: no headers, bodies, prompts or keys.
  */
 export function requestLog(write: (lines: string) => void, minimum: LogLevel = "info"): RequestLog {
   const pending: RequestEvent[] = [];
   let lines = "";
   let cancelFlush: (() => void) | undefined;
-  // Lines are formatted soon: an event that is kept until the write would survive a minor garbage collection, with
-  // everything that it references.
+  // Format the lines soon. An event that waits for the write survives a minor garbage collection, with everything that
+  // the event references.
   const format = (): void => {
     for (const event of pending) lines += line(event, minimum);
     pending.length = 0;
@@ -56,7 +56,7 @@ export type SystemLog = (message: string, cause: unknown, level?: LogLevel) => v
 
 /**
  * Writes one line for each event outside of requests, by default at level `warn`. Failures caused by an unavailable
- * database are logged at `debug`, because the loss of the database and its return already have one line each.
+ * database have the level `debug`, because one line already reports that the database is unavailable.
  */
 export function systemLog(write: (lines: string) => void, minimum: LogLevel = "info"): SystemLog {
   return (message, cause, level = isDatabaseAway(cause) ? "debug" : "warn") => {
@@ -75,7 +75,7 @@ function isDatabaseAway(cause: unknown): boolean {
   return cause instanceof DependencyError && cause.dependency === "database";
 }
 
-/** Routes of probes. They are called every few seconds, so a success is logged only at `debug`. */
+/** Routes of probes. Probes come every few seconds, so their successes are logged only at `debug`. */
 const PROBES: ReadonlySet<string> = new Set(["health", "readiness", "metrics"]);
 
 function levelOf({ status, route }: RequestEvent): LogLevel {
@@ -119,7 +119,7 @@ function line(event: RequestEvent, minimum: LogLevel): string {
   return `${JSON.stringify(fields)}\n`;
 }
 
-/** Cache of the formatted time, because many requests end in the same millisecond. */
+/** Cache of the last formatted time. Many requests end in the same millisecond. */
 const written = { at: 0, text: "" };
 
 function timeOf(at: number): string {
@@ -144,15 +144,15 @@ function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100;
 }
 
-/** Returns a cause as text, without credentials that a vendor may have repeated. */
+/** Returns a cause as text. Removes credentials that a vendor may have repeated in its message. */
 export function causeText(cause: unknown, minimum: LogLevel): string {
   return redact(describeCause(cause, minimum === "debug")).slice(0, MAX_CAUSE);
 }
 
-/** Describes a cause. A vendor's message may quote the prompt, so it is logged only at the debug level. */
+/** Describes a cause. Adds a vendor's message only at the debug level, because the message may quote the prompt. */
 function describeCause(cause: unknown, isDebug: boolean): string {
   if (!(cause instanceof Error)) return String(cause);
-  // The message of the driver names the failure: a refused connection, a missing bucket, a wrong signature.
+  // The driver's message says what failed: a refused connection, a missing bucket, a wrong signature.
   if (cause instanceof DependencyError && cause.cause !== undefined) {
     const advice = cause.advice === null ? "" : `; ${cause.advice}`;
     return `${cause.name}: ${cause.message}: ${describeCause(cause.cause, isDebug)}${advice}`;

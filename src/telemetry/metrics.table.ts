@@ -1,8 +1,8 @@
-/** The declaration of a metric. The part that measures it provides its samples. */
+/** The declaration of a metric. The code that measures the metric provides its samples. */
 export interface MetricDeclaration {
   type: "counter" | "gauge" | "histogram";
   labels: readonly string[];
-  /** Its description, in the exposition and in the documents. */
+  /** Description of the metric for the exposition text and the documents. */
   help: string;
 }
 

@@ -4,7 +4,7 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { Counters, Histograms, type Sample } from "./counters.ts";
 import { METRICS, type MetricName, type MetricsOfType } from "./metrics.table.ts";
 
-/** A metric whose value is read at each scrape. */
+/** A metric whose value is read whenever the metrics are scraped. */
 export interface Gauge {
   name: MetricsOfType<"counter" | "gauge">;
   value(): number;
@@ -19,9 +19,9 @@ export interface MetricFamily {
 }
 
 /**
- * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes, ids of declared models, and
- * ids of existing organizations and channels. A model that a pattern covers counts under the pattern's id, so callers
- * cannot create series. The number of series of a metric is limited.
+ * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes and ids of declared models,
+ * organizations and channels. A model that matches a pattern counts under the id of the pattern. So callers cannot
+ * create series. The number of series of a metric is limited.
  */
 export class Metrics {
   readonly #requests = new Counters(METRICS.gateway_requests_total.labels);
@@ -53,7 +53,6 @@ export class Metrics {
     this.#channels = channels;
   }
 
-  /** Counts a request. */
   readonly listener = (event: RequestEvent): void => {
     const { route, organizationId, firstByteMs } = event;
     const outcome = String(event.code ?? event.status);
@@ -74,9 +73,9 @@ export class Metrics {
     this.#countUsage(event, model, organizationId, at);
   };
 
-  /** Returns all counts so far. */
+  /** Returns the values of all metrics. */
   families(): MetricFamily[] {
-    // Zero from the start on: a target that is ejected by its first failure has no second one that would show as an increase.
+    // Start at zero, so that the first failure is an increase. An ejected target may have no second failure.
     for (const channel of this.#channels())
       for (const outcome of VENDOR_FAULTS) this.#attempts.add([channel, outcome], 0);
     return [
@@ -126,7 +125,7 @@ export class Metrics {
   }
 }
 
-/** Labels that may get too many values, in the order in which their values are replaced by `other`. */
+/** Labels that may have too many values. `other` replaces their values in this order. */
 const FOLDABLE = ["organization", "model"];
 
 /** Outcomes of calls that are the vendor's failures. */
@@ -142,8 +141,8 @@ const VENDOR_FAULTS: readonly UpstreamErrorKind[] = [
 const NANOS = 1e9;
 
 /**
- * Writes the exposition text. The families of several processes are merged under one name, and the label `process`
- * distinguishes them. A single process has no such label.
+ * Writes the exposition text. Merges the families of several processes by name. The label `process` then identifies the
+ * process. A single process has no such label.
  */
 export function formatMetrics(processes: ReadonlyMap<number | null, readonly MetricFamily[]>): string {
   const all = [...processes].flatMap(([process, families]) =>
@@ -166,17 +165,17 @@ export function formatMetrics(processes: ReadonlyMap<number | null, readonly Met
   return [...texts].join("");
 }
 
-/** Returns the family of a histogram. */
+/** Returns the family of a histogram. A family is all samples with one metric name. */
 export function histogram(name: MetricsOfType<"histogram">, histograms: Histograms): MetricFamily {
   return familyOf(name, histograms.samples());
 }
 
-/** Returns the family of a counter. A number is its only sample. */
+/** Returns the family of a counter. A number becomes the only sample. */
 export function counter(name: MetricsOfType<"counter">, samples: readonly Sample[] | number): MetricFamily {
   return familyOf(name, samplesOf(samples));
 }
 
-/** Returns the family of a gauge. A number is its only sample. */
+/** Returns the family of a gauge. A number becomes the only sample. */
 export function gauge(name: MetricsOfType<"gauge">, samples: readonly Sample[] | number): MetricFamily {
   return familyOf(name, samplesOf(samples));
 }

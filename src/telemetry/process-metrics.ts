@@ -2,10 +2,10 @@ import { z } from "zod";
 import { formatMetrics, type MetricFamily, type Metrics } from "./metrics.ts";
 import { after } from "../lib/waiting.ts";
 
-/** Time to wait for the answers of other processes, in milliseconds. A process that is restarting is left out. */
+/** Maximum time to wait for replies of other processes, in milliseconds. A process that is restarting is left out. */
 const GATHER_MS = 500;
 
-/** A message between workers, which the supervisor forwards by worker number. Without `to` it is for all. */
+/** A message between workers. The supervisor forwards it by worker number. Without `to`, all workers receive it. */
 const messageSchema = z.object({
   from: z.int(),
   to: z.int().optional(),
@@ -15,8 +15,8 @@ const messageSchema = z.object({
 type Message = z.output<typeof messageSchema>;
 
 /**
- * Returns a function that gathers the metrics of every process on the port, whichever process is scraped. The metrics
- * of the others come through the supervisor. `worker` is the number of this process; null for a single process.
+ * Returns a function that gathers the metrics of all processes of the port. The supervisor forwards the metrics of the
+ * other processes. `worker` is the number of this process; null means that there is only one process.
  */
 export function gatherMetrics(
   metrics: Metrics,
@@ -51,6 +51,6 @@ export function gatherMetrics(
     return formatMetrics(new Map([...processes].toSorted(([one], [other]) => one - other)));
   };
   let running: Promise<string> | null = null;
-  // Concurrent scrapes share one gathering, so many scrapes cost the other processes no more than one.
+  // Concurrent scrapes share one gathering, so they cost the other processes no more than a single scrape.
   return () => (running ??= gather().finally(() => (running = null)));
 }

@@ -1,4 +1,4 @@
-/** Replaces everything that looks like a key, a bearer token, the credentials of an address or a data URL. */
+/** Replaces text that looks like a key, a bearer token, the credentials in an address or a data URL. */
 export function redact(text: string): string {
   return text
     .replace(/:\/\/[^\s/@]{1,500}@/g, "://[redacted]@")
@@ -8,13 +8,13 @@ export function redact(text: string): string {
 
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g;
 /**
- * Matches thirteen to nineteen digits, possibly in groups. Those with a valid check digit are taken for numbers of
- * payment cards.
+ * Matches thirteen to nineteen digits, possibly in groups. Digits with a valid check digit are treated as the number of
+ * a payment card.
  */
 const DIGITS = /\b\d(?:[ -]?\d){12,18}\b/g;
 const PHONE = /(?<![\w.])\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}\b/g;
 
-/** Removes secrets, inline pictures, e-mail addresses, payment cards and international phone numbers from a text. */
+/** Removes secrets, inline pictures, e-mail addresses, card numbers and international phone numbers from a text. */
 export function redactPersonal(text: string): string {
   return redact(text)
     .replace(EMAIL, "[e-mail]")

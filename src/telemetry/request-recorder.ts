@@ -6,17 +6,17 @@ import { counter, type MetricFamily } from "./metrics.ts";
 import { redact, redactPersonal } from "./redaction.ts";
 import type { PromptRecord } from "../admin/prompts/schema.ts";
 
-/** The settings of recording that are in force. */
+/** The current settings of recording. */
 export interface RecorderSettings {
-  /** `all` records every request with a key, `failed` only those that need attention. */
+  /** `all` records every request with a key. `failed` records only failed, slow and repeated requests. */
   log: "failed" | "all";
-  /** Milliseconds from which a request counts as slow. */
+  /** Duration in milliseconds at which a request counts as slow. */
   slowMs: number;
 }
 
-/** Maximum number of requests that a process records in a burst, and then per second. */
+/** Maximum number of requests that a process records at once, and then per second. */
 const PER_PROCESS = { atOnce: 1_000, perSecond: 50 };
-/** Maximum numbers for one key. All requests without a key share one such maximum. */
+/** The same maximums for one key. All requests without a key share one pair. */
 const PER_KEY = { atOnce: 500, perSecond: 0.5 };
 /** Maximum number of records that wait for the database. */
 const MAX_WAITING = 5_000;
@@ -24,12 +24,12 @@ const MAX_TEXT = 500;
 /** Maximum length of names that callers choose, in characters. */
 const MAX_NAME = 128;
 
-/** Routes that only people and probes use, and that call no model. */
+/** Routes that are not recorded: they call no model, and only people and probes use them. */
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
 
 /**
- * Collects requests that need attention, and delivered pictures, until they are taken for the database. Limits per
- * second and per key keep refused requests from filling the disk. Requests that are left out are counted.
+ * Collects failed, slow and repeated requests, and delivered pictures, until the database writer takes them. Limits per
+ * process and per key prevent refused requests from filling the disk. Requests above the limits are only counted.
  */
 export class RequestRecorder {
   readonly #settings: () => RecorderSettings;
@@ -53,7 +53,7 @@ export class RequestRecorder {
     else this.#dropped += 1;
   };
 
-  /** Takes all records since the last call. */
+  /** Returns the collected records and removes them from this object. */
   take(): { records: RequestRecord[]; pictures: PictureRecord[] } {
     const taken = { records: this.#events.map(recordOf), pictures: this.#pictures };
     this.#events = [];
@@ -61,12 +61,12 @@ export class RequestRecorder {
     return taken;
   }
 
-  /** Number of requests that were left out because of the limits. */
+  /** Number of requests that were not recorded because of the limits. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Counts records that the database did not accept as left out. */
+  /** Adds records that the database did not accept to `dropped`. */
   lose(count: number): void {
     this.#dropped += count;
   }
@@ -126,7 +126,7 @@ function recordOf(event: RequestEvent): RequestRecord {
     status: event.status,
     code: event.code,
     message: message === null ? null : redact(message).slice(0, MAX_TEXT),
-    // Only members of all organizations can read the cause, and they may need the vendor's own message.
+    // Only members who see all organizations can read the cause. They may need the vendor's own message.
     cause: cause === undefined ? null : causeText(cause, "debug").replace(/^UpstreamError: /, ""),
     durationMs: event.durationMs,
     firstByteMs: event.firstByteMs,
@@ -143,12 +143,12 @@ interface Bounds {
 }
 
 /**
- * Maximum number of names that are remembered. When the least recently used one is forgotten, it may send another
- * burst.
+ * Maximum number of names that are remembered. At the limit the least recently used name is forgotten and may send
+ * another burst.
  */
 const MAX_NAMES = 10_000;
 
-/** Limits each name to a burst and then to a rate per second (token buckets). */
+/** Limits each name to a burst and then to a rate per second (token bucket). */
 class Allowance {
   readonly #bounds: Bounds;
   readonly #now: () => number;
@@ -159,7 +159,7 @@ class Allowance {
     this.#now = now;
   }
 
-  /** Takes one token. Returns false when none is left now. */
+  /** Takes one token. Returns false when no token is left. */
   take(name: string): boolean {
     const { atOnce, perSecond } = this.#bounds;
     const at = this.#now();
@@ -177,11 +177,11 @@ class Allowance {
   }
 }
 
-/** Maximum number of prompts that wait for the database. Further ones are dropped. */
+/** Maximum number of prompts that wait for the database. Further prompts are dropped. */
 const MAX_WAITING_PROMPTS = 500;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Collects prompts and replies of organizations that log them, until they are taken for the database. */
+/** Collects prompts and replies of organizations that log them, until the database writer takes them. */
 export class PromptRecorder {
   #events: RequestEvent[] = [];
 
@@ -189,7 +189,7 @@ export class PromptRecorder {
     if (event.content !== null && this.#events.length < MAX_WAITING_PROMPTS) this.#events.push(event);
   };
 
-  /** Takes at most `limit` records, oldest first. */
+  /** Removes and returns at most `limit` records, oldest first. */
   take(limit: number): PromptRecord[] {
     return this.#events.splice(0, limit).flatMap(promptOf);
   }

@@ -8,7 +8,7 @@ import { METRICS } from "./metrics.table.ts";
 const MICROSECONDS = 1e6;
 const MS = 1_000;
 
-/** Metrics of the program and its process, with the standard names of Prometheus' client libraries. */
+/** Metrics of the program and its process. Their names are the standard names of Prometheus' client libraries. */
 export class RuntimeMetrics {
   readonly #startedAt = systemClock.now() / MS - process.uptime();
 
@@ -29,7 +29,7 @@ export class RuntimeMetrics {
 /** Returns the number of open files; null when the system has no `/proc`. */
 function openFiles(): number | null {
   try {
-    // One of the entries is the opened folder itself.
+    // One of the entries is the open folder itself.
     return readdirSync("/proc/self/fd").length - 1;
   } catch {
     return null;

@@ -10,16 +10,16 @@ import {
 import { NestedMap } from "../lib/nested-map.ts";
 
 const MINUTE_MS = 60_000;
-/** Maximum number of counts that wait for the database. Beyond it, requests are counted without names. */
+/** Maximum number of counts that wait for the database. At the limit, requests are counted without names. */
 const MAX_COUNTS = 20_000;
-/** Outcome of an attempt that a vendor has answered. */
+/** The outcome of an attempt to which a vendor replied. */
 const ANSWERED = "answered";
 
 type Count = Pick<TrafficCount, "requests" | "charged" | "durations">;
 
 /**
- * Counts requests and calls to vendors by minute, until the counts are taken for the database. Counting takes about a
- * microsecond for each request, because it runs between two requests.
+ * Counts requests and calls to vendors by minute, until the database writer takes the counts. Counting takes about a
+ * microsecond per request. It delays the next request on this thread.
  */
 export class TrafficCounters {
   readonly #minutes = new Map<number, NestedMap<Count>>();
@@ -46,7 +46,7 @@ export class TrafficCounters {
     }
   };
 
-  /** Takes all counts since the last call. */
+  /** Returns the collected counts and removes them from this object. */
   take(): TrafficCount[] {
     const counts = [...this.#minutes].flatMap(([at, counted]) =>
       Array.from(counted.entries(), ([names, count]): TrafficCount => {
@@ -67,7 +67,7 @@ export class TrafficCounters {
     return counts;
   }
 
-  /** Takes back counts that the database did not accept. */
+  /** Adds counts again that the database did not accept. */
   giveBack(counts: readonly TrafficCount[]): void {
     for (const { at, organizationId, keyId, model, channel, route, status, code, ...count } of counts) {
       const known = this.#open(at, [organizationId, keyId, model, channel, route, status, code]);
@@ -102,7 +102,7 @@ export class TrafficCounters {
     return count;
   }
 
-  /** Opens a count without names. Route, status and code remain, because they have closed sets of values. */
+  /** Opens a count without names. It keeps route, status and code, because these have closed sets of values. */
   #openUnnamed(counted: NestedMap<Count>, names: readonly string[]): Count {
     const unnamed = ["", "", "", "", ...names.slice(4)];
     return counted.get(unnamed) ?? this.#openNew(counted, unnamed);

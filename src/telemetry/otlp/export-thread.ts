@@ -15,7 +15,7 @@ import { contentAttributes, contextOf, spansOf, timeOf } from "./spans.ts";
 
 /*
  * This thread makes spans, metrics and events from records and sends them to the collector with the official libraries.
- * After it has sent a batch of requests it reports that, and only then gets the next batch.
+ * It reports each batch of requests that it has sent. Only after the report does it get the next batch.
  */
 const TIMEOUT_MS = 5_000;
 
@@ -30,8 +30,7 @@ const at = (signal: string) => ({ url: `${endpoint}/v1/${signal}`, headers, time
 const scope = { resource, name: "model-inference-gateway", version };
 const traces = new OTLPTraceExporter(at("traces"));
 const metrics = new OTLPMetricExporter(at("metrics"));
-// The records are exported in batches. An exporter that sends single records would drop records while thirty of them
-// are being sent.
+// Records are exported in batches. An exporter of single records would drop new records while it sends thirty others.
 const logs = new LoggerProvider({
   resource,
   processors: [
@@ -55,7 +54,7 @@ async function send(requests: readonly SpanRecord[]): Promise<void> {
   const spans = requests.flatMap((request) => spansOf(request, scope));
   const [problem] = await Promise.all([
     spans.length === 0 ? null : exported(spans),
-    // Logs are sent at once, so that the logs of one batch are gone before the next batch arrives.
+    // Send the logs now, so that all logs of this batch are sent before the next batch arrives.
     logs.forceFlush().catch(() => {}),
   ]);
   report({ failed: problem === null ? 0 : spans.length, problem });
@@ -69,9 +68,7 @@ function exported(spans: ReturnType<typeof spansOf>): Promise<string | null> {
   });
 }
 
-/**
- * Sends metrics. Each value counts since the start of the process, so a lost message is made up for by the next one.
- */
+/** Sends metrics. Each value counts from the start of the process, so the next message replaces a lost message. */
 function sendMetrics(exportedMetrics: readonly ExportedMetric[]): void {
   const endTime = timeOf(systemClock.now());
   const data = exportedMetrics

@@ -20,7 +20,7 @@ export interface ExportSetup {
   version: string;
 }
 
-/** The thread's report about a batch: the number of spans that the collector refused, and the reason. */
+/** The thread's report about a batch: the number of spans that were not exported, and the reason. */
 export interface ExportWord {
   failed: number;
   problem: string | null;
@@ -28,21 +28,21 @@ export interface ExportWord {
 
 interface ExporterOptions extends ExportSetup {
   isContentExported: boolean;
-  /** Returns the name of the adapter of a channel. */
+  /** Returns the name of the provider (the vendor's adapter) of a channel. */
   providerOf(channel: string): string | undefined;
   onProblem: SystemLog;
 }
 
-/** A message to the thread: a batch of sampled requests, the sums of all requests, or the order to end. */
+/** A message to the thread: a batch of sampled requests, the metrics of all requests, or the order to end. */
 export type ExportOrder =
   | { kind: "requests"; requests: SpanRecord[] }
   | { kind: "metrics"; metrics: ExportedMetric[] }
   | { kind: "end" };
 
-/** Each message to the collector costs some milliseconds of processor time, with however few records. */
+/** Interval between batches. Even a small message to the collector costs milliseconds of processor time. */
 const SEND_MS = 5_000;
 const METRICS_MS = 10_000;
-/** Maximum number of records that wait for the thread. Further ones are dropped. */
+/** Maximum number of records that wait for the thread. Further records are dropped. */
 const MAX_WAITING = 4_000;
 const BATCH = 1_000;
 /** Maximum number of characters of prompts and replies in the waiting records. */
@@ -50,8 +50,8 @@ const MAX_CONTENT = 16_000_000;
 const END_MS = 2_000;
 
 /**
- * Gives records of requests to a thread that exports them. The thread has only one batch at a time, so an unavailable
- * or slow collector costs no more than the memory of the waiting records. Further records are dropped and counted.
+ * Passes records of requests to a thread that exports them. The thread has only one batch at a time. So a slow or
+ * unavailable collector only costs the memory of the waiting records. Further records are dropped and counted.
  */
 export class OtlpExporter {
   readonly #options: ExporterOptions;
@@ -96,7 +96,7 @@ export class OtlpExporter {
     return [counter("gateway_telemetry_dropped_total", this.#dropped)];
   }
 
-  /** Sends the waiting records, for at most two seconds, and ends the thread. */
+  /** Sends the waiting records and ends the thread. Takes at most two seconds. */
   async stop(): Promise<void> {
     await Promise.all(this.#work.map((work) => work.stop()));
     const ended = once(this.#thread, "exit");
@@ -136,7 +136,7 @@ export class OtlpExporter {
       onProblem("the collector of telemetry is away: spans are dropped", problem);
     if (problem === null && this.#isAway) onProblem("the collector of telemetry is back", null, "info");
     this.#isAway = problem !== null;
-    // A batch that has filled meanwhile is sent at once.
+    // Send a batch at once if it became full during the last export.
     if (this.#waiting.length >= BATCH) this.#send();
   }
 }

@@ -1,18 +1,18 @@
 import { type HistogramSeries, Histograms } from "../counters.ts";
 import type { Measurement } from "./record.ts";
 
-/** One metric for the collector, with all values since the start. The object can be cloned for another thread. */
+/** One metric for the collector, with all values since the start. `postMessage` can clone this object. */
 export interface ExportedMetric {
   name: string;
   unit: string;
-  /** Names of the attributes. An attribute with an empty value is left out. */
+  /** Names of the attributes. Attributes with empty values are not exported. */
   attributes: readonly string[];
   /** Upper bounds of the buckets. */
   bounds: readonly number[];
   series: readonly HistogramSeries[];
 }
 
-/** Bounds of buckets in the conventions for generative AI. */
+/** Bounds of buckets from OpenTelemetry's conventions for generative AI. Durations are in seconds. */
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
@@ -24,12 +24,12 @@ const CALL = [
 ];
 const WITH_ERROR = [...CALL, "error.type"];
 const WITH_TYPE = [...CALL, "gen_ai.token.type"];
-/** Attributes that may have many values, because callers choose names of models. */
+/** Attributes that may have many values, because callers can choose model names. */
 const FOLDABLE = ["gen_ai.response.model", "gen_ai.request.model"];
 
 /**
- * Metrics in the conventions for generative AI. They are summed up on this thread, which costs a few additions for each
- * request; the exporting thread receives only the sums.
+ * Metrics of OpenTelemetry's conventions for generative AI. This thread adds up the values, with a few additions per
+ * request. The exporting thread receives only the sums.
  */
 export class GenAiMetrics {
   readonly #durations = new Histograms(WITH_ERROR, FOLDABLE, SECONDS);

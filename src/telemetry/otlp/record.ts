@@ -19,7 +19,7 @@ export interface Measurement {
 }
 
 /**
- * The fields of a request that spans and events need. The object can be cloned for another thread. Times are in Unix
+ * The fields of a request that spans and events need. `postMessage` can clone this object. Times are in Unix
  * milliseconds.
  */
 export interface SpanRecord {
@@ -48,14 +48,14 @@ export interface SpanRecord {
 }
 
 interface RecordOptions {
-  /** Returns the name of the adapter of a channel. */
+  /** Returns the name of the provider (the vendor's adapter) of a channel. */
   providerOf(channel: string): string | undefined;
   isContentExported: boolean;
 }
 
 const NANOS = 1e9;
 
-/** The vendors' names in the conventions, by adapter. An adapter that is not listed keeps its own name. */
+/** The vendors' names in OpenTelemetry's conventions, by provider. Other providers keep their own names. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   azure: "azure.ai.openai",
   bedrock: "aws.bedrock",
@@ -64,7 +64,7 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** Returns the measurement of a request that called a model or should have called one. */
+/** Returns the measurement of a request to a model, also if no vendor was called. */
 export function measurementOf(event: RequestEvent, options: RecordOptions): Measurement {
   const { attempts, usage } = event;
   const last = attempts.at(-1);
@@ -82,7 +82,7 @@ export function measurementOf(event: RequestEvent, options: RecordOptions): Meas
   };
 }
 
-/** Returns the record from which the spans of a request are made; null when its trace is not sampled. */
+/** Returns the record for the spans of a request. Returns null when the trace of the request is not sampled. */
 export function spanRecordOf(
   event: RequestEvent,
   measured: Measurement,

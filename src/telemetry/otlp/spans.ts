@@ -16,8 +16,8 @@ export interface SpanScope {
 }
 
 /**
- * Returns the spans of a request: one of the request, and below it one of each call to a vendor, with the attributes of
- * the conventions for generative AI. Only the answered call has usage and price, so that no sum counts them twice.
+ * Returns the spans of a request: a span of the request with one child span for each call to a vendor. Attributes
+ * follow OpenTelemetry's conventions for generative AI. Only the answered call has usage and price.
  */
 export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
   const { measured } = record;
@@ -43,7 +43,7 @@ export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
       parent: contextOf(record.traceId, record.spanId),
       at: attempt.at,
       // The recorded duration of an attempt ends with the first content of a stream. The span of an answered attempt
-      // must end with the request instead.
+      // ends with the request.
       endsAt: isAnswered ? endsAt : attempt.at + attempt.durationMs,
       error: isAnswered ? null : attempt.outcome,
       attributes: {
@@ -62,7 +62,7 @@ export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
   return [root, ...calls];
 }
 
-/** Returns the content of a request in the form of the conventions, redacted; empty when content is not exported. */
+/** Returns the redacted content of a request as attributes; no attributes when content is not exported. */
 export function contentAttributes({ content }: SpanRecord): Attributes {
   if (!content) return {};
   return {
@@ -76,7 +76,7 @@ interface Message {
   parts: { type: "text"; content: string }[];
 }
 
-/** Reads the messages in a request's body. A body without messages, or one that was cut, becomes a single message. */
+/** Reads the messages of a request's body. A truncated body, or a body without messages, becomes a single message. */
 function messagesOf(body: string): Message[] {
   const messages = bodyMessages(body);
   return messages ? messages.map(({ role, content }) => message(role, content)) : [message("user", body)];
@@ -145,7 +145,7 @@ interface SpanFacts {
   kind: SpanKind;
   context: SpanContext;
   parent: SpanContext | null;
-  /** Unix milliseconds. */
+  /** Time in Unix milliseconds. */
   at: number;
   endsAt: number;
   error: string | null;
@@ -175,7 +175,7 @@ function span({ resource, name, version }: SpanScope, facts: SpanFacts): Readabl
   };
 }
 
-/** Returns Unix milliseconds as seconds and nanoseconds. */
+/** Converts Unix milliseconds to seconds and nanoseconds. */
 export function timeOf(milliseconds: number): HrTime {
   const seconds = Math.floor(milliseconds / MS);
   return [seconds, Math.round((milliseconds - seconds * MS) * NANOS_PER_MS)];
