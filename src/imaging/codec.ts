@@ -3,14 +3,14 @@ import { FairSemaphore } from "../lib/semaphore.ts";
 import { ByteCursor, type ImageHeader, type Orientation, textAt } from "./header-reader.ts";
 import { decodeForeign, type ForeignFormat } from "./foreign.ts";
 
-/** Maximum pixels of a picture. `MAX_EDGE` is the maximum along one edge. */
+/** Maximum number of pixels of a picture. `MAX_EDGE` is the maximum width and height in pixels. */
 export const MAX_PIXELS = 50_000_000;
 export const MAX_EDGE = 16_384;
 
 /**
- * Opens a picture for the codec, turned as its header says. Every reader of a picture from a caller or vendor begins
- * here, so that header and pixels agree. Throws an `UnreadableImageError` when the picture must be decoded by another
- * decoder first and cannot be; errors of the codec are thrown later, by the pipeline.
+ * Opens a picture for the codec and turns it upright by its Exif orientation. All code that reads pictures of callers
+ * or vendors uses this function, so that header and pixels agree. Throws an `UnreadableImageError` when a format that
+ * needs another decoder cannot be decoded. The pipeline throws the codec's own errors later.
  */
 export async function openPicture(
   image: Blob,
@@ -21,8 +21,8 @@ export async function openPicture(
 }
 
 /**
- * Decodes a whole picture and keeps nothing. Reads the bytes into memory first, because bytes that the codec reads from
- * a file stay there until the next garbage collection. Throws the errors of `openPicture` and of the codec.
+ * Decodes a whole picture and discards the result. Reads the bytes into memory first: bytes that the codec reads from a
+ * file would stay in memory until the next garbage collection. Throws the errors of `openPicture` and of the codec.
  */
 export async function decodeWhole(image: Blob, header: ImageHeader, signal?: AbortSignal): Promise<void> {
   const readable = await readableOf(image, header, signal);
@@ -35,7 +35,7 @@ export async function decodeWhole(image: Blob, header: ImageHeader, signal?: Abo
   }
 }
 
-/** Returns the picture in a form that the built-in codec reads. */
+/** Returns the picture in a form that the built-in codec can read. */
 async function readableOf(
   image: Blob,
   header: ImageHeader,
@@ -59,7 +59,7 @@ function pipelineOf(readable: Blob | Uint8Array, header: ImageHeader): Bun.Image
   return orientation === undefined ? pipeline : TURNS[orientation](pipeline);
 }
 
-/** True when vendors and other programs show the picture as its header says. Another picture must be encoded again. */
+/** True when other programs display the picture as its header describes it. Otherwise it must be encoded again. */
 export function isPortable({ format, orientation, isUnusual }: ImageHeader): boolean {
   return !isUnusual && !FOREIGN.has(format) && (orientation === undefined || format === "jpeg");
 }
@@ -68,8 +68,8 @@ export function isPortable({ format, orientation, isUnusual }: ImageHeader): boo
 const FOREIGN: ReadonlySet<string> = new Set(["heic", "avif", "tiff"]);
 
 /**
- * The call that turns a picture upright, by orientation. The pipeline always turns before it mirrors, regardless of the
- * order of calls (Exif 2.32, section 4.6.4).
+ * The call that makes a picture upright, by orientation. The pipeline always rotates before it mirrors, regardless of
+ * the order of calls (Exif 2.32, section 4.6.4).
  */
 const TURNS: Readonly<Record<Orientation, (picture: Bun.Image) => Bun.Image>> = {
   2: (picture) => picture.flop(),
@@ -84,14 +84,14 @@ const TURNS: Readonly<Record<Orientation, (picture: Bun.Image) => Bun.Image>> = 
 const MIN_DECODE_LIMIT = 2 ** 20;
 
 /**
- * Returns the maximum number of pixels that the codec may unpack for a picture, which is the number in its header.
- * Small pictures get a larger maximum, because the codec uses it also as the limit of a compressed colour profile.
+ * Returns the maximum number of pixels that the codec may decode, which is the number in the header. For a small
+ * picture it is larger, because the codec also limits the size of a compressed colour profile by it.
  */
 function decodeLimit({ width, height }: ImageHeader): number {
   return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);
 }
 
-/** True when the built-in codec cannot read the picture or reads it wrongly. */
+/** True when the built-in codec cannot read the picture, or decodes it incorrectly. */
 function isForeign(header: ImageHeader): header is ImageHeader & { format: ForeignFormat } {
   const { format, isUnusual } = header;
   if (format === "png" || format === "webp" || format === "gif") return false;
@@ -104,8 +104,8 @@ const DECODED: ReadonlySet<string> = new Set(
 );
 
 /**
- * Returns a PNG without other chunks and without the bytes after its end. The codec would read the whole file into
- * memory and unpack compressed text, which may become very large.
+ * Returns a PNG with only the chunks that determine pixels and colours. The codec would read all other chunks into
+ * memory and decompress their texts, which may be very large.
  */
 async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
   const parts: Blob[] = [];
@@ -120,7 +120,7 @@ async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
     if (type === "IEND") {
       const last = image.slice(kept, cursor.offset);
       if (parts.length === 0) return last;
-      // The codec cannot open a blob that consists of several parts of files.
+      // The codec cannot open a blob that consists of several file parts.
       return Buffer.concat(await Promise.all([...parts, last].map((part) => part.bytes())));
     }
     if (DECODED.has(type)) continue;
@@ -130,14 +130,14 @@ async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
   return image;
 }
 
-/** Maximum number of pictures that are decoded or encoded at the same time. Each may take four bytes per pixel. */
+/** Maximum number of pictures that are decoded or encoded at the same time. A picture may take four bytes per pixel. */
 const SLOTS = 4;
-/** Maximum number of slots of one organization, so that its large pictures never take all slots. */
+/** Maximum number of slots for one organization. The last slot stays free for other organizations. */
 const MAX_SLOTS_PER_ORGANIZATION = SLOTS - 1;
 
 /**
- * Returns the codec slots of a process, depending on the machine's number of processors. Decoding or encoding uses a
- * processor for seconds; one organization must leave one processor to the others.
+ * Returns the codec slots of a process. Decoding or encoding uses a processor for seconds. So one organization never
+ * gets all `processors`, unless there is only one.
  */
 export function createCodecSlots(processors: number): FairSemaphore {
   const perOrganization = Math.max(1, Math.min(MAX_SLOTS_PER_ORGANIZATION, processors - 1));

@@ -20,7 +20,7 @@ self.onmessage = async ({ data }: MessageEvent<ForeignRequest>) => {
   postMessage(reply, "png" in reply ? [reply.png.buffer] : []);
 };
 
-/** The decoder for each format. No other decoder runs, whatever the bytes are. */
+/** The decoder for each format. Other decoders never run, even if the bytes have another format. */
 const DECODERS: Readonly<Record<ForeignFormat, MagickFormat>> = {
   heic: MagickFormat.Heic,
   avif: MagickFormat.Avif,
@@ -49,16 +49,14 @@ async function decode(request: ForeignRequest): Promise<ForeignReply> {
   });
 }
 
-/**
- * True for a grey TIFF with one of these depths. The decoder reads 0 as black in it, even if the file says otherwise.
- */
+/** True for a grey TIFF with a depth of 2 or 4 bits in which 0 means white. The decoder always reads 0 as black. */
 function isNegative(image: IMagickImage): boolean {
   const isShallow = image.depth === 2 || image.depth === 4;
   return isShallow && image.getAttribute("tiff:photometric") === "min-is-white";
 }
 
 /**
- * Converts a picture to RGB. A picture that is RGB already keeps its profile; others are converted by their profile.
+ * Converts a picture to sRGB. CMYK pictures are converted by their colour profile. Pictures in RGB keep their profile.
  */
 function makeRgb(image: IMagickImage): void {
   if (image.colorSpace !== ColorSpace.sRGB) {
@@ -70,8 +68,8 @@ function makeRgb(image: IMagickImage): void {
 }
 
 /**
- * Removes Exif, text and similar data, which may become very large when it is unpacked. Keeps the colour profile, which
- * defines the pixels.
+ * Removes Exif, text and similar data, which may be very large when decompressed. Keeps the colour profile, which
+ * defines the colours of the pixels.
  */
 function dropMetadata(image: IMagickImage): void {
   for (const name of image.profileNames) if (name !== "icc") image.removeProfile(name);
@@ -79,8 +77,8 @@ function dropMetadata(image: IMagickImage): void {
 }
 
 /**
- * Writes a PNG without compression and filters, because the picture is encoded again afterwards. `zTXt` is not
- * excluded, because the encoder would then leave out the colour profile too.
+ * Writes a PNG without compression and filters, because the picture is encoded again later. `zTXt` is not in the list
+ * of excluded chunks: the encoder would then also omit the colour profile.
  */
 function writePng(image: IMagickImage): Uint8Array<ArrayBuffer> {
   const { settings } = image;

@@ -5,9 +5,9 @@ import { untilAborted, withDeadline } from "../lib/waiting.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 
 /**
- * Decodes a picture that the built-in codec cannot read or whose colours it reads wrongly: HEIC, AVIF, TIFF, unusual
- * BMP and JPEG in ink colours. Returns an uncompressed PNG that is not turned by Exif. Runs in a separate thread with
- * limits for pixels, memory and time. Throws an `UnreadableImageError`.
+ * Decodes a picture that the built-in codec cannot read or decodes incorrectly: HEIC, AVIF, TIFF, unusual BMP and CMYK
+ * JPEG. Returns an uncompressed PNG without applying the Exif orientation. Runs in a separate thread with limits for
+ * pixels, memory and time. Throws an `UnreadableImageError`.
  */
 export async function decodeForeign(image: Blob, { signal, ...limits }: ForeignOptions): Promise<Blob> {
   using _turn = await TURNS.acquire(signal);
@@ -32,14 +32,14 @@ export async function decodeForeign(image: Blob, { signal, ...limits }: ForeignO
 
 export type ForeignFormat = Exclude<ImageHeader["format"], "png" | "webp" | "gif">;
 
-/** The message that the thread gets. */
+/** The message to the thread. */
 export interface ForeignRequest {
   decoder: WebAssembly.Module;
   bytes: Uint8Array<ArrayBuffer>;
   format: ForeignFormat;
-  /** True when the colours of a picture without a profile are those of Display P3 and not of sRGB. */
+  /** True when a picture without a profile has the colours of Display P3, false when it has those of sRGB. */
   isDisplayP3?: boolean | undefined;
-  /** Limits of the decoded picture. */
+  /** Limits of the decoded picture, in pixels. `maxEdge` is the maximum width and height. */
   maxEdge: number;
   maxPixels: number;
 }
@@ -66,10 +66,7 @@ async function replyOf(thread: Worker, request: Omit<ForeignRequest, "decoder">)
 
 let compiled: Promise<WebAssembly.Module> | null = null;
 
-/**
- * Returns the compiled code of the decoder. It is compiled only once, at its first use, because compiling takes longer
- * than decoding a small picture.
- */
+/** Limits the process to one decoding thread at a time, because a large picture takes up to a gigabyte of memory. */
 function compiledDecoder(): Promise<WebAssembly.Module> {
   compiled ??= compileDecoder().catch((error: unknown) => {
     compiled = null;

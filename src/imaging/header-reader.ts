@@ -3,66 +3,66 @@ import { BlobReader } from "../lib/sliced-stream.ts";
 import { yieldToEventLoop } from "../lib/waiting.ts";
 
 /**
- * Reads the header of a blob and skips data that is not needed. The total number of bytes is limited, so that no header
- * can cause a whole file to be read.
+ * Reads parts of a blob that belong to its header, and skips the data between them. The total number of bytes is
+ * limited, so that a header cannot cause the whole file to be read.
  */
 export interface HeaderReader {
   /** Number of bytes in the whole blob. */
   readonly size: number;
   /**
-   * Returns `length` bytes at `offset`. Throws an `UnreadableImageError` after the end of the blob or of the permitted
-   * total.
+   * Returns `length` bytes at `offset`. Throws an `UnreadableImageError` beyond the end of the blob or when the limit
+   * of bytes is reached.
    */
   bytes(offset: number, length: number): Promise<DataView>;
-  /** Returns `length` bytes at `offset`; null after the end of the blob or of the permitted total. */
+  /** Returns `length` bytes at `offset`. Returns null where `bytes` throws. */
   peek(offset: number, length: number): Promise<DataView | null>;
 }
 
-/** The properties of a picture that its header contains. */
+/** Properties of a picture, as read from its header. */
 export interface ImageHeader {
   format: ReferenceImage["format"];
-  /** Width in pixels as displayed, after an Exif rotation. */
+  /** Width in pixels of the displayed picture, after the Exif orientation is applied. */
   width: number;
   height: number;
-  /** Number of frames: 1 for a still picture; a higher number means at least two. */
+  /** Number of frames. 1 means a still picture; any higher number only means more than one frame. */
   frames: number;
   /** True when the picture may have transparent pixels. */
   hasAlpha: boolean;
-  /** Exif orientation: the turn that displays the stored pixels upright; absent when they are upright already. */
+  /** Exif orientation of the stored pixels. Absent when the stored pixels are upright. */
   orientation?: Orientation;
   /** True for a WebP with lossless compression. */
   isLossless?: true;
-  /** True for a HEIC or AVIF whose code points say Display P3. A profile in the file takes precedence. */
+  /**
+   * True for a HEIC or AVIF whose colour code points mean Display P3. A colour profile in the file takes precedence.
+   */
   isDisplayP3?: true;
-  /** True for colours or depths that the built-in codec cannot read or reads wrongly. */
+  /** True for colours or depths that the built-in codec cannot read or decodes incorrectly. */
   isUnusual?: true;
 }
 
 /**
- * Exif orientations except 1, which is upright. 2 to 4 mirror the picture or turn it by a half; 5 to 8 swap width and
- * height.
+ * Exif orientations except 1, which means upright. 2 to 4 mirror the picture or rotate it by 180 degrees. 5 to 8 also
+ * swap width and height.
  */
 export type Orientation = 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
-/** True when width and height are swapped for display. */
+/** True when the displayed picture has width and height swapped. */
 export function isSideways(orientation: Orientation | undefined): boolean {
   return orientation !== undefined && orientation >= 5;
 }
 
-/** The error for bytes that are not a readable picture. Its message completes the sentence "the image …". */
+/** The error for bytes that are not a readable picture. Its message continues a sentence about the image. */
 export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Bytes of a window after a jump. Each further window is twice as large. */
+/** Size in bytes of the first window and of windows at distant offsets. Each nearby window is twice the last one. */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
-/** Message for a picture with a valid header that cannot be decoded. */
+/** Error message for a picture whose header is valid but whose data cannot be decoded. */
 export const UNDECODABLE = "cannot be decoded; save it anew as PNG or JPEG";
 
-/**
- * Maximum number of bytes that are read. It is more than the largest reference, so that metadata may be anywhere in it.
- */
+/** Maximum number of bytes that are read. The largest input picture is smaller, so metadata may be at any offset. */
 const MAX_BYTES_READ = 40 * 2 ** 20;
 
 export function createHeaderReader(blob: Blob): HeaderReader {
@@ -103,7 +103,7 @@ export function textAt(view: DataView, offset: number, length: number): string {
   return String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + offset, length));
 }
 
-/** Reads the bytes of a blob once from start to end, one window at a time. Disposing it frees the window. */
+/** Reads the bytes of a blob once from start to end, one window at a time. Disposing the cursor frees the window. */
 export class ByteCursor implements Disposable {
   readonly #reader: BlobReader;
   #window = new Uint8Array(0);
@@ -125,7 +125,7 @@ export class ByteCursor implements Disposable {
     return this.#start + this.#at;
   }
 
-  /** Returns the next `length` bytes as a view that is valid until the next call; null when fewer bytes are left. */
+  /** Returns the next `length` bytes in a view that is valid until the next call; null when fewer bytes are left. */
   async take(length: number): Promise<DataView | null> {
     if (this.#window.length - this.#at < length && !(await this.#load(length))) return null;
     const { buffer, byteOffset } = this.#window;
@@ -133,7 +133,7 @@ export class ByteCursor implements Disposable {
     return new DataView(buffer, byteOffset + this.#at - length, length);
   }
 
-  /** Returns the next byte; null at the end. */
+  /** Returns the next byte; null at the end of the blob. */
   async byte(): Promise<number | null> {
     if (this.#at >= this.#window.length && !(await this.#load(1))) return null;
     const byte = this.#window[this.#at] ?? null;
@@ -141,15 +141,15 @@ export class ByteCursor implements Disposable {
     return byte;
   }
 
-  /** Skips `length` bytes without reading them. Returns false when fewer bytes are left. */
+  /** Skips `length` bytes without reading them. Returns false when the blob has fewer bytes left. */
   advance(length: number): boolean {
     this.#at += length;
     return this.offset <= this.size;
   }
 
   /**
-   * Yields the next `length` bytes in pieces, each valid until the next call; yields fewer bytes at the end of the
-   * blob.
+   * Yields the next `length` bytes in pieces. Each piece is valid until the next call. Yields fewer bytes if the blob
+   * ends earlier.
    */
   async *pieces(length: number): AsyncGenerator<Uint8Array> {
     for (let left = length; left > 0;) {
@@ -162,8 +162,8 @@ export class ByteCursor implements Disposable {
   }
 
   /**
-   * Moves to the position after the next byte with this value, ignoring those that are followed by `except`. Returns
-   * false when there is none.
+   * Finds the next byte with this value that is not followed by `except`, and moves behind it. Returns false when there
+   * is no such byte.
    */
   async seek(value: number, except: number): Promise<boolean> {
     for (;;) {
@@ -171,7 +171,7 @@ export class ByteCursor implements Disposable {
       let found = window.indexOf(value, this.#at);
       while (found >= 0 && window[found + 1] === except) found = window.indexOf(value, found + 2);
       this.#at = Math.max(this.#at, found < 0 ? window.length : found);
-      // The following byte may be in the next window.
+      // The byte after the found one may be in the next window.
       if (found >= 0 && found + 1 < window.length) {
         this.#at += 1;
         return true;
@@ -185,7 +185,7 @@ export class ByteCursor implements Disposable {
     this.#reader[Symbol.dispose]();
   }
 
-  /** Reads a window that starts at the current byte. Returns false when the window has fewer than `length` bytes. */
+  /** Loads a window that starts at the current byte. Returns false when the window has fewer than `length` bytes. */
   async #load(length: number): Promise<boolean> {
     const { offset } = this;
     if (Math.min(this.size - offset, WINDOW_BYTES) < length) return false;

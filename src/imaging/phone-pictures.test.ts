@@ -15,12 +15,12 @@ import { readReference } from "./reference.ts";
 import { readImageHeader } from "./sniff.ts";
 import { transcode } from "./transcode.ts";
 
-/* Pictures as phones send them: with wide colours, odd sizes, turned, and with the place where they were taken. */
+/* Pictures as phones send them: wide colours, odd sizes, Exif rotation and GPS coordinates. */
 const slots = createSemaphore(2);
 const read = (bytes: Uint8Array<ArrayBuffer>) =>
   readReference(new Blob([bytes]), { param: "image", name: "The image", slots });
 
-/** Returns the colours that an sRGB screen shows. */
+/** Returns the colours as an sRGB screen shows them. */
 async function shown(image: Blob) {
   const picture = sharp(await image.bytes())
     .toColourspace("srgb")
@@ -33,7 +33,7 @@ async function shown(image: Blob) {
   return { size: [info.width, info.height], first: at(4, 4), last: at(info.width - 5, info.height - 5) };
 }
 
-/** Expects equal colours, apart from losses of the codecs. */
+/** Expects equal colours, except for compression losses. */
 function expectNear(actual: number[], wanted: number[]): void {
   expect(Math.max(...actual.map((value, index) => Math.abs(value - wanted[index]!)))).toBeLessThanOrEqual(6);
 }
@@ -42,7 +42,7 @@ const png = makePng(33, 17, {
   pixel: (x) => (x < 16 ? [200, 80, 40, 255] : [40, 160, 60, 255]),
   chunks: [pngChunk("iCCP", Buffer.concat([Buffer.from("P3\0\0"), deflateSync(DISPLAY_P3_PROFILE)]))],
 });
-/** Code points define the colours of this file. The box with the profile is renamed, so that readers skip it. */
+/** Only code points define the colours of this file: the box with the profile is renamed, so that readers skip it. */
 const namedAvif = Buffer.from(
   PHONE_AVIF.toString("latin1")
     .replace("colrprof", "freeprof")

@@ -4,9 +4,9 @@ import { yieldToEventLoop } from "../lib/waiting.ts";
 import { MAX_PIXELS } from "./codec.ts";
 
 /**
- * Changes the pixels of a picture. `change` gets each row as red, green, blue and alpha bytes. Returns the changed
- * picture with its colour profile, or the same pipeline when no row was changed. Decoding and compressing run in other
- * threads; the loop over the rows lets other tasks run.
+ * Changes the pixels of a picture. `change` receives each row as red, green, blue and alpha bytes. It returns true when
+ * it has changed the row. Returns the changed picture with its colour profile, or `picture` itself when no row was
+ * changed. Other threads decode and compress. The loop over the rows regularly lets other tasks run.
  */
 export async function changePixels(
   picture: Bun.Image,
@@ -25,8 +25,8 @@ export async function changePixels(
 }
 
 /**
- * Decodes a picture into rows. Keeps only copies of the small chunks around the data, so that the memory of the encoded
- * picture can be freed before the picture is compressed again.
+ * Decodes a picture into rows. Copies the small chunks around the data, so that the memory of the encoded picture can
+ * be freed before the picture is compressed again.
  */
 async function decodeRows(picture: Bun.Image): Promise<Rows> {
   const chunks = readChunks(await picture.png({ compressionLevel: 0 }).buffer());
@@ -47,7 +47,7 @@ async function decodeRows(picture: Bun.Image): Promise<Rows> {
 interface Rows {
   width: number;
   rows: Buffer;
-  /** The other chunks: those before the rows and those after them. */
+  /** The chunks before and after the rows. */
   before: Chunk[];
   after: Chunk[];
 }
@@ -76,7 +76,7 @@ async function walkRows(rows: Buffer, width: number, change: (row: Uint8Array) =
   for (let start = 0; start < rows.length; start += stride * rowsPerSlice) {
     const end = Math.min(start + stride * rowsPerSlice, rows.length);
     for (let row = start; row < end; row += stride) {
-      // Without compression, the encoder uses no filters, so the bytes are the pixels themselves.
+      // An uncompressed PNG has no filters, so these bytes are the pixels themselves.
       if (rows[row] !== 0) throw new RangeError("a decoded row is filtered");
       if (change(rows.subarray(row + 1, row + stride))) isChanged = true;
     }

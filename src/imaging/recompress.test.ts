@@ -20,7 +20,7 @@ const noise = (x: number, y: number) => {
   return (Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 26) + 90;
 };
 
-/** A picture with noise like a photograph. Its pixels are the same in each run. */
+/** A picture with noise like a photograph. The noise is the same in each run. */
 const grainy = makePng(600, 400, {
   pixel: (x, y) => [noise(x, y), noise(y, x + 7), (x ^ y) & 255, x < 300 ? 255 : 77],
 });
@@ -33,7 +33,7 @@ const originals = {
 test.each(Object.entries(originals))(
   "a %s gets smaller and keeps format, size and transparency",
   async (_, image) => {
-    // `isLossless` may differ, because the WebP has lossy compression afterwards.
+    // `isLossless` may differ, because a recompressed WebP is lossy.
     const { isLossless: _lossless, ...before } = await readImageHeader(image);
     const smaller = await recompress(image, slots);
     expect(smaller.size).toBeLessThan(image.size * 0.9);

@@ -6,9 +6,9 @@ import { readImageHeader } from "./sniff.ts";
 import { encode } from "./transcode.ts";
 
 /**
- * Compresses a large reference picture again with some loss. Keeps the format and the size in pixels: JPEG and WebP get
- * quality 85, PNG keeps six bits of each colour. Returns the original when the result is not smaller, when the picture
- * is already small, and on any failure.
+ * Compresses a large reference (input picture) again with some loss. Keeps the format and the size in pixels. JPEG and
+ * WebP get quality 85; a PNG keeps six bits of each colour. Returns the original for a small picture, on failure, and
+ * when the result is not smaller.
  */
 export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSignal): Promise<Blob> {
   if (image.size < WORTHWHILE_BYTES) return image;
@@ -21,21 +21,21 @@ export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSi
   }
 }
 
-/** Minimum size in bytes. Compressing a smaller picture again would save too little. */
+/** Minimum size in bytes. A smaller picture would not become much smaller. */
 const WORTHWHILE_BYTES = 64 * 1024;
 const QUALITY = 85;
 
-/** Maximum pixels of a PNG. It is unpacked as a whole, so a larger one would take too much memory. */
+/** Maximum number of pixels of a PNG. The whole PNG is decoded in memory, so more pixels would take too much memory. */
 const MAX_UNPACKED_PIXELS = 2 ** 24;
 /**
- * Range of a PNG's size in proportion to its unpacked pixels. In this range the picture is noise, which fewer colours
- * hardly make smaller.
+ * Range of a PNG's bytes per byte of decoded pixels. In this range the picture is noise, and fewer colours would hardly
+ * make it smaller.
  */
 const NOISE = { from: 0.9, to: 1.05 };
 
 /**
- * Encodes a picture with loss. Returns null when the picture stays unchanged: for noise and for formats that are not
- * compressed here.
+ * Encodes a picture with loss. Returns null for a picture that is not compressed here: noise, a very large PNG or
+ * another format.
  */
 async function encodeCoarsely(image: Blob, header: ImageHeader): Promise<Blob | null> {
   const { format, width, height } = header;
@@ -51,7 +51,7 @@ function isNoise({ size }: Blob, { width, height, hasAlpha }: ImageHeader): bool
   return share > NOISE.from && share < NOISE.to;
 }
 
-/** Sets the two low bits of each colour to its two highest bits, so that black and white do not change. */
+/** Copies the two highest bits of each colour to its two lowest bits. So black and white stay unchanged. */
 function dropLowBits(row: Uint8Array): boolean {
   for (let at = 0; at < row.length; at += 1) {
     const value = row[at] ?? 0;

@@ -8,9 +8,9 @@ import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
 
 /**
- * Reads a caller's picture and decodes it once to its end. Returns the picture unchanged if vendors show it as
- * intended. Otherwise (HEIC, AVIF, TIFF, unusual BMP, JPEG in ink colours, PNG or WebP that Exif turns) encodes it
- * again, upright and in RGB. `name` is used in messages ("Image 3 of 16"). Throws `invalid_image`.
+ * Reads a caller's picture and decodes all of it once. Returns the picture unchanged if vendors display it correctly.
+ * Otherwise (HEIC, AVIF, TIFF, unusual BMP, CMYK JPEG, PNG or WebP with an Exif orientation) encodes it again, upright
+ * and in RGB. `name` appears in messages ("Image 3 of 16"). Throws `invalid_image`.
  */
 export async function readReference(
   image: Blob,
@@ -29,7 +29,7 @@ export async function readReference(
   return { blob, format, width, height };
 }
 
-/** Reads the header of a caller's picture and checks its structure to the end. Throws `invalid_image`. */
+/** Reads the header of a caller's picture and checks the whole file structure. Throws `invalid_image`. */
 export async function checkReference(
   image: Blob,
   picture: Pick<ReferenceOptions, "param" | "name">,
@@ -47,8 +47,8 @@ interface ReferenceOptions {
 }
 
 /**
- * Encodes a picture in a portable format. A picture with lossy compression stays lossy, so that a photograph does not
- * become ten times larger.
+ * Encodes a picture in a portable format. A lossy picture stays lossy; otherwise a photograph could become ten times
+ * larger.
  */
 async function encodePortably(
   image: Blob,
@@ -63,8 +63,8 @@ async function encodePortably(
 }
 
 /**
- * Encodes the picture as WebP in the best quality whose size is at most that of the original. That quality is found by
- * trying.
+ * Encodes the picture as WebP. Tries lower qualities until the result is at most as large as the original, or no
+ * quality is left.
  */
 async function encodeWebp(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<Blob> {
   let blob = image;
@@ -77,7 +77,7 @@ async function encodeWebp(image: Blob, header: ImageHeader, signal: AbortSignal 
 
 const WEBP_QUALITIES = [95, 80, 60, 30];
 
-/** Decodes the whole picture only to find errors. */
+/** Decodes the whole picture, only to find errors. */
 async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {
   try {
     await decodeWhole(image, header, signal);
@@ -89,7 +89,7 @@ async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | un
 
 const NAME = "The mask";
 
-/** Returns a mask that `checkMask` accepts. Decodes the whole mask to find errors. */
+/** Checks a mask by `checkMask` and decodes all of it to find errors. */
 export async function readMask(
   mask: Blob,
   first: { width: number; height: number },
@@ -100,8 +100,8 @@ export async function readMask(
 }
 
 /**
- * Checks an inpainting mask without decoding it. A mask must be a PNG with the same size in pixels as image 1, and its
- * own transparency marks the area to edit. Throws `invalid_image` with `param` "mask".
+ * Checks an inpainting mask without decoding it. A mask must be a PNG with an alpha channel and with the size of image
+ * 1. Its transparent pixels are the area to edit. Throws `invalid_image` with `param` "mask".
  */
 export async function checkMask(mask: Blob, first: { width: number; height: number }): Promise<void> {
   const { format, width, height, hasAlpha } = await checkReference(mask, { param: "mask", name: NAME });

@@ -16,10 +16,10 @@ import { readTiff } from "./headers/tiff.ts";
 import { readWebp } from "./headers/webp.ts";
 
 /**
- * Reads the header of a caller's picture without decoding it. The first bytes decide the format, never the name or
- * declared type. The project has its own readers, because the codec reports neither frames nor transparency. `name` is
- * used in messages ("image 3"). Throws `invalid_image` when the bytes are not a picture, or when it is animated or
- * above the limits.
+ * Reads the header of a caller's picture without decoding the picture. The first bytes decide the format; the file name
+ * and the declared type are ignored. `name` appears in messages ("image 3"). Throws `invalid_image` when the bytes are
+ * not a picture, or when the picture is animated or too large. The built-in codec reports neither frames nor
+ * transparency.
  */
 export async function sniffImage(image: Blob, param = "image", name = param): Promise<ImageHeader> {
   const header = await refusing({ param, name }, readImageHeader(image));
@@ -64,10 +64,7 @@ const FORMATS: readonly {
   { matches: (head) => head.startsWith("BM"), read: readBmp },
 ];
 
-/**
- * Waits for the result of reading a caller's picture. An `UnreadableImageError` becomes an `invalid_image` error that
- * names the picture.
- */
+/** Waits for `reading`. Turns an `UnreadableImageError` into an `invalid_image` error that names the picture. */
 export async function refusing<Result>(
   { param, name }: { param: string; name: string },
   reading: Promise<Result>,

@@ -11,7 +11,7 @@ const slots = createSemaphore(2);
 const opaque = new Blob([makePng(64, 48)]);
 const half = new Blob([makePng(64, 48, { pixel: (x) => (x < 32 ? [200, 0, 0, 0] : [0, 0, 200, 128]) })]);
 
-/** Returns the colour of one pixel after decoding. */
+/** Returns the decoded colour of one pixel. */
 async function pixelAt(image: Blob, x: number, y: number): Promise<number[]> {
   const rows: number[][] = [];
   await changePixels(new Bun.Image(image), (row) => {
@@ -21,7 +21,7 @@ async function pixelAt(image: Blob, x: number, y: number): Promise<number[]> {
   return rows[y]!.slice(x * 4, x * 4 + 4);
 }
 
-/** Expects equal colours, apart from losses of the codec. */
+/** Expects equal colours, except for compression losses. */
 function expectNear(actual: number[], wanted: number[]): void {
   expect(Math.max(...actual.map((value, index) => Math.abs(value - wanted[index]!)))).toBeLessThanOrEqual(4);
 }

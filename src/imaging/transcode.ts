@@ -6,8 +6,8 @@ import { changePixels } from "./pixels.ts";
 import { readImageHeader } from "./sniff.ts";
 
 /**
- * Converts a picture to a format, in another thread. Returns a picture that has the format already unchanged, unless a
- * compression is requested and the format supports it. Transparency becomes white if the format does not support it.
+ * Converts a picture to a format, in another thread. A picture that already has the format is returned unchanged,
+ * unless a compression is requested and the format supports it. Transparency becomes white if the format has no alpha.
  * Throws an `UnreadableImageError` when the bytes cannot be decoded.
  */
 export async function transcode(image: Blob, format: ImageFormat, options: TranscodeOptions): Promise<Blob> {
@@ -19,8 +19,8 @@ export async function transcode(image: Blob, format: ImageFormat, options: Trans
 }
 
 /**
- * Decodes a picture and encodes it upright. The caller must hold a slot. Throws an `UnreadableImageError` when the
- * picture cannot be decoded.
+ * Decodes a picture and encodes it upright. The caller must have a codec slot. Throws an `UnreadableImageError` when
+ * the picture cannot be decoded.
  */
 export async function encodeAs(
   format: ImageFormat,
@@ -42,19 +42,19 @@ export async function encodeAs(
   }
 }
 
-/** A quality whose loss is invisible. */
+/** A quality with an invisible loss. */
 const FINE = 95;
 
 interface TranscodeOptions {
-  /** Compression from 0 (smallest file) to 100 (best quality, the default); unused for png. */
+  /** Compression from 0 (smallest file) to 100 (best quality, the default). PNG ignores it. */
   compression?: number;
   /** Slots that limit how many pictures are decoded or encoded at the same time. */
   slots: Semaphore;
-  /** Aborts the wait for a slot, and the decoding of formats that the built-in codec does not support. */
+  /** Aborts the wait for a slot, and the decoding of formats that the built-in codec cannot read. */
   signal?: AbortSignal;
 }
 
-/** Decodes and encodes a picture by the pipeline. Rejects with the error of the codec. */
+/** Runs the pipeline: decodes the picture and encodes it. Rejects with the error of the codec. */
 export async function encode(
   picture: Bun.Image,
   { format, quality, isLossless = false }: EncodeOptions,
@@ -69,13 +69,13 @@ export async function encode(
 
 interface EncodeOptions {
   format: ImageFormat;
-  /** Quality from 1 to 100; unused for png. */
+  /** Quality from 1 to 100. PNG ignores it. */
   quality: number;
-  /** True to encode webp without loss. The quality is then unused. */
+  /** True for WebP without loss. The quality is then ignored. */
   isLossless?: boolean | undefined;
 }
 
-/** Returns the quality for the codecs, whose scale starts at 1. */
+/** Returns the quality for the codecs. Their scale starts at 1, the scale of `compression` at 0. */
 function qualityOf(compression: number | undefined): number {
   return Math.min(Math.max(compression ?? 100, 1), 100);
 }

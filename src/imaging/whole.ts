@@ -2,8 +2,8 @@ import { ByteCursor, type ImageHeader, textAt, UnreadableImageError } from "./he
 import { walkHeif } from "./structure/heif.ts";
 
 /**
- * Checks a picture's structure to its end without decoding pixels, in time proportional to its bytes. Throws an
- * `UnreadableImageError` when the file is cut or damaged. Does not check formats that are always decoded.
+ * Checks the structure of a whole picture without decoding pixels. The time is proportional to the number of bytes.
+ * Throws an `UnreadableImageError` for a truncated or damaged file. Does not check formats that are always decoded.
  */
 export async function requireWhole(image: Blob, format: ImageHeader["format"]): Promise<void> {
   using cursor = new ByteCursor(image);
@@ -20,8 +20,8 @@ const WALKS: Readonly<Partial<Record<ImageHeader["format"], (cursor: ByteCursor)
 };
 
 /**
- * Checks a PNG: every chunk up to `IEND` with its checksum, which also proves that the compressed pixels are intact.
- * Bytes after the end are ignored. Source: PNG specification, third edition, section 5.3.
+ * Checks a PNG: every chunk up to `IEND`, with its checksum. The checksums also prove that the compressed pixels are
+ * intact. Ignores bytes after the end. Source: PNG specification, third edition, section 5.3.
  */
 async function walkPng(cursor: ByteCursor): Promise<void> {
   cursor.advance(SIGNATURE_BYTES);
@@ -34,7 +34,7 @@ async function walkPng(cursor: ByteCursor): Promise<void> {
     for await (const piece of cursor.pieces(length)) checksum = Bun.hash.crc32(piece, checksum);
     const stored = await cursor.take(4);
     if (!stored) throw cutOff();
-    // The type of an ancillary chunk starts with a small letter. Decoders skip such a chunk when it is damaged.
+    // Ancillary chunks have a type that starts with a lowercase letter. Decoders skip a damaged ancillary chunk.
     if (stored.getUint32(0) !== checksum && /^[A-Z]/.test(type))
       throw new UnreadableImageError("is damaged: a checksum is wrong");
     if (type === "IEND") return;
@@ -69,7 +69,7 @@ async function walkGif(cursor: ByteCursor): Promise<void> {
 const EXTENSION = 0x21;
 const PICTURE = 0x2c;
 
-/** Skips the next sub-blocks and the empty one that ends them. Returns false when the file ends before. */
+/** Skips sub-blocks up to and including the empty sub-block at their end. Returns false when the file ends earlier. */
 async function skipData(cursor: ByteCursor): Promise<boolean> {
   for (;;) {
     const length = await cursor.byte();
@@ -78,14 +78,14 @@ async function skipData(cursor: ByteCursor): Promise<boolean> {
   }
 }
 
-/** Returns the number of bytes of the colour table that a packed field declares. */
+/** Returns the number of bytes of a colour table. `packed` is the field that declares the table. */
 function colourTableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
 }
 
 /**
- * Checks a WebP: its chunks must fill exactly the length in the file's header, and one of them must be the picture.
- * Source: WebP container specification.
+ * Checks a WebP: its chunks must fill exactly the length in the file header, and there must be a picture chunk. Source:
+ * WebP container specification.
  */
 async function walkWebp(cursor: ByteCursor): Promise<void> {
   const riff = await cursor.take(12);
@@ -97,7 +97,7 @@ async function walkWebp(cursor: ByteCursor): Promise<void> {
     const length = head.getUint32(4, true);
     const type = textAt(head, 0, 4);
     const isLast = cursor.offset + length === end;
-    // Writers often leave out the padding of the last chunk.
+    // Some writers omit the padding of the last chunk.
     if (!cursor.advance(isLast ? length : length + (length % 2)) || cursor.offset > end) throw cutOff();
     if (PICTURES.has(type)) hasPicture = true;
   }
@@ -107,8 +107,8 @@ async function walkWebp(cursor: ByteCursor): Promise<void> {
 const PICTURES: ReadonlySet<string> = new Set(["VP8 ", "VP8L", "ANMF"]);
 
 /**
- * Checks a JPEG: every segment and scan up to the end marker, which is missing in a cut file. In a scan, a byte of 255
- * that is not a marker is followed by a zero. Bytes after the end are ignored. Source: ITU-T T.81 annex B.
+ * Checks a JPEG: every segment and scan up to the end marker, which is missing in a truncated file. In a scan, a zero
+ * follows each byte of 255 that is not a marker. Ignores bytes after the end. Source: ITU-T T.81 annex B.
  */
 async function walkJpeg(cursor: ByteCursor): Promise<void> {
   cursor.advance(2);
@@ -130,7 +130,7 @@ const END_OF_IMAGE = 0xd9;
 const ESCAPED = 0;
 const FILL = 0xff;
 
-/** Returns the code of the next marker, in a scan or between segments; null at the end of the file. */
+/** Returns the code of the next marker, whether in a scan or between segments. Returns null at the end of the file. */
 async function nextMarker(cursor: ByteCursor): Promise<number | null> {
   while (await cursor.seek(0xff, ESCAPED)) {
     let code = await cursor.byte();
@@ -140,7 +140,7 @@ async function nextMarker(cursor: ByteCursor): Promise<number | null> {
   return null;
 }
 
-/** True for markers without a length: TEM, the restart markers and a repeated start of the image. */
+/** True for markers without a length: TEM, restart markers and a repeated start of image. */
 function isStandalone(code: number): boolean {
   return code === 0x01 || (code >= 0xd0 && code <= 0xd8);
 }

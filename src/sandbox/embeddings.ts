@@ -7,16 +7,16 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
 /**
- * Maximum characters of all texts of a request together. It corresponds to about 300,000 tokens, the maximum of
+ * Maximum number of characters in all texts of a request together. It equals about 300,000 tokens, the maximum of real
  * vendors.
  */
 const MAX_CHARACTERS = 1024 * 1024;
 /** Number of dimensions that each token changes. */
 const FEATURES = 4;
-/** Number of tokens after which other tasks run. They take about a millisecond. */
+/** Number of tokens between two pauses for other tasks. It takes about a millisecond. */
 const TOKENS_AT_ONCE = 1_024;
 
-/** Makes vectors without a vendor. Equal texts have equal vectors, and texts with common words have similar vectors. */
+/** Makes vectors without a vendor. Equal texts have equal vectors. Texts with common words have similar vectors. */
 export const sandboxEmbeddings: EmbeddingUpstream = {
   async embed({ texts, dimensions }) {
     if (!texts) throw rejected("input", "Send texts: the sandbox knows no tokens of other models.");
@@ -32,7 +32,7 @@ export const sandboxEmbeddings: EmbeddingUpstream = {
   },
 };
 
-/** Returns the vector of a text. Each token adds or subtracts one in a few dimensions. */
+/** Returns the vector of a text. Each token adds 1 to, or subtracts 1 from, a few dimensions. */
 async function vectorOf(text: string, size: number): Promise<number[]> {
   const vector: number[] = Array.from({ length: size }, () => 0);
   for (const [index, token] of splitTokens(text.toLowerCase()).entries()) {
@@ -44,7 +44,7 @@ async function vectorOf(text: string, size: number): Promise<number[]> {
       vector[at] = (vector[at] ?? 0) + (hash % 2 === 0 ? 1 : -1);
     }
   }
-  // Tokens may cancel each other out, but a vector needs a direction.
+  // Tokens may cancel each other out, but a zero vector has no direction.
   if (!vector.some((value) => value !== 0)) vector[0] = 1;
   return vector;
 }

@@ -1,15 +1,15 @@
-/** Numbers that look random. They are the same for the same seed on every machine. */
+/** Pseudo-random numbers. The same seed gives the same numbers on every machine. */
 export interface Random {
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   next(): number;
-  /** Returns a whole number from 0 up to, but not including, `limit`. */
+  /** Returns an integer that is at least 0 and less than `limit`. */
   below(limit: number): number;
   pick<Choice>(choices: readonly [Choice, ...Choice[]]): Choice;
 }
 
 const GOLDEN_STEP = 0x9e3779b9;
 
-/** Returns a generator whose seed consists of all `parts` in order. */
+/** Returns a generator. All `parts`, in order, make up its seed. */
 export function createRandom(...parts: readonly (string | number)[]): Random {
   let state = hashNumber(...parts);
   const next = () => {
@@ -22,7 +22,7 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
   return { next, below, pick: (choices) => choices[below(choices.length)] ?? choices[0] };
 }
 
-/** Returns a 32-bit hash of text and numbers. */
+/** Returns a 32-bit hash of texts and numbers. */
 export function hashNumber(...parts: readonly (string | number)[]): number {
   return Bun.hash.xxHash32(parts.join("\u0000"));
 }

@@ -1,9 +1,9 @@
 import { UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * Reads the header of a BMP. The size is in the information header; a negative height means that the top row comes
- * first. Only pictures with three uncompressed bytes per pixel are usual; all others are converted. Planes and depth
- * are checked too, because the signature has only two letters. Source: BITMAPINFOHEADER reference.
+ * Reads the header of a BMP. A negative height in the information header means that the top row is stored first. Only
+ * pictures with three uncompressed bytes per pixel are usual; other pictures are converted. The two-letter signature is
+ * weak, so planes and depth are checked too. Source: BITMAPINFOHEADER reference.
  */
 export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
   const kind = (await reader.bytes(14, 4)).getUint32(0, true);
@@ -23,7 +23,7 @@ export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
 
 const CORE_HEADER = 12;
 const HEADER_SIZES: ReadonlySet<number> = new Set([CORE_HEADER, 40, 52, 56, 64, 108, 124]);
-/** Smallest header that contains a mask for the alpha bits. */
+/** Size in bytes of the smallest header that contains a mask for the alpha bits. */
 const MASKED_HEADER = 56;
 const PLAIN = 0;
 const BIT_FIELDS: ReadonlySet<number> = new Set([3, 6]);

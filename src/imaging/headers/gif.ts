@@ -1,8 +1,8 @@
 import type { HeaderReader, ImageHeader } from "../header-reader.ts";
 
 /**
- * Reads the header of a GIF: reads blocks until a second picture or the end. Source: GIF89a specification, sections 18
- * to 27.
+ * Reads the header of a GIF, block by block, until a second picture or the end. Source: GIF89a specification, sections
+ * 18 to 27.
  */
 export async function readGif(reader: HeaderReader): Promise<ImageHeader> {
   const screen = await reader.bytes(6, 7);
@@ -29,8 +29,8 @@ const PICTURE = 0x2c;
 const GRAPHIC_CONTROL = 0xf9;
 
 /**
- * Reads the block at `offset` and adds its facts to `walk`. Returns the offset of the next block, or null after the
- * last.
+ * Reads the block at `offset` and adds its information to `walk`. Returns the offset of the next block, or null when
+ * there is no next block.
  */
 async function readBlock(reader: HeaderReader, offset: number, walk: Walk): Promise<number | null> {
   const kind = (await reader.peek(offset, 1))?.getUint8(0);
@@ -44,7 +44,7 @@ async function readBlock(reader: HeaderReader, offset: number, walk: Walk): Prom
   const picture = kind === PICTURE ? await reader.peek(offset + 1, 9) : null;
   if (!picture) return null;
   walk.frames += 1;
-  // A picture may be larger than the screen. Decoders then enlarge the canvas.
+  // A picture may extend beyond the screen. Decoders then enlarge the canvas.
   walk.width = Math.max(walk.width, picture.getUint16(0, true) + picture.getUint16(4, true));
   walk.height = Math.max(walk.height, picture.getUint16(2, true) + picture.getUint16(6, true));
   return await skipSubBlocks(reader, offset + 11 + colourTableBytes(picture.getUint8(8)));
@@ -60,7 +60,7 @@ async function skipSubBlocks(reader: HeaderReader, from: number): Promise<number
   }
 }
 
-/** Returns the number of bytes of the colour table that a packed field declares. */
+/** Returns the number of bytes of a colour table. `packed` is the field that declares the table. */
 function colourTableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
 }

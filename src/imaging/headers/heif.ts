@@ -1,9 +1,9 @@
 import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * Reads the header of a HEIC or AVIF, which consists of nested boxes. `ftyp` contains the format; `meta/pitm` contains
- * the number of the main picture, and `meta/iprp` its properties, such as the size. Sources: ISO/IEC 14496-12 section
- * 4.2, 23008-12 sections 6.5 and 9.3.
+ * Reads the header of a HEIC or AVIF, which consists of nested boxes. `ftyp` contains the format, `meta/pitm` the
+ * number of the main picture, and `meta/iprp` the properties of this picture, such as its size. Sources: ISO/IEC
+ * 14496-12 section 4.2, 23008-12 sections 6.5 and 9.3.
  */
 export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   const type = await boxAt(reader, 0, reader.size);
@@ -25,14 +25,14 @@ export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   };
 }
 
-/** True when the first box, in the bytes 4 to 12, says that the file is a HEIC or AVIF picture. */
+/** True when `brand`, the text at offset 8 of a file, is a brand of HEIC or AVIF. */
 export function isHeifBrand(brand: string): boolean {
   return AVIF.has(brand) || HEIC.has(brand);
 }
 
 interface Box {
   type: string;
-  /** Offset at which the content of the box starts; `end` is the offset after it. */
+  /** Offset of the first byte of the box's content. `end` is the offset after the last byte. */
   start: number;
   end: number;
 }
@@ -60,7 +60,7 @@ async function boxAt(reader: HeaderReader, offset: number, limit: number): Promi
   return { type, start, end };
 }
 
-/** Returns the brands of a file: first the major one, then the compatible ones. */
+/** Returns the brands of a file: the major brand first, then the compatible brands. */
 async function readBrands(reader: HeaderReader, box: Box): Promise<string[]> {
   const length = Math.min(box.end - box.start, MAX_BRANDS * 4);
   if (length < 4) throw damaged();
@@ -89,7 +89,7 @@ async function primaryItem(reader: HeaderReader, meta: Box): Promise<number> {
   return await numberAt(reader, start + FULL_BOX_FLAGS, isLong ? 4 : 2);
 }
 
-/** Returns the numbers of an item's properties in their order. Numbers start at 1. */
+/** Returns the numbers of an item's properties, in order. Numbers start at 1. */
 async function propertiesOf(reader: HeaderReader, properties: Box, item: number): Promise<number[]> {
   for await (const box of boxesIn(reader, properties.start, properties.end)) {
     if (box.type !== "ipma") continue;
@@ -108,18 +108,14 @@ async function propertiesOf(reader: HeaderReader, properties: Box, item: number)
   throw damaged();
 }
 
-/**
- * Reads indexes of properties. The highest bit is not a part of the index; it says that readers must know the property.
- */
+/** Reads indexes of properties. The highest bit is not part of the index: it marks a property as essential. */
 function indexesIn(view: DataView, bytes: 1 | 2): number[] {
   return Array.from({ length: view.byteLength / bytes }, (_, index) =>
     bytes === 2 ? view.getUint16(index * 2) & 0x7fff : view.getUint8(index) & 0x7f,
   );
 }
 
-/**
- * Returns the displayed size. The stored size may be larger than the picture; `clap` cuts it, and then `irot` turns it.
- */
+/** Returns the displayed size. The stored size may be larger: `clap` crops the picture, and then `irot` rotates it. */
 async function displayedSize(
   reader: HeaderReader,
   properties: readonly (Box | undefined)[],
@@ -141,8 +137,8 @@ async function displayedSize(
 }
 
 /**
- * True when code points, not a profile, say that the colours are those of Display P3: its primaries and the curve of
- * sRGB. Source: ISO/IEC 23091-2 sections 8.1 and 8.2.
+ * True when the code points mean the colours of Display P3: its primaries with the curve of sRGB. A profile is not
+ * read. Source: ISO/IEC 23091-2 sections 8.1 and 8.2.
  */
 async function isDisplayP3(reader: HeaderReader, properties: readonly (Box | undefined)[]): Promise<boolean> {
   for (const box of properties) {
@@ -169,7 +165,7 @@ async function numberAt(reader: HeaderReader, offset: number, bytes: 1 | 2 | 4):
   return bytes === 1 ? view.getUint8(0) : bytes === 2 ? view.getUint16(0) : view.getUint32(0);
 }
 
-/** True for an auxiliary picture with alpha. A text contains its type; pictures with depth or gain are not alpha. */
+/** True for an auxiliary picture with alpha. Its type is a text in the box. Depth and gain maps have other types. */
 async function isAlpha(reader: HeaderReader, { start, end }: Box): Promise<boolean> {
   const view = await reader.peek(start + FULL_BOX_FLAGS, Math.min(end - start - FULL_BOX_FLAGS, 64));
   return view !== null && ALPHA_TYPES.some((type) => textAt(view, 0, view.byteLength).startsWith(type));

@@ -9,9 +9,9 @@ import {
 import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
- * Reads the header of a JPEG: skips segments until the first scan. The frame header contains the size. The first Exif
- * segment with an orientation, before or after the frame header, may turn the picture. Source: ITU-T T.81 annex B, Exif
- * 2.32 section 4.6.
+ * Reads the header of a JPEG: all segments before the first scan. The frame header contains the size. The first Exif
+ * segment with an orientation applies, whether it comes before or after the frame header. Source: ITU-T T.81 annex B,
+ * Exif 2.32 section 4.6.
  */
 export async function readJpeg(reader: HeaderReader): Promise<ImageHeader> {
   let offset = 2;
@@ -45,10 +45,10 @@ const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 const APP1 = 0xe1;
 const EXIF = "Exif\0\0";
-/** Number of colours in a picture of inks: cyan, magenta, yellow and black. */
+/** Number of colour components of a CMYK picture: cyan, magenta, yellow and black. */
 const INKS = 4;
 
-/** Maximum number of superfluous bytes between two segments. Damaged files contain a few, which decoders skip. */
+/** Maximum number of extra bytes between two segments. Damaged files contain some, and decoders skip them. */
 const MAX_STRAY_BYTES = 256;
 
 async function findMarker(reader: HeaderReader, from: number): Promise<{ code: number; end: number }> {
@@ -60,13 +60,13 @@ async function findMarker(reader: HeaderReader, from: number): Promise<{ code: n
   throw new UnreadableImageError("has a damaged JPEG header");
 }
 
-/** True for markers without a length: TEM, the restart markers and a repeated start of the image. */
+/** True for markers without a length: TEM, restart markers and a repeated start of image. */
 function isStandalone(code: number): boolean {
   return code === 0x01 || (code >= 0xd0 && code <= 0xd8);
 }
 
 /**
- * True for SOF0 to SOF15, which include progressive and lossless frames. DHT, JPG and DAC have codes in that range but
+ * True for SOF0 to SOF15, including progressive and lossless frames. DHT, JPG and DAC have codes in the same range but
  * are not frames.
  */
 function isFrameHeader(code: number): boolean {

@@ -9,8 +9,8 @@ import {
 import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
- * Reads the header of a PNG. `IHDR` contains size and colour type; `tRNS` (transparency) and `acTL` (animation) come
- * before the first `IDAT`; `eXIf` (orientation) may also come after it. Source: PNG specification, third edition,
+ * Reads the header of a PNG. `IHDR` contains size and colour type. `tRNS` (transparency) and `acTL` (animation) come
+ * before the first `IDAT`. `eXIf` (orientation) comes before or after `IDAT`. Source: PNG specification, third edition,
  * chapters 5 and 11.
  */
 export async function readPng(reader: HeaderReader): Promise<ImageHeader> {
@@ -37,7 +37,7 @@ export async function readPng(reader: HeaderReader): Promise<ImageHeader> {
 const GREY_WITH_ALPHA = 4;
 const COLOUR_WITH_ALPHA = 6;
 
-/** The bit depths that are valid for each colour type. */
+/** The valid bit depths of each colour type. */
 const DEPTHS: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -60,7 +60,7 @@ async function walkChunks(reader: HeaderReader): Promise<Chunks> {
   let hasData = false;
   let offset = FIRST_CHUNK;
   for (;;) {
-    // Chunks after the data may be missing here: `whole.ts` checks that the file is complete.
+    // A file that ends after the data is no error here: `whole.ts` checks that the file is complete.
     const chunk = hasData ? await reader.peek(offset, 8) : await reader.bytes(offset, 8);
     const type = chunk ? textAt(chunk, 4, 4) : "IEND";
     if (type === "IDAT") hasData = true;

@@ -7,8 +7,8 @@ import {
 } from "../header-reader.ts";
 
 /**
- * Reads the header of a TIFF. The first directory contains the size; a second directory is another page. Source: TIFF
- * 6.0, section 2.
+ * Reads the header of a TIFF. The first directory contains the size. A second directory means a second page. Source:
+ * TIFF 6.0, section 2.
  */
 export async function readTiff(reader: HeaderReader): Promise<ImageHeader> {
   const directory = await readDirectory((offset, length) => reader.peek(offset, length));
@@ -29,12 +29,12 @@ const IMAGE_WIDTH = 256;
 const IMAGE_LENGTH = 257;
 const EXTRA_SAMPLES = 338;
 
-/** Reads the orientation in Exif data, which is a TIFF structure; undefined when it is upright or unreadable. */
+/** Reads the orientation in Exif data, which is a TIFF structure. Undefined when upright or unreadable. */
 export async function readOrientation(bytes: TiffBytes): Promise<Orientation | undefined> {
   return orientationOf((await readDirectory(bytes))?.values.get(ORIENTATION));
 }
 
-/** Returns the value of the orientation tag; undefined for 1 and for invalid values. */
+/** Returns the orientation for the value of its tag. Undefined for 1 (upright) and for invalid values. */
 function orientationOf(value: number | undefined): Orientation | undefined {
   return ORIENTATIONS.find((known) => known === value);
 }
@@ -42,7 +42,7 @@ function orientationOf(value: number | undefined): Orientation | undefined {
 /** Maximum number of bytes that are read from an Exif structure. */
 export const MAX_EXIF_READ = 4096;
 
-/** Returns a function that reads Exif data in a view from `offset` on. */
+/** Returns a function that reads Exif data in a view. The data starts at `offset`. */
 export function exifIn(view: DataView, offset: number): TiffBytes {
   return async (at, count) =>
     offset + at + count <= view.byteLength
@@ -53,12 +53,12 @@ export function exifIn(view: DataView, offset: number): TiffBytes {
 const ORIENTATION = 0x0112;
 const ORIENTATIONS: readonly Orientation[] = [2, 3, 4, 5, 6, 7, 8];
 
-/** Reads bytes of a TIFF structure at an offset; null after its end. */
+/** Reads bytes of a TIFF structure at an offset. Returns null beyond the end of the structure. */
 export type TiffBytes = (offset: number, length: number) => Promise<DataView | null>;
 
 /**
- * Returns the values of the first directory by tag. Reads only tags with a single short or long value. Returns null
- * when the structure is damaged. Source: TIFF 6.0, section 2.
+ * Returns the values of the first directory, by tag. Reads only tags with a single value of type short or long. Returns
+ * null for a damaged structure. Source: TIFF 6.0, section 2.
  */
 async function readDirectory(
   bytes: TiffBytes,

@@ -9,8 +9,8 @@ import {
 import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
- * Reads the header of a WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`). An extended one has a canvas,
- * whose size must be that of the picture inside. Sources: WebP container specification, RFC 6386 section 9.1, WebP
+ * Reads the header of a WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`). The canvas of an extended WebP
+ * must have the size of the picture inside it. Sources: WebP container specification, RFC 6386 section 9.1, WebP
  * lossless section 3.
  */
 export async function readWebp(reader: HeaderReader): Promise<ImageHeader> {
@@ -39,7 +39,7 @@ const FIRST_CHUNK = 12;
 const ALPHA = 0x10;
 const ANIMATION = 0x02;
 const EXIF = 0x08;
-/** Name of a JPEG segment, which some writers put before the data. */
+/** The name of Exif segments in JPEG. Some writers also put it before the Exif data of a WebP. */
 const EXIF_NAME = "Exif\0\0";
 const VP8_START_CODE = 0x9d012a;
 const VP8L_SIGNATURE = 0x2f;
@@ -58,7 +58,7 @@ async function findPicture(reader: HeaderReader): Promise<number> {
   }
 }
 
-/** Finds the orientation. The Exif chunk is usually after the picture. */
+/** Finds the orientation. The Exif chunk usually follows the picture. */
 async function findOrientation(reader: HeaderReader): Promise<Orientation | undefined> {
   let offset = FIRST_CHUNK;
   for (;;) {
@@ -74,7 +74,7 @@ async function findOrientation(reader: HeaderReader): Promise<Orientation | unde
   }
 }
 
-/** Returns the number of bytes of a chunk, including the padding to an even length. */
+/** Returns the number of bytes of a chunk, with the padding to an even length. */
 function chunkBytes(chunk: DataView): number {
   const length = chunk.getUint32(4, true);
   return 8 + length + (length % 2);
@@ -103,7 +103,7 @@ async function readBitstream(reader: HeaderReader, offset: number): Promise<Bits
   throw new UnreadableImageError("has a damaged WebP header");
 }
 
-/** Reads a number of three bytes, least significant byte first. */
+/** Reads a number of three bytes. The least significant byte comes first. */
 function uint24(view: DataView, offset: number): number {
   return view.getUint16(offset, true) | (view.getUint8(offset + 2) << 16);
 }

@@ -1,8 +1,8 @@
 import { type ByteCursor, textAt, UnreadableImageError } from "../header-reader.ts";
 
 /**
- * Checks that a HEIC or AVIF file contains the data of every item in its table of locations. Decoders would fill
- * missing tiles instead of failing. Source: ISO/IEC 14496-12, sections 4.2 and 8.11.3.
+ * Checks that a HEIC or AVIF file contains the data of every item in its location table. Decoders do not fail for
+ * missing tiles: they fill them. Source: ISO/IEC 14496-12, sections 4.2 and 8.11.3.
  */
 export async function walkHeif(cursor: ByteCursor): Promise<void> {
   const meta = await findMeta(cursor);
@@ -11,14 +11,14 @@ export async function walkHeif(cursor: ByteCursor): Promise<void> {
   try {
     if (endOfItems(locations) > cursor.size) throw cutOff();
   } catch (error) {
-    // The table of locations is cut before the end of its last item.
+    // The location table ends before its last item.
     if (error instanceof RangeError) throw damaged();
     throw error;
   }
 }
 
 const FULL_BOX_FLAGS = 4;
-/** Maximum bytes of a table. The table of a picture with thousands of tiles is shorter. */
+/** Maximum size of a table in bytes. Even a picture with thousands of tiles has a smaller table. */
 const MAX_META_BYTES = 256 * 1024;
 
 async function findMeta(cursor: ByteCursor): Promise<DataView> {
@@ -50,7 +50,7 @@ function childNamed(parent: DataView, type: string, from: number): DataView | nu
   return null;
 }
 
-/** Returns the offset after the last byte of the items in this file. Throws a `RangeError` when the table is cut. */
+/** Returns the offset after the last byte of the items in this file. Throws a `RangeError` for a truncated table. */
 function endOfItems(table: DataView): number {
   const fields = new Fields(table);
   const version = fields.next(1);
@@ -74,7 +74,7 @@ function endOfItems(table: DataView): number {
   return end;
 }
 
-/** Reads unsigned numbers in sequence, each with a length of up to eight bytes. */
+/** Reads consecutive unsigned numbers of up to eight bytes each. */
 class Fields {
   #at = 0;
   readonly #view: DataView;

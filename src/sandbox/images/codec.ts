@@ -7,31 +7,28 @@ import { readImageHeader } from "../../imaging/sniff.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 import { createCanvas, type Canvas } from "./landscape.ts";
 
-/**
- * The slots of the process for decoding and encoding, which limit its memory, and the signal that aborts the wait for a
- * slot.
- */
+/** The codec slots of the process, which limit its memory, and the signal that aborts the wait for a slot. */
 export interface Codec {
   slots: Semaphore;
   signal: AbortSignal;
 }
 
 /**
- * A low level: enlarged pictures are even, so they compress well, and 16 million pixels would take seconds at a higher
- * level.
+ * A low compression level. Enlarged pictures have large even areas, so they compress well. At a higher level, 16
+ * million pixels would take seconds.
  */
 const PNG_COMPRESSION_LEVEL = 3;
 
 export interface Encoding {
   format: ImageFormat;
-  /** Exact width of the delivered picture. */
+  /** Exact width of the delivered picture, in pixels. */
   width: number;
   height: number;
-  /** Quality from 1 to 100, for jpeg and webp. */
+  /** Quality from 1 to 100 for JPEG and WebP. */
   quality: number;
 }
 
-/** Resizes a painted canvas to its exact size and encodes it, in another thread. */
+/** Resizes a painted canvas to its exact size and encodes it. The codec runs in another thread. */
 export async function encodePicture(canvas: Canvas, encoding: Encoding, codec: Codec): Promise<Blob> {
   const { width, height, quality } = encoding;
   using _slot = await codec.slots.acquire(codec.signal);
@@ -51,8 +48,8 @@ export async function encodePicture(canvas: Canvas, encoding: Encoding, codec: C
 const BYTES_PER_PIXEL = 4;
 
 /**
- * Decodes a reference to pixels at another size: `inside` keeps its ratio within the size, `fill` stretches it. Throws
- * a `rejected` error that names the field when the reference cannot be decoded.
+ * Decodes a reference (input picture) to pixels of another size. `inside` keeps the ratio, `fill` stretches the
+ * picture. Throws a `rejected` error that names the field when the picture cannot be decoded.
  */
 export async function decodeReference(
   reference: ReferenceImage,
@@ -86,7 +83,7 @@ async function resizeToPng(
 }
 
 /**
- * Reads the only kind of PNG that the codec writes at compression level 0: 8-bit RGBA, not interlaced, without filters
+ * Reads a PNG of the codec. At compression level 0 the codec only writes 8-bit RGBA without interlacing and filters
  * (PNG specification, sections 5, 9.2 and 11.2).
  */
 function readPixels(png: Uint8Array): Canvas {

@@ -9,8 +9,8 @@ import { encodePicture } from "./codec.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
 
 /**
- * Returns an upstream that generates pictures with the text of their prompt, in the exact size. The same order always
- * gives the same bytes. It throws an `UpstreamError` of kind `rejected` when a reference cannot be decoded.
+ * Returns an upstream that paints pictures with the text of the prompt, in the exact size. The same order always has the
+ * same bytes. The upstream throws a `rejected` `UpstreamError` when a reference (input picture) cannot be decoded.
  */
 export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairSemaphore): ImageUpstream {
   return {
@@ -19,17 +19,17 @@ export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairS
   };
 }
 
-/** The settings of one quality for painting, encoding and counting tokens. */
+/** The settings of one quality: for painting, for encoding and for counting tokens. */
 interface Detail {
-  /** Number of painted pixels. A larger picture is enlarged from them. */
+  /** Number of painted pixels. A larger picture is painted with this number of pixels and then enlarged. */
   pixels: number;
   /** Number of ranges of hills in the landscape. */
   ranges: number;
-  /** The low bits of a pixel that get random values. */
+  /** Bit mask of the low bits of a pixel that get random values. */
   grain: number;
-  /** Quality of the jpeg and webp codecs when the caller requests no compression. */
+  /** Quality of the JPEG and WebP codecs when the caller requests no compression. */
   codecQuality: number;
-  /** Number of patches along the longer edge. Tokens are counted by patches, as vendors document it. */
+  /** Number of patches along the longer edge. Vendors document that they count tokens by patches. */
   patches: number;
 }
 
@@ -44,7 +44,7 @@ const DETAILS: Readonly<Record<string, Detail>> = {
 /** The settings for models without qualities. */
 const PLAIN: Detail = { pixels: 400_000, ranges: 4, grain: 0x000100, codecQuality: 80, patches: 32 };
 
-/** Returns the settings of a quality, or those for models without qualities. */
+/** Returns the settings of a quality. Without a known quality, returns those for models without qualities. */
 export function detailOf(quality: string | undefined): Detail {
   return (quality !== undefined && ownValue(DETAILS, quality)) || PLAIN;
 }
@@ -58,7 +58,7 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
   const quality = effectiveQuality(order);
   const detail = detailOf(quality);
   const isTransparent = order.background === "transparent" && format !== "jpeg";
-  // A picture that is converted afterwards must not be compressed with loss twice.
+  // A picture that is converted later must not be compressed twice with loss.
   const isCompressed = order.format === undefined || order.format === format;
   const compression = isCompressed ? order.compression : undefined;
   const codecQuality = Math.max(1, compression ?? detail.codecQuality);
@@ -83,8 +83,8 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
 }
 
 /**
- * Returns the size to generate. An edit without a requested ratio gets the ratio of image 1, or the nearest one, in the
- * requested tier.
+ * Returns the size to generate. An edit without a requested ratio gets the ratio of image 1, or the nearest ratio of the
+ * model, in the requested tier.
  */
 function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
   const [first] = references;
@@ -93,7 +93,7 @@ function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
   return resolveSize({ kind: "tier", tier: size.tier, ratio }, model.image);
 }
 
-/** Returns the quality that takes effect, or undefined for models that have none. */
+/** Returns the quality that is used. Returns undefined for models without qualities. */
 function effectiveQuality(order: ImageOrder): string | undefined {
   const { qualities, defaultQuality } = order.model.image;
   if (qualities.length === 0) return undefined;
@@ -101,11 +101,11 @@ function effectiveQuality(order: ImageOrder): string | undefined {
   return defaultQuality ?? qualities[0];
 }
 
-/** Number of tokens for each reference. */
+/** Number of tokens that each reference (input picture) costs. */
 const TOKENS_PER_REFERENCE = 560;
 
 /**
- * Returns the tokens of a request: the exact number for the prompt, and a number for the output that grows with size
+ * Returns the token counts of a request. The count for the prompt is exact. The count for the output grows with size
  * and quality.
  */
 function countImageTokens(order: ImageOrder, patches: number, count: number): ImageTokens {

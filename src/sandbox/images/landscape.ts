@@ -4,15 +4,15 @@ import type { Random } from "../random.ts";
 const ROWS_PER_SLICE = 32;
 
 export interface LandscapeOptions {
-  /** Number of ranges of hills, one in front of the other. */
+  /** Number of ranges of hills. Each range partly covers the one behind it. */
   ranges: number;
-  /** The low bits of a pixel that get random values, so that surfaces have a texture. */
+  /** Bit mask of the low bits of a pixel that get random values, so that surfaces have a texture. */
   grain: number;
-  /** True to leave out the sky. */
+  /** True to leave the sky transparent. */
   isTransparent: boolean;
 }
 
-/** Paints a sun in the sky behind ranges of hills, in random colours and shapes. */
+/** Paints a sun and ranges of hills, in random colours and shapes. */
 export async function paintLandscape(
   canvas: Canvas,
   random: Random,
@@ -48,7 +48,7 @@ function paintSun(canvas: Canvas, random: Random, color: number): void {
 }
 
 /**
- * Returns the top row of a range of hills for each column. The outline is the sum of three waves; nearer ranges are
+ * Returns the top row of a range of hills, for each column. The outline is the sum of three waves. Nearer ranges are
  * lower.
  */
 function ridgeOf(random: Random, { width, height }: Canvas, nearness: number): Int32Array {
@@ -63,7 +63,7 @@ function ridgeOf(random: Random, { width, height }: Canvas, nearness: number): I
   });
 }
 
-/** Sets the low bits of the opaque pixels to random values, which are the same in each run. */
+/** Sets the low bits of the opaque pixels to random values. These values are the same in each run. */
 async function addGrain(
   { pixels, width, height }: Canvas,
   grain: number,
@@ -81,19 +81,19 @@ async function addGrain(
 }
 
 /**
- * A rectangle of pixels inside a bitmap file, which the image codec reads without a copy. Each pixel is a 32-bit word
+ * The pixels of a bitmap file (BMP). The image codec reads the file without a copy. Each pixel is a 32-bit word
  * `0xAARRGGBB`.
  */
 export interface Canvas {
   width: number;
   height: number;
-  /** Pixels row by row from the top left. */
+  /** Pixels row by row. The first pixel is at the top left. */
   pixels: Uint32Array<ArrayBuffer>;
   /** Bytes of the whole bitmap file. */
   file: Uint8Array<ArrayBuffer>;
 }
 
-/** A colour in the form of a pixel's word. */
+/** A colour as the word of a pixel, `0xAARRGGBB`. */
 export type Color = number;
 
 export interface Rectangle {
@@ -104,8 +104,8 @@ export interface Rectangle {
 }
 
 /**
- * Offset of the pixels: after the file header, the version 5 header (which has an alpha mask), and two bytes for
- * alignment.
+ * Offset of the pixels in the file. Before them are the file header, the version 5 header (which has an alpha mask) and
+ * two bytes for alignment.
  */
 const PIXELS_OFFSET = 140;
 
@@ -118,7 +118,7 @@ export function createCanvas(width: number, height: number): Canvas {
   view.setUint32(10, PIXELS_OFFSET, true);
   view.setUint32(14, 124, true);
   view.setInt32(18, width, true);
-  // A negative height means that the top row comes first.
+  // A negative height means that the top row is stored first.
   view.setInt32(22, -height, true);
   view.setUint16(26, 1, true);
   view.setUint16(28, 32, true);
@@ -132,7 +132,7 @@ export function createCanvas(width: number, height: number): Canvas {
   return { width, height, file, pixels: new Uint32Array(file.buffer, PIXELS_OFFSET) };
 }
 
-/** Returns an opaque colour. Hue is in turns; saturation and lightness are from 0 to 1. */
+/** Returns an opaque colour. Hue is a fraction of a full turn. Saturation and lightness are from 0 to 1. */
 function colorOf(hue: number, saturation: number, lightness: number): Color {
   const reach = saturation * Math.min(lightness, 1 - lightness);
   const channel = (offset: number) => {
@@ -142,7 +142,7 @@ function colorOf(hue: number, saturation: number, lightness: number): Color {
   return (0xff000000 | (channel(0) << 16) | (channel(8) << 8) | channel(4)) >>> 0;
 }
 
-/** Fills the part of a rectangle that is on the canvas. Its edges are whole numbers. */
+/** Fills the part of a rectangle that is on the canvas. The coordinates must be integers. */
 export function fillRectangle(canvas: Canvas, area: Rectangle, color: Color): void {
   const left = Math.max(0, area.x);
   const right = Math.min(canvas.width, area.x + area.width);
@@ -152,7 +152,7 @@ export function fillRectangle(canvas: Canvas, area: Rectangle, color: Color): vo
     canvas.pixels.fill(color, y * canvas.width + left, y * canvas.width + right);
 }
 
-/** Copies the opaque pixels of a smaller canvas onto a larger one. */
+/** Copies the opaque pixels of `picture` to the position `left`, `top` of a larger canvas. */
 export function paste(canvas: Canvas, picture: Canvas, left: number, top: number): void {
   for (let y = 0; y < picture.height; y += 1) {
     const from = y * picture.width;

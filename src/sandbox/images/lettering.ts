@@ -1,24 +1,24 @@
 import { fillRectangle, type Canvas, type Color, type Rectangle } from "./landscape.ts";
 
-/** Size of a letter with the space around it, in dots. */
+/** Size of a letter with the space around it, measured in dots of the font. */
 const CELL_WIDTH = 6;
 const CELL_HEIGHT = 10;
 
-/** Maximum number of characters. A longer text would be too small to read. */
+/** Maximum number of characters of a text. A longer text would be too small to read. */
 const MAX_CHARACTERS = 4000;
 
-/** A text broken into lines, at the scale at which it fits. */
+/** A text as lines, with the scale at which the lines fit into the area. */
 interface Lettering {
   lines: string[];
-  /** Number of pixels for each dot. */
+  /** Number of pixels per dot. */
   scale: number;
-  /** Height of all lines in pixels, including margins. */
+  /** Height of all lines in pixels, with margins. */
   height: number;
 }
 
 /**
- * Breaks paragraphs into lines at the largest scale at which they fit into the area. Lines that do not fit at scale 1
- * are left out.
+ * Breaks paragraphs into lines. Uses the largest scale at which all lines fit into the area. If they do not even fit at
+ * scale 1, omits the last lines.
  */
 export function layOut(paragraphs: readonly string[], area: { width: number; height: number }): Lettering {
   const plain = paragraphs.map((text) => text.slice(0, MAX_CHARACTERS).replace(/[\s\p{C}\p{M}]+/gu, " "));
@@ -32,12 +32,12 @@ export function layOut(paragraphs: readonly string[], area: { width: number; hei
   }
 }
 
-/** Breaks a text into lines: at spaces if possible, otherwise anywhere. */
+/** Breaks a text into lines, at spaces where possible. */
 function breakLines(text: string, columns: number): string[] {
   return text.match(new RegExp(`\\S.{0,${columns - 1}}(?= |$)|\\S.{${columns - 1}}`, "gu")) ?? [];
 }
 
-/** Draws a text that `layOut` has broken into lines, from the top left of an area. */
+/** Draws the lines of a text that `layOut` has made, starting at the top left of an area. */
 export function drawLettering(canvas: Canvas, lettering: Lettering, area: Rectangle, color: Color): void {
   const { lines, scale } = lettering;
   for (const [line, text] of lines.entries()) {
@@ -49,7 +49,7 @@ export function drawLettering(canvas: Canvas, lettering: Lettering, area: Rectan
   }
 }
 
-/** Draws the dots of a glyph. `first` is its top left dot. */
+/** Draws the dots of a glyph. `first` is the area of its top left dot. */
 function drawGlyph(canvas: Canvas, rows: readonly number[], first: Rectangle, color: Color): void {
   for (const [row, dots] of rows.entries()) {
     for (let column = 0; column < 5; column += 1) {
@@ -61,8 +61,8 @@ function drawGlyph(canvas: Canvas, rows: readonly number[], first: Rectangle, co
 }
 
 /**
- * Returns the rows of a character from the top. The highest of the 5 bits of a row is its leftmost dot. An unknown
- * character is a box.
+ * Returns the rows of a character from top to bottom. A row has 5 bits; the highest bit is the leftmost dot. An unknown
+ * character is shown as a box.
  */
 export function glyphOf(character: string): readonly number[] {
   return GLYPHS[(character.codePointAt(0) ?? 0) - FIRST_PRINTABLE] ?? BOX;
@@ -72,8 +72,8 @@ const FIRST_PRINTABLE = 32;
 const BOX = [31, 17, 17, 17, 17, 17, 31, 0];
 
 /**
- * Printable ASCII characters from the space on. Each has eight rows, and each row is one base-32 digit; the last row is
- * below the baseline.
+ * The printable ASCII characters, starting with the space. Each character has eight rows, and each row is one base-32
+ * digit. The last row is below the baseline.
  */
 const GLYPHS = (
   "00000000 44444040 aa000000 aavavaa0 4fke5u40 op248j30 cik8lid0 44000000 24888420 84222480 04lel400 044v4400 " +

@@ -12,20 +12,20 @@ import {
 import { decodeReference, type Codec } from "./codec.ts";
 import { drawLettering, layOut } from "./lettering.ts";
 
-/** Settings for painting the pictures of an order. */
+/** Settings for painting the pictures of an order (an image request as the provider receives it). */
 interface Appearance extends LandscapeOptions {
   quality: string | undefined;
-  /** Number of painted pixels. A larger picture is enlarged from them. */
+  /** Number of painted pixels. A larger picture is painted with this number of pixels and then enlarged. */
   pixels: number;
 }
 
-/** The data that all pictures of one order share: painted size, decoded references and seed. */
+/** The data that all pictures of one order share: painted size, decoded references (input pictures) and seed. */
 interface PreparedOrder {
   order: ImageOrder;
   appearance: Appearance;
   width: number;
   height: number;
-  /** The references in the order of upload, each with the position of its top left corner. */
+  /** The references in the order of upload. `x` and `y` are the top left corner of each. */
   thumbnails: { picture: Canvas; x: number; y: number }[];
   masked: { kept: Canvas; mask: Canvas } | null;
   seed: number;
@@ -35,10 +35,10 @@ const PANEL = 0xff1b1d2a;
 const LETTERS = 0xffffffff;
 const ROWS_PER_SLICE = 64;
 
-/** Minimum number of painted pixels for an edit with a mask, so that the part that is kept stays sharp. */
+/** Minimum number of painted pixels for an edit with a mask. It keeps the unchanged part of the picture sharp. */
 const MIN_MASKED_PIXELS = 1_048_576;
 
-/** Decodes the references and the mask of an order, once for all its pictures. */
+/** Decodes the references and the mask of an order. All pictures of the order share the result. */
 export async function prepareOrder(
   order: ImageOrder,
   appearance: Appearance,
@@ -52,7 +52,7 @@ export async function prepareOrder(
   return { order, appearance, width, height, thumbnails, masked, seed };
 }
 
-/** Paints picture `number` (from 1) of `count`. The same order gives the same pixels. */
+/** Paints picture `number` of `count`; numbers start at 1. The same order always results in the same pixels. */
 export async function paintPicture(
   prepared: PreparedOrder,
   number: number,
@@ -74,7 +74,7 @@ export async function paintPicture(
   return canvas;
 }
 
-/** Returns the size to paint: it has the ratio of the order, and at most the number of pixels of its quality. */
+/** Returns the size to paint. It has the ratio of the order and at most the number of pixels of the quality. */
 function paintedSize(order: ImageOrder, wanted: number): { width: number; height: number } {
   const { width, height } = order.size;
   const pixels = order.mask === undefined ? wanted : Math.max(wanted, MIN_MASKED_PIXELS);
@@ -82,7 +82,7 @@ function paintedSize(order: ImageOrder, wanted: number): { width: number; height
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
 }
 
-/** Decodes the references into square cells, which are as large as possible while all of them fit into the area. */
+/** Decodes the references into square cells. Uses the largest cells with which all references fit into the area. */
 async function decodeThumbnails(
   { references }: ImageOrder,
   area: { width: number; height: number },

@@ -7,8 +7,8 @@ const MAX_QUOTE = 120;
 const MAX_RESULT = 1200;
 
 /**
- * Returns a text that quotes the question and has the requested length. The same question gives the same text;
- * `variant` gives different texts for several choices.
+ * Returns a text that quotes the question and has the requested length. The same question results in the same text.
+ * Each choice has its own `variant` and thus its own text.
  */
 export function composeAnswer(conversation: Conversation, variant: number): string {
   const { question, toolResult, attachments } = conversation;
@@ -25,7 +25,7 @@ export function composeAnswer(conversation: Conversation, variant: number): stri
   return composeWords(random, topic, sentences, Math.min(requested.count, MAX_OUTPUT_TOKENS));
 }
 
-/** Returns reasoning about a question, with the given number of tokens. */
+/** Returns reasoning about a question as `count` tokens. */
 export function composeThinking(question: string, count: number): string[] {
   const random = createRandom(question, "thinking");
   const topic = topicOf(question, random);
@@ -34,21 +34,20 @@ export function composeThinking(question: string, count: number): string[] {
   return tokens.slice(0, count);
 }
 
-/** The length of the answer that the prompt asks for. */
+/** The length that the prompt requests for the answer. */
 interface RequestedLength {
-  /** Unit of the length: words between spaces, or Chinese characters. */
+  /** Unit of the length: words separated by spaces, or Chinese characters. */
   unit: "words" | "characters";
   count: number;
 }
 
 /**
- * Each repetition in these expressions is limited, because prompts come from callers and the search must take linear
- * time.
+ * Every repetition in these expressions has a maximum. Callers write the prompts, and the search must take linear time.
  */
 const WORDS = /(?<![\d.,])(\d{1,3}(?:,\d{3}){1,3}|\d{1,7})[\s-]{1,3}words?\b/i;
 const CHARACTERS = /(?<!\d)(\d{1,7})\s{0,3}(?:[个個]\s{0,3})?[汉漢]?[字词詞]/;
 
-/** Finds "50 words", "a 1,000-word essay", "50字" or "50个字". Returns null when the prompt contains no length. */
+/** Finds "50 words", "a 1,000-word essay", "50字" or "50个字". Returns null when the prompt requests no length. */
 function readRequestedLength(prompt: string): RequestedLength | null {
   const words = WORDS.exec(prompt)?.[1];
   if (words !== undefined) return { unit: "words", count: Number(words.replaceAll(",", "")) };
@@ -56,7 +55,7 @@ function readRequestedLength(prompt: string): RequestedLength | null {
   return characters === undefined ? null : { unit: "characters", count: Number(characters) };
 }
 
-/** Returns one of the longer words of the question, for sentences and sample arguments. */
+/** Returns one of the longer words of the question. Sentences and sample arguments contain it. */
 export function topicOf(question: string, random: Random): string {
   const words = question.slice(0, 2000).match(/\p{L}[\p{L}\p{N}]{3,23}/gu) ?? [];
   const names = words.slice(1).filter((word) => /^\p{Lu}\p{Ll}/u.test(word));
@@ -83,7 +82,7 @@ function shorten(text: string, max: number): string {
   return characters.length <= max ? line : `${characters.slice(0, max).join("")}…`;
 }
 
-/** Returns exactly `count` words. A short text contains no quotation. */
+/** Returns exactly `count` words. Omits the quotation when it would be more than half of the text. */
 function composeWords(random: Random, topic: string, opening: readonly string[], count: number): string {
   const words = opening.flatMap((sentence) => sentence.split(" "));
   if (words.length * 2 > count) words.length = 0;

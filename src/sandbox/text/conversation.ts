@@ -2,13 +2,13 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { countTokens } from "./tokens.ts";
 
-/** The part of a chat completions request that the sandbox reads. Everything else is ignored. */
+/** The fields of a chat completions request that the sandbox reads. It ignores all other fields. */
 export interface Conversation {
   model: string;
   isStream: boolean;
   /** Number of choices, from the field `n`. */
   choices: number;
-  /** Maximum number of output tokens of one choice, including hidden ones. */
+  /** Maximum number of output tokens of one choice, with the reasoning tokens. */
   limit: number;
   stops: string[];
   effort: string | null;
@@ -17,9 +17,9 @@ export interface Conversation {
   question: string;
   /** Number of pictures and files in the last user message. */
   attachments: number;
-  /** The result of a tool, if it is the last message; null otherwise. */
+  /** The result of a tool, if the last message is one. Otherwise null. */
   toolResult: string | null;
-  /** The tool to call now; null when none is to be called. */
+  /** The tool that the reply must call; null for a reply without a tool call. */
   tool: Tool | null;
   format: { kind: "text" } | { kind: "json"; schema: unknown };
 }
@@ -35,7 +35,7 @@ export const MAX_OUTPUT_TOKENS = 8192;
 
 const MAX_CHOICES = 128;
 export const TOKENS_PER_ATTACHMENT = 256;
-/** A message without text has at least this many tokens, as at vendors. */
+/** Minimum number of prompt tokens. Vendors also count at least one token for a request without text. */
 const MIN_PROMPT_TOKENS = 1;
 
 /** Reads the parsed body of a request. Throws a `rejected` error for a body that no vendor would accept. */
@@ -67,8 +67,8 @@ export function readConversation(body: unknown): Conversation {
 }
 
 /**
- * Returns the number of tokens that the model would read: those of all texts, tool calls and tool definitions, and a
- * fixed number for each attachment.
+ * Returns the number of tokens that the model would read: the tokens of all texts, tool calls and tool definitions,
+ * plus a fixed number for each attachment.
  */
 function countPromptTokens(messages: readonly Record<string, unknown>[], tools: unknown): number {
   let count = 0;
@@ -111,7 +111,7 @@ function functionTools(value: unknown): Tool[] {
   });
 }
 
-/** Returns the requested tool, else the first allowed one; null when none is to be called. */
+/** Returns the requested tool, or otherwise the first allowed tool. Returns null when no tool must be called. */
 function chosenTool(tools: readonly Tool[], choice: unknown): Tool | null {
   if (choice === "none") return null;
   if (!isObject(choice)) return tools[0] ?? null;

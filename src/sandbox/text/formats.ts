@@ -13,7 +13,7 @@ import { fromNeutral } from "./neutral.ts";
 
 /** A reply of the sandbox in one protocol. */
 interface FormattedReply {
-  /** Number of output tokens, including hidden ones. */
+  /** Number of output tokens, with the reasoning tokens. */
   outputTokens: number;
   whole(): string;
   frames(): Generator<string, void>;
@@ -23,7 +23,7 @@ interface FormattedReply {
 export interface SandboxFormat {
   name: TextDialect["name"];
   reply(call: TextCall): FormattedReply;
-  /** Returns the number of tokens without generating a reply; absent when the protocol has no such call. */
+  /** Returns the number of input tokens without generating a reply. Absent when the protocol has no such call. */
   count?(call: TextCall): string;
 }
 
@@ -55,7 +55,7 @@ export const FORMATS: readonly SandboxFormat[] = [
   },
 ];
 
-/** Returns the sandbox's support for a protocol, with the dialect's own reader and writer. */
+/** Returns the sandbox's support for a protocol. It uses the reader and writer of the protocol's dialect. */
 function formatOf<Request extends TextRequest>(
   dialect: TextDialect<Request>,
   read: (call: TextCall) => TextPayload<Request>,
@@ -70,7 +70,7 @@ function formatOf<Request extends TextRequest>(
       const { prompt, completion, reasoning } = counts;
       const tokens = { input: prompt, output: completion - reasoning, reasoning };
       const usage: TokenUsage = { unit: "token", tokens, source: "upstream" };
-      // The native protocol shows thoughts only on request.
+      // The native protocol shows reasoning only on request.
       const isVisible = neutral.reasoning?.isVisible ?? dialect !== native;
       const thinking = reasoning > 0 ? composeThinking(conversation.question, reasoning) : [];
       const composed = { neutral, thinking, isVisible, dialect: dialect.name };
@@ -79,7 +79,7 @@ function formatOf<Request extends TextRequest>(
         outputTokens: completion,
         whole: () => dialect.writeReply(collectReply(events()), payload, usage),
         *frames() {
-          // The first event contains the number of input tokens. Here it is exact and not estimated.
+          // The first event contains the number of input tokens. Here the exact number replaces the estimate.
           const counted = { ...payload, parsed: { ...payload.parsed, estimatedInput: prompt } };
           const writer = dialect.replyWriter(counted);
           for (const event of events()) yield writer.write(event);
@@ -91,7 +91,7 @@ function formatOf<Request extends TextRequest>(
 }
 
 const NO_HEADERS = new Headers();
-/** The model of a request in the native protocol, which has it only in the address. */
+/** The model of a request in the native protocol, whose body does not contain the model. */
 const NO_MODEL = "sandbox";
 
 interface ComposedText {
@@ -107,7 +107,7 @@ function* eventsOf(
 ): Generator<ReplyEvent, void> {
   yield { type: "start", id: null };
   if (isVisible) for (const text of thinking) yield { type: "reasoning", text };
-  // In the native protocol, only visible thoughts have a signature.
+  // In the native protocol, only visible reasoning has a signature.
   if (thinking.length > 0 && (isVisible || dialect !== "native")) {
     const value = Buffer.from(`sandbox-${Bun.hash(thinking.join("")).toString(36)}`).toString("base64");
     yield { type: "signature", signature: { dialect, value } };

@@ -11,7 +11,7 @@ import { countTokens } from "./tokens.ts";
 
 type Part = UserPart | AssistantPart;
 
-/** Reads a conversation that arrived in another protocol than chat completions. */
+/** Converts a conversation of another protocol than chat completions. */
 export function fromNeutral(neutral: NeutralConversation, model: string): Conversation {
   const { turns, maxTokens, stop, format, reasoning, isStream } = neutral;
   const parts: readonly Part[] = turns.findLast(({ role }) => role !== "system")?.parts ?? [];
@@ -39,7 +39,7 @@ export function fromNeutral(neutral: NeutralConversation, model: string): Conver
 
 const DEFAULT_EFFORT = "medium";
 
-/** Returns the number of tokens that the model would read. A request without text has at least one, as at vendors. */
+/** Returns the number of tokens that the model would read. As at vendors, a request without text has one token. */
 function countPrompt({ system, turns, tools }: NeutralConversation): number {
   let count = countTokens(system.map(({ text }) => text).join("\n"));
   for (const { parts } of turns) for (const part of parts) count += countPart(part);
@@ -71,7 +71,7 @@ function resultText({ parts }: ToolResult): string {
   return textOf(parts).trim();
 }
 
-/** Returns the requested tool, else the first allowed one; null when none is to be called. */
+/** Returns the requested tool, or otherwise the first allowed tool. Returns null when no tool must be called. */
 function chosenTool({ tools, toolChoice, params }: NeutralConversation): NeutralTool | null {
   if (toolChoice?.type === "none") return null;
   if (toolChoice?.type !== "tool" && toolChoice?.type !== "allowed") return tools[0] ?? null;

@@ -6,11 +6,11 @@ import { countTokens, splitTokens } from "./tokens.ts";
 import { isObject, ownValue } from "../../lib/json.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** A complete reply. It is composed before its first byte is sent. */
+/** A complete reply. All of it is composed before the first byte is sent. */
 export interface Reply {
-  /** Id of the reply, which is new for every request, as with every vendor. */
+  /** Id of the reply. As at vendors, every request gets a new id. */
   id: string;
-  /** Unix seconds at which the reply was composed. */
+  /** Time in Unix seconds at which the reply was composed. */
   created: number;
   model: string;
   choices: Choice[];
@@ -22,11 +22,11 @@ export interface Choice {
   tokens: string[];
   toolCall: { id: string; name: string } | null;
   finishReason: "stop" | "length" | "tool_calls";
-  /** The stop sequence that ended the text; null for none. */
+  /** The stop sequence that ended the text; null when no stop sequence ended it. */
   stopSequence: string | null;
 }
 
-/** Number of hidden tokens by `reasoning_effort`. */
+/** Number of reasoning tokens for each value of `reasoning_effort`. */
 const REASONING_TOKENS: Readonly<Record<string, number>> = {
   none: 0,
   minimal: 16,
@@ -41,12 +41,12 @@ const DEFAULT_REASONING_TOKENS = 256;
 const MS_PER_SECOND = 1000;
 const ID_CHARACTERS = 24;
 
-/** Composes a reply. The same request gets the same words under a new id. */
+/** Composes a reply. The same request gets the same words, but a new id. */
 export function composeReply(conversation: Conversation): Reply {
   const reasoning = reasoningTokens(conversation);
   const capacity = conversation.limit - reasoning;
   const { tool } = conversation;
-  // All choices share the JSON made from a schema, because making it takes the most time and there may be 128 choices.
+  // All choices share the JSON of a schema. Making it takes the most time, and there may be 128 choices.
   const json = tool ? sampleArguments(conversation, tool) : composeJson(conversation);
   const choices: Choice[] = [];
   let completion = 0;
@@ -87,7 +87,7 @@ function callTool(tool: Tool, text: string, capacity: number): Choice {
 }
 
 function sampleArguments({ question }: Conversation, { parameters }: Tool): string {
-  // Arguments must be an object, even if the schema has no type or allows other values.
+  // Arguments must be an object, even if the schema has no type or allows other types.
   const schema = isObject(parameters) ? { type: "object", ...parameters } : null;
   const sampled = schema && sampleSchema(schema, topicOf(question, createRandom(question)));
   return JSON.stringify(isObject(sampled) ? sampled : {});
@@ -105,7 +105,7 @@ function newId(prefix: string): string {
   return prefix + crypto.randomUUID().replaceAll("-", "").slice(0, ID_CHARACTERS);
 }
 
-/** Returns the number of hidden tokens. At least half of the limit is kept for visible tokens. */
+/** Returns the number of reasoning tokens: at most half of the limit, so that visible tokens get the rest. */
 function reasoningTokens({ effort, limit }: Conversation): number {
   if (effort === null) return 0;
   const wanted = ownValue(REASONING_TOKENS, effort);

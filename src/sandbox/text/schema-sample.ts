@@ -4,50 +4,48 @@ import { sampleNumber, sampleString } from "./schema-scalar.ts";
 const MAX_STEPS = 20_000;
 const MAX_DEPTH = 24;
 const MAX_ITEMS = 256;
-/** Maximum number of entries of `enum` and `examples` that are tried. */
+/** Maximum number of values from `enum` or `examples` that are tried. */
 const MAX_GIVEN = 64;
-/** Maximum number of times that a value may contain the target of the same reference. */
+/** Maximum number of times that the same reference may be followed on the way to one position. */
 const MAX_SAME_REFERENCE = 2;
 const CHARACTERS_PER_STEP = 8;
 
-/** The whole schema, and the number of steps that may still be made. */
+/** The whole schema, with the number of steps that are left. */
 interface Work {
   root: unknown;
-  /** A word for texts without other rules. */
+  /** The word with which generated texts are filled. */
   topic: string;
-  /**
-   * Remaining steps. Each keyword that is read and each character that is made takes some; at 0 nothing more is made.
-   */
+  /** Remaining steps. Reading a keyword and making a character cost steps. At 0 nothing more is made. */
   steps: number;
 }
 
-/** The position in the value that is being made. */
+/** A position inside the value. */
 interface Position {
   depth: number;
-  /** References that led to this position. They are counted, so that a schema that contains itself comes to an end. */
+  /** References that were followed to this position. Counting them ends the recursion of a schema in itself. */
   references: readonly string[];
-  /** A number that makes the items of one array differ. */
+  /** A number that is different for each item of an array, so that the items differ. */
   variation: number;
 }
 
 /**
- * Several schemas merged into one, without references and `allOf`. If two of them contain the same keyword, the later
- * one counts.
+ * Several schemas merged into one, without references and `allOf`. If two schemas contain the same keyword, the later
+ * keyword replaces the earlier one.
  */
 interface FlatSchema {
   keywords: Record<string, unknown>;
-  /** Schemas for each property. Its value must match all of them. */
+  /** The schemas of each property. The property's value must match all of them. */
   properties: Map<string, unknown[]>;
   required: Set<string>;
-  /** Lists from `anyOf` and `oneOf`. The value must match one entry of each list. */
+  /** The lists of all `anyOf` and `oneOf`. The value must match one schema of each list. */
   branches: unknown[][];
   references: string[];
 }
 
 /**
- * Makes a value that matches a JSON Schema. It has only the required properties, and follows the first branch that
- * gives a value. Returns `{}` when no value is found. Schemas come from callers, so a maximum number of steps limits
- * the time and the size of the result.
+ * Makes a value that matches a JSON Schema. The value has only the required properties. It follows the first branch
+ * that leads to a value. Returns `{}` when no value is found. Callers write the schemas, so a maximum number of steps
+ * limits the time and the size of the result.
  */
 export function sampleSchema(schema: unknown, topic: string): unknown {
   const work: Work = { root: schema, topic, steps: MAX_STEPS };
@@ -56,8 +54,8 @@ export function sampleSchema(schema: unknown, topic: string): unknown {
 }
 
 /**
- * Returns a value that matches all of the schemas; undefined when none was found. The schemas include the chosen
- * branches.
+ * Returns a value that matches all of the schemas; undefined when none is found. `chosen` are the lists of branches of
+ * which a branch is already among the schemas.
  */
 function sample(
   schemas: readonly unknown[],
@@ -66,7 +64,7 @@ function sample(
   chosen: readonly unknown[] = [],
 ): unknown {
   const flat: FlatSchema = {
-    // The object has no prototype, so that a keyword named `__proto__` is stored like any other.
+    // Without a prototype, a keyword named `__proto__` is stored like any other keyword.
     keywords: Object.create(null),
     properties: new Map(),
     required: new Set(),
@@ -84,7 +82,7 @@ function sample(
 }
 
 /**
- * Merges a schema into `flat`. Returns false when no value can match, when references do not end, or when no steps are
+ * Merges a schema into `flat`. Returns false when no value can match, when references are endless, or when no steps are
  * left.
  */
 function add(schema: unknown, flat: FlatSchema, work: Work, nesting: number): boolean {
@@ -117,7 +115,7 @@ function addKeyword(keyword: string, value: unknown, flat: FlatSchema, work: Wor
   return work.steps > 0;
 }
 
-/** Returns the target of a local reference (`#`, `#/$defs/name`); undefined when there is none. */
+/** Returns the target of a local reference (`#` or `#/$defs/name`). Undefined when there is no target. */
 function resolveReference(reference: string, work: Work): unknown {
   work.steps -= reference.length;
   if (!reference.startsWith("#")) return undefined;
@@ -138,7 +136,7 @@ function sampleFlat(flat: FlatSchema, position: Position, work: Work): unknown {
   return work.steps > 0 ? value : undefined;
 }
 
-/** Returns a value that the schema itself contains: its constant, a choice, its default or an example. */
+/** Returns a value from the schema itself: its `const`, or a value of `enum`, `default` or `examples`. */
 function sampleGiven(keywords: Record<string, unknown>, variation: number): unknown {
   if (Object.hasOwn(keywords, "const")) return keywords["const"];
   const { enum: choices, default: usual, examples } = keywords;
@@ -186,7 +184,7 @@ function sampleType(flat: FlatSchema, position: Position, work: Work): unknown {
   }
 }
 
-/** Returns the first type other than null, else the type that the keywords imply. */
+/** Returns the first type other than null. Without a type, returns the type that the keywords suggest. */
 function typeOf({ keywords, properties, required }: FlatSchema): unknown {
   const types = [keywords["type"] ?? []].flat();
   const type = types.find((name) => name !== "null") ?? types[0];
@@ -198,7 +196,7 @@ function typeOf({ keywords, properties, required }: FlatSchema): unknown {
   return isNumber ? "number" : "string";
 }
 
-/** Makes an object with the required properties, or with all properties when none is required. */
+/** Makes an object with the required properties. Makes all properties when none is required. */
 function sampleObject(flat: FlatSchema, position: Position, work: Work): unknown {
   const inner = { depth: position.depth + 1, references: flat.references, variation: 0 };
   const names = flat.required.size > 0 ? flat.required : flat.properties.keys();
@@ -212,7 +210,7 @@ function sampleObject(flat: FlatSchema, position: Position, work: Work): unknown
   return Object.fromEntries(value);
 }
 
-/** Makes an array with the required number of items, and with at least one item if one is allowed. */
+/** Makes an array with the minimum number of items. Makes at least one item if the schema allows it. */
 function sampleArray({ keywords, references }: FlatSchema, position: Position, work: Work): unknown {
   const { prefixItems, items, minItems, maxItems } = keywords;
   const first: unknown[] = Array.isArray(prefixItems) ? prefixItems : [];

@@ -1,8 +1,8 @@
 const MAX_STRING = 4096;
 
 /**
- * Returns a number within the schema's bounds that is a multiple of its step; undefined when none was found. Different
- * values of `variation` give different numbers.
+ * Returns a number within the bounds of the schema that is a multiple of its `multipleOf`. Undefined when none is
+ * found. Different values of `variation` give different numbers.
  */
 export function sampleNumber(schema: Record<string, unknown>, variation: number): number | undefined {
   const isInteger = [schema["type"]].flat().includes("integer");
@@ -19,7 +19,7 @@ export function sampleNumber(schema: Record<string, unknown>, variation: number)
   return candidates.find((value) => value >= low && value <= high && value !== above && value !== below);
 }
 
-/** Returns multiples of the step: from the lower bound or 1 upwards, then from the upper bound downwards. */
+/** Returns multiples of the step. They start near the lower bound or 1 and end at the upper bound. */
 function stepsBetween(low: number, high: number, step: number, variation: number): number[] {
   const first = Math.max(Math.ceil(low / step), Math.min(1, Math.floor(high / step) - 1));
   const last = Math.floor(high / step);
@@ -32,7 +32,7 @@ function numberOf(value: unknown, otherwise: number): number {
 }
 
 /**
- * Returns a text with a length and format that the schema allows; undefined when none was found. Different values of
+ * Returns a text whose length and format match the schema. Undefined when none is found. Different values of
  * `variation` give different texts.
  */
 export function sampleString(

@@ -83,7 +83,7 @@ async function stream(body: object, setting?: Parameters<typeof send>[1]): Promi
   return frames.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)));
 }
 
-/** Returns the part of a completion that depends only on the request. */
+/** Returns the part of a completion that must be equal for equal requests. */
 function wordsOf({ choices, usage }: Completion) {
   const messages = choices.map(({ message, finish_reason: finish }) => {
     const calls = message.tool_calls?.map((call) => call.function);
@@ -92,7 +92,7 @@ function wordsOf({ choices, usage }: Completion) {
   return { messages, usage };
 }
 
-/** Joins the deltas of a stream, choice by choice. */
+/** Joins the deltas of a stream for each choice. */
 function joinDeltas(chunks: readonly Chunk[]): JoinedChoice[] {
   const joined: JoinedChoice[] = [];
   for (const { index, delta, finish_reason: finish } of chunks.flatMap((chunk) => chunk.choices)) {

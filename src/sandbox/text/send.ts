@@ -11,8 +11,8 @@ import { writeFrames, writeCompletion } from "./wire.ts";
 const MS_PER_SECOND = 1000;
 
 /**
- * Returns an upstream that completes chats without a vendor. The same body gives the same words, as a stream or whole,
- * with exact token counts. It throws a `rejected` error for a body that no vendor would accept.
+ * Returns upstreams that complete chats without a vendor. The same body results in the same words, whether as a stream
+ * or as a whole, with exact token counts. They throw a `rejected` error for a body that no vendor would accept.
  */
 export function createSandboxTextUpstreams(settings: {
   tokensPerSecond?: number | undefined;
@@ -50,7 +50,7 @@ async function sendFormatted(
   return { kind: "whole", text: whole() };
 }
 
-/** Returns the call with a body in which no character is incomplete. */
+/** Returns the call with a body that contains no half characters (lone surrogates). */
 function wellFormed(call: TextCall): TextCall {
   return LONE_SURROGATE.test(call.raw) ? { ...call, raw: JSON.stringify(readBody(call.raw)) } : call;
 }
@@ -71,7 +71,7 @@ async function send(call: TextCall, tokensPerSecond: number | undefined): Promis
   return { kind: "whole", text: writeCompletion(reply) };
 }
 
-/** Reads the request body. It already contains the upstream's model name. */
+/** Parses the request body. The body already contains the upstream's model name. */
 function readBody(raw: string): unknown {
   try {
     return LONE_SURROGATE.test(raw) ? JSON.parse(raw, (_key, value) => toWellFormed(value)) : JSON.parse(raw);
@@ -85,7 +85,7 @@ function readBody(raw: string): unknown {
   }
 }
 
-/** Matches an escape that may be half of a character. Many JSON parsers would fail if a reply repeated it. */
+/** Matches an escape sequence that may be a lone surrogate. Many JSON parsers would fail on a reply that repeats it. */
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
 
 function toWellFormed(value: unknown): unknown {

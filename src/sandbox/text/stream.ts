@@ -4,15 +4,15 @@ const FRAMES_PER_CHUNK = 16;
 const MS_PER_SECOND = 1000;
 
 interface Pace {
-  /** Number of frames a second; undefined when frames are sent as fast as they are read. */
+  /** Number of frames per second. Undefined means as fast as frames are read. */
   framesPerSecond: number | undefined;
-  /** Ends the stream with the signal's reason. */
+  /** When this signal aborts, the stream fails with its reason. */
   signal: Cancellation;
 }
 
 /**
- * Sends frames as bytes. They are made only when they are read. With a pace, each frame is sent when it is due; without
- * one, several frames are sent together.
+ * Returns a stream of frames as bytes. Frames are made when they are read. With a pace, each frame is sent when it is
+ * due. Without a pace, several frames are sent together.
  */
 export function streamFrames(
   frames: Iterator<string, void>,
@@ -45,7 +45,7 @@ export function streamFrames(
 }
 
 /**
- * Returns the next frames, joined; null at the end. Continues after an empty frame, because a reader would treat an
+ * Returns the next frames as one text; null at the end. Continues after an empty frame, because a reader would treat an
  * empty text as the end.
  */
 function takeFrames(frames: Iterator<string, void>, count: number): string | null {
@@ -59,8 +59,8 @@ function takeFrames(frames: Iterator<string, void>, count: number): string | nul
 }
 
 /**
- * Returns a function that waits until the next frame is due. Due times are counted from the first frame, so that delays
- * of timers do not add up.
+ * Returns a function that waits until the next frame is due. Due times count from the first frame, so that delays of
+ * timers do not add up.
  */
 function createPace(
   framesPerSecond: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * Splits a text into tokens. Letters and digits become pieces of at most four, with the space before them. A
- * punctuation mark, a run of white space and a CJK character are one token each. The joined tokens are the text.
+ * Splits a text into tokens. Letters and digits form pieces of at most four characters, with the space before them.
+ * Each punctuation mark, run of white space and CJK character is one token. The joined tokens equal the text.
  */
 export function splitTokens(text: string): string[] {
   const tokens: string[] = [];
@@ -12,7 +12,7 @@ export function splitTokens(text: string): string[] {
   return tokens;
 }
 
-/** Returns the number of tokens that `splitTokens` returns. */
+/** Returns the number of tokens in a text, as `splitTokens` splits it. */
 export function countTokens(text: string): number {
   let count = 0;
   for (let start = 0; start < text.length; start = tokenEnd(text, start)) count += 1;
@@ -42,7 +42,7 @@ function tokenEnd(text: string, start: number): number {
   return position;
 }
 
-/** Returns the number of code units of the character at a position: 2 for a surrogate pair, so that it is not split. */
+/** Returns the number of code units of the character at a position. A surrogate pair has 2 and must not be split. */
 function widthAt(text: string, position: number): number {
   return (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
 }
@@ -59,7 +59,7 @@ const ASCII_KINDS: readonly Kind[] = Array.from({ length: 128 }, (_, code) => {
   return /\s/.test(character) ? "space" : "mark";
 });
 
-/** True for Han, kana and hangul, their punctuation and full-width forms, and all characters in higher planes. */
+/** True for Han, kana, hangul, their punctuation and full-width forms, and U+1F300 to U+3FFFF (emoji, rare Han). */
 function isCjk(code: number): boolean {
   return (
     (code >= 0x2e80 && code <= 0xa4cf) ||

@@ -19,9 +19,9 @@ export function writeCompletion(reply: Reply): string {
 }
 
 /**
- * Yields a reply as the frames of a stream, generated while they are read. Each choice has a frame for its role, one
- * for each token and one for its end; the usage and the end of the stream follow (same reference, "The chat completion
- * chunk object").
+ * Yields a reply as the frames of a stream, made while they are read. Each choice has a frame for its role, one frame
+ * per token and one for its end. Frames with the usage and the end of the stream follow (same reference, "The chat
+ * completion chunk object").
  */
 export function* writeFrames(reply: Reply): Generator<string, void> {
   const { id, created, model } = reply;
