@@ -1,4 +1,4 @@
-/** The author of a change, as the audit names it. */
+/** The author of a change, as recorded in the audit. */
 export interface Actor {
   /** Name of the operating system's user, or `bootstrap`, or the id of an administrator. */
   actor: string;

@@ -36,7 +36,7 @@ export interface AdminStore {
   requests: RequestStore;
   pictures: PictureStore;
   alerts: AlertAdminStore;
-  /** Runs work on a store whose changes are all made at the end of the work, or not at all when it throws. */
+  /** Runs `work` in one transaction. When `work` throws, none of its changes are made. */
   atomically<Result>(work: (store: AdminStore) => Promise<Result>): Promise<Result>;
   prompts: PromptStore;
 }
@@ -44,8 +44,8 @@ export interface AdminStore {
 /** Secrets that sign links to results. */
 export interface LinkSecretStore {
   /**
-   * Makes a secret that signs from now on (`at`, in Unix milliseconds). Removes older secrets, or with `keepsOld` keeps
-   * those whose links may still be valid. Returns the number of kept ones.
+   * Creates a secret that signs from `at` on (Unix milliseconds). Removes all older secrets; with `keepsOld`, keeps
+   * those whose links may still be valid. Returns the number of kept secrets.
    */
   rotate(rotation: { at: number; keepsOld: boolean }, by: Actor): Promise<{ kept: number }>;
 }

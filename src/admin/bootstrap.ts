@@ -22,15 +22,15 @@ export interface BootstrapResult {
   organizationId: string;
   administrator: { name: string; password: string | null };
   /**
-   * `secret` is null when the operator fixed the key or an earlier start made it. `prefix` is null when there is
-   * nothing to show.
+   * `secret` is null when the operator has set the key or an earlier start has generated it. `prefix` is null when
+   * there is nothing to show.
    */
   key: { secret: string | null; prefix: string | null };
 }
 
 /**
- * Makes sure that there are an organization, an administrator and a key. Running it again changes only values that the
- * operator has fixed differently. Only one process should do it at a first start, because each would generate a key.
+ * Makes sure that there are an organization, an administrator and a key. A second run changes only values that the
+ * operator has changed. At a first start, only one process may run it: each would generate a key.
  */
 export async function bootstrap(context: AdminContext, input: BootstrapInput): Promise<BootstrapResult> {
   await ensureOrganization(context);
@@ -94,7 +94,7 @@ async function ensureKey(context: AdminContext, fixed: string | null): Promise<B
   if (fixed !== null) {
     const hash = hashSecret(fixed);
     const { keys } = context.store;
-    // A key that was rotated or deleted must not become valid again by a restart.
+    // A key that was rotated or deleted must not become valid again after a restart.
     const isThere = async () => (await keys.findByHash(hash)) !== null || (await keys.isRetired(hash));
     if (!(await isThere()))
       await unlessDoneByAnother(isThere, () => createKey(context, fields, { fixedSecret: fixed }));
@@ -106,7 +106,7 @@ async function ensureKey(context: AdminContext, fixed: string | null): Promise<B
   return { secret, prefix: key.prefix };
 }
 
-/** Runs the work. When two machines start at the same time, the slower one fails and finds the work done. */
+/** Runs the work. Ignores an error when another machine that starts at the same time has done the work. */
 async function unlessDoneByAnother(
   isDone: () => Promise<boolean>,
   work: () => Promise<unknown>,

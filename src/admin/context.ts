@@ -28,9 +28,9 @@ export interface AdminContext {
 export interface RunningGateway {
   /** Returns the targets that the process currently sends no requests to. */
   ejections(): readonly Ejection[];
-  /** Cancels a job by the rules of `jobs` and returns it afterwards; null for an unknown job. */
+  /** Cancels a job by the rules of the folder `jobs` and returns the changed job; null for an unknown job. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
-  /** Sends a mail now. The message contains the mail server's refusal, or says that no server is configured. */
+  /** Sends a mail now. `message` is the refusal of the mail server, or says that none is configured. */
   testMail(recipient: string): Promise<{ isSent: boolean; message: string }>;
   /** Writes the process's counts of requests to the store now. */
   writeCounts(): Promise<void>;
@@ -53,7 +53,7 @@ export interface Degradation {
   message: string;
   /** True when requests are refused or money is at risk. */
   isCritical?: boolean;
-  /** Path below `/console` of the page that shows more; absent for the page of the configuration. */
+  /** Path below `/console` of the page with details; when absent, that of the page of the configuration. */
   path?: string;
 }
 
@@ -76,7 +76,7 @@ export interface OperationContext extends AdminContext {
   configuration: Configuration;
 }
 
-/** Accepts a configured model, or a pattern that covers at least one. Throws as `requireModel` does. */
+/** Accepts a configured model or a pattern that covers one. Otherwise throws as `requireModel` does. */
 export function requireModels(catalogue: Catalogue, id: string, field: string): void {
   const beginning = id.slice(0, -1);
   const overlaps = (known: string): boolean =>

@@ -5,9 +5,7 @@ import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { TARGET_REASONING } from "../domain/model.ts";
 import { AdminError } from "./admin-error.ts";
 
-/**
- * Returns input from outside as the schema's output. Throws an `AdminError` that names every wrong or unknown field.
- */
+/** Checks input and returns the schema's output. Throws an `AdminError` that lists wrong and unknown fields. */
 export function readInput<Schema extends ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = readStrictly(schema, input);
   if ("value" in result) {
@@ -92,7 +90,7 @@ export const limitsSchema = z.strictObject({
   runningJobs: limitSchema,
 });
 
-/** Returns an object's own limits after a change. Limits that the change does not name stay unchanged. */
+/** Returns an object's own limits after a change. Limits that the change does not contain stay unchanged. */
 export function changeLimits<Own extends object>(own: Own, change: z.output<typeof limitsSchema>): Own {
   const merged = Object.entries({ ...own, ...change });
   return Object.fromEntries(merged.filter(([, value]) => value !== "default" && value !== undefined)) as Own;

@@ -14,6 +14,5 @@ export interface ListPage {
 /** Filter of rows by organization; an absent field matches every row. */
 export interface OrganizationFilter {
   organizationId?: string;
-  /** A filter of rows by organization. An absent field matches every row. */
   organizationIds?: readonly string[];
 }

@@ -8,7 +8,7 @@ import type { SignedIn } from "./sign-in/signed-in.ts";
 
 /**
  * One action of administration. The HTTP interface, the command line, the console's client and the OpenAPI document are
- * all made from operations, so each of them can do the same.
+ * all made from operations, so all of them offer the same actions.
  */
 export interface Operation<Input extends ZodType = ZodType, Output extends Shown = Shown> {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -27,21 +27,19 @@ export interface Operation<Input extends ZodType = ZodType, Output extends Shown
   /** True when a member who must first change the password may run the operation. */
   beforePasswordChange?: true;
   /**
-   * Schema of the input, as one object: the variable part of the path, with the query of a GET or DELETE or the JSON
-   * body of other methods.
+   * Schema of the input. The input joins the variable part of the path with the query of a GET or DELETE, or with the
+   * JSON body of other methods.
    */
   input: Input;
-  /**
-   * Schema of the result. It writes times and amounts of records as texts and leaves out fields that it does not name.
-   */
+  /** Schema of the result. It writes times and amounts as texts and leaves out fields that it does not declare. */
   output: Output;
   run(context: OperationContext, input: z.output<Input>): Promise<z.output<Output>>;
 }
 
 /**
- * The amount that an operation reads. `page`: rows that its input names, a page of a list, or records that people have
- * configured. `report`: whole tables, or sums over a range. `verification`: the whole ledger or audit, with every hash
- * or amount.
+ * The amount of data that an operation reads. `page`: rows that its input selects, a page of a list, or records that
+ * people have configured. `report`: whole tables, or sums over a range. `verification`: the whole ledger or audit, with
+ * every hash or amount.
  */
 export type Cost = "page" | "report" | "verification";
 

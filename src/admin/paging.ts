@@ -4,7 +4,7 @@ import type { ListPosition } from "./list-page.ts";
 
 const MAX_LIMIT = 1000;
 
-/** Fields of every list: `limit` may be the text of a query. */
+/** Input fields of every list. `limit` may be a text, because it may come from a query. */
 export const pageFields = {
   /** `next` of the previous page. */
   cursor: z.string().optional(),
@@ -30,7 +30,7 @@ export interface Page<Item> {
   next: string | null;
 }
 
-/** Returns the list position that a cursor names. Throws 400 for a text that is not a cursor. */
+/** Returns the list position in a cursor. Throws 400 for a text that is not a cursor. */
 export function readCursor(cursor: string | undefined): ListPosition | undefined {
   if (cursor === undefined) return undefined;
   const [, at, id] = /^(\d{1,15})\.([\x21-\x7e]{1,300})$/.exec(cursor) ?? [];

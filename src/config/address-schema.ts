@@ -14,9 +14,7 @@ export function addressOf(example: string) {
   const plain = z.string().refine((text) => hasScheme(text, example) && !hasPassword(text), { error });
   return z.union([plain, secretReferenceSchema], { error }).nullable().default(null);
 }
-/**
- * True when the address has a scheme that is accepted in place of the one in `example`, such as `rediss:` for `redis:`.
- */
+/** True when `text` has an accepted scheme: that of `example`, or for instance `rediss:` in place of `redis:`. */
 export function hasScheme(text: string, example: string): boolean {
   const scheme = example.slice(0, example.indexOf(":"));
   const accepted = {

@@ -14,15 +14,15 @@ export interface CatalogueFile {
   provider: string;
   channel: {
     id: string;
-    /** The channel exists when this variable is set; null when it always exists. */
+    /** Variable that must be set for the channel to exist; null for a channel that always exists. */
     credentialVariable: string | null;
     /**
      * Variable that contains the address of a vendor with a different address for each customer. The channel exists
-     * only when it is set. Null for other vendors.
+     * only when this variable is set. Null for other vendors.
      */
     baseUrlVariable: string | null;
     baseUrl: string | undefined;
-    /** Variable that contains the region. The provider's default applies when it is not set. */
+    /** Variable that contains the region. When it is not set, the provider's default region applies. */
     regionVariable: string | null;
     /** True for a server that the operator runs. Such a server must not fetch links of callers. */
     isOwnServer: boolean;
@@ -117,17 +117,15 @@ export function shippedModels(files: readonly CatalogueFile[]): Map<string, Ship
   return models;
 }
 
-/**
- * Returns the first entry, with missing fields taken from the second. A price is one field: its parts are never mixed.
- */
+/** Returns the first entry, with missing fields taken from the second. Amounts of two prices are never mixed. */
 export function mergeEntries(first: ModelEntry, second: ModelEntry): ModelEntry {
   const image = first.image || second.image ? { ...second.image, ...first.image } : undefined;
   return { ...second, ...first, ...(image && { image }) };
 }
 
 /**
- * Returns the content of a catalogue file. Returns null when the text is not YAML; the schema then refuses it. Bun's
- * parser takes 2 ms for all shipped files, the parser that reports columns takes 200 ms; a test compares their results.
+ * Returns the content of a catalogue file, or null when it is not YAML; the schema then refuses the null. Bun's parser
+ * takes 2 ms for all shipped files; the parser that reports columns takes 200 ms. A test compares their results.
  */
 function parseYaml(text: string): unknown {
   try {

@@ -3,7 +3,7 @@ import { secretReferenceSchema, wrongSecret, type OpenedSecret } from "./secret-
 import { httpUrl } from "./server-schema.ts";
 
 const integerMs = z.int().min(1).max(86_400_000);
-/** Timeouts, used for the defaults of all channels and for those of one channel. */
+/** The fields of timeouts. They occur in the defaults for all channels and in each channel. */
 export const deadlineFields = {
   first_byte_ms: integerMs.describe("Until the first byte of a stream, or the response with images"),
   idle_ms: integerMs.describe("Longest silence in a response"),

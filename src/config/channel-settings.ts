@@ -67,7 +67,7 @@ export async function assembleSettings(
 }
 
 /**
- * Returns the headers with their secrets. A header whose name is commonly used for secrets must be given as a
+ * Returns the headers with resolved secrets. A header whose name is commonly used for secrets must be given as a
  * reference.
  */
 async function resolveHeaders(
@@ -92,7 +92,7 @@ interface SettingLocation {
   name: string;
 }
 
-/** Keys of a channel that stand outside `settings` although the provider reads them as settings. */
+/** Keys of a channel that are written outside `settings`, although the provider reads them as settings. */
 const BESIDE: readonly SettingLocation[] = [
   { path: "base_url", name: "baseUrl" },
   { path: "credential", name: "apiKey" },

@@ -93,7 +93,7 @@ export async function resolveIdentity(
   };
 }
 
-/** True for an https address, and for an http address on this machine: nobody may read sign-in data on the network. */
+/** True for addresses that protect sign-in data from the network: https, or http on this machine. */
 function isSafe(text: string): boolean {
   const url = URL.parse(text);
   return (

@@ -22,26 +22,24 @@ export const RUNTIME_VARIABLES: Readonly<Record<string, string>> = {
   MIMALLOC_PURGE_DELAY: "1000",
 };
 
-/** Returns the command and arguments that start this process, including when it is the one-file executable. */
+/** Returns the command and arguments with which this process was started, also for the one-file executable. */
 export function ownCommand(): [string, ...string[]] {
   return Bun.isStandaloneExecutable
     ? [process.execPath, ...process.argv.slice(2)]
     : [process.execPath, ...process.argv.slice(1)];
 }
 
-/** Name of a variable by which the runtime would check no certificate of vendors, databases or storage. */
+/** Name of the variable that would disable the runtime's certificate checks for vendors, databases and storage. */
 export const UNCHECKED_CERTIFICATES = "NODE_TLS_REJECT_UNAUTHORIZED";
 
-/**
- * Returns the variables by which the runtime sends its calls through a proxy. It accepts them in upper and lower case.
- */
+/** Returns the names of the variables, in upper or lower case, that make the runtime use a proxy. */
 export function proxyVariables(env: Environment): string[] {
   return Object.keys(env).filter((name) => /^(?:https?|all)_proxy$/i.test(name) && env[name]);
 }
 
 /**
- * Removes `NODE_TLS_REJECT_UNAUTHORIZED` from this process and those it starts, so certificates are always checked.
- * Returns a copy that still has it, for a warning.
+ * Removes `NODE_TLS_REJECT_UNAUTHORIZED` from the environment of this process and its child processes, so that
+ * certificates are always checked. Returns a copy of the environment before the removal, for a warning.
  */
 export function secureEnvironment(): Environment {
   const copy = { ...process.env };
@@ -109,15 +107,15 @@ export function variablesByPath(): ReadonlyMap<string, string> {
   return new Map(VARIABLES.map(({ variable, path }) => [path.join("."), variable]));
 }
 
-/** Name of the variable that tells a process its number as a worker, from 1. The supervisor sets it. */
+/** Name of the variable in which the supervisor gives a worker process its number, from 1. */
 export const WORKER_VARIABLE = "GATEWAY_WORKER";
-/** Name of the variable that tells a worker how often the supervisor has restarted it. */
+/** Name of the variable that contains the number of times that the supervisor has restarted this worker. */
 export const RESTARTS_VARIABLE = "GATEWAY_WORKER_RESTARTS";
 
 interface Variable {
   variable: string;
   path: readonly string[];
-  /** Returns the value that a text stands for; undefined refuses the text. */
+  /** Returns the value that a text represents; undefined when the text is invalid. */
   read(text: string, variable: string): unknown;
   /** The texts that `read` accepts, for messages; undefined when it accepts every text. */
   words?: string;

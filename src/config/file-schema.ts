@@ -228,7 +228,7 @@ export const fileSchema = z.strictObject({
 export type FileSettings = z.output<typeof fileSchema>;
 export type FileModel = z.output<typeof fileModelSchema>;
 
-/** Keys that other gateways use, with the names of the same settings here. */
+/** Keys that other gateways use, each with the name of the same setting in this gateway. */
 export const SYNONYMS: Readonly<Record<string, string>> = {
   api_key: "credential",
   apikey: "credential",

@@ -47,7 +47,7 @@ export interface LoadedSettings {
   /** Valid settings that are probably mistakes. */
   warnings: readonly Problem[];
   /**
-   * Absolute path of the configuration file, also when it does not exist, and the version of its content when it was
+   * Absolute path of the configuration file, even if the file does not exist. `version` is that of the content that was
    * loaded.
    */
   file: { path: string; version: string };

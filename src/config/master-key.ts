@@ -8,17 +8,17 @@ import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
 /** The master keys, which encrypt the credentials in the database. They are never stored in the database. */
 export interface MasterKeys {
-  /** The key that encrypts now; null while none was set and none was needed. */
+  /** The key that encrypts new secrets; null while no key is configured and no key was needed. */
   current: MasterKey | null;
-  /** The key that encrypted before. It is only used to decrypt. */
+  /** The key that was used before the current one. It only decrypts. */
   previous: MasterKey | null;
-  /** Path of the file that contains the generated key. A key that is set takes precedence over it. */
+  /** Path of the file that contains the generated key. A configured key takes precedence over the generated one. */
   path: string;
 }
 
 const WRONG = "must be 32 bytes in base64, such as `openssl rand -base64 32` prints";
 
-/** Reads the keys that are set. If none is set, reads the key that was generated earlier. */
+/** Reads the configured keys. If none is configured, reads the key that was generated earlier. */
 export async function readMasterKeys(
   { master_key, master_key_previous }: Pick<FileSettings, "master_key" | "master_key_previous">,
   secrets: SecretSource,

@@ -72,7 +72,7 @@ export function checkImagePrice(path: string, model: CompleteModel, report: Repo
 }
 
 /**
- * Reports each feature that the text model allows and vendors bill by use, and that has no amount in one of the model's
+ * Reports each feature of a text model that is allowed and billed by use, but has no amount in one of the model's
  * prices.
  */
 export function checkFeaturePrices(path: string, model: CompleteModel, report: ReportProblem): void {
@@ -92,8 +92,8 @@ export function dropUnpricedFeatures(model: CompleteModel): void {
 }
 
 /**
- * Returns the prices that have no amount for a feature, with these features. A price per image covers all features that
- * the image model may use.
+ * Returns each price that lacks an amount for a billed feature, with these features. A price per image covers all
+ * features that the image model may use.
  */
 function unpriced(model: CompleteModel): { at: string; features: Feature[] }[] {
   if (model.type === "image" || model.type === "embedding") return [];

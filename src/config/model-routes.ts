@@ -6,7 +6,7 @@ import { SANDBOX } from "./channels.ts";
 import type { FileModel } from "./file-schema.ts";
 import type { ReportProblem } from "./problems.ts";
 
-/** The channels that routes may name. */
+/** The channels that routes may refer to. */
 export interface RouteSources {
   channels: ReadonlyMap<string, Channel>;
   /** Disabled channels of the catalogue, each with the channel that serves its models instead. */
@@ -16,7 +16,7 @@ export interface RouteSources {
   isSandboxOn: boolean;
 }
 
-/** Returns the route that an entry declares. Reports targets whose channel no layer declares. */
+/** Returns the route that an entry declares. Reports targets whose channel is not declared anywhere. */
 export function buildRoute(
   path: string,
   id: string,

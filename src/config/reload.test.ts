@@ -14,7 +14,7 @@ ${model("dropped", "1")}
 ${model("dearer", "1")}
 `;
 
-/** Returns the result of a reload after the file or a file with a secret has changed. */
+/** Returns the result of a reload after the configuration file, or a file that contains a secret, has changed. */
 async function change(before: string, after: string, secrets = ["sk-1", "sk-1"]) {
   await using place = await folderWithCatalogue({});
   const load = async (yaml: string, secret = "") => {

@@ -17,7 +17,7 @@ export interface Reload {
 
 /** Sections of the file that take effect without a restart. */
 const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbox", "catalogue"]);
-/** A setting outside of these sections that is reloadable too: it becomes a part of each stored channel, and holds for webhooks. */
+/** Another reloadable setting. It becomes a part of each stored channel, and it applies to webhooks. */
 const RELOADABLE_PATH = "server.allowed_networks";
 
 /**
@@ -63,7 +63,7 @@ export function isReloadable({ path }: Pick<SettingRow, "path">): boolean {
   return RELOADABLE.has(sectionOf(path)) || path === RELOADABLE_PATH;
 }
 
-/** True for a channel or model. It has only one row, which does not show all its fields. */
+/** True for the row of a channel or model. This row does not show all fields of the channel or model. */
 function isEntry({ path }: SettingRow): boolean {
   return ["channels", "models"].includes(sectionOf(path));
 }
@@ -78,8 +78,8 @@ function differingRows(running: readonly SettingRow[], next: readonly SettingRow
 }
 
 /**
- * Returns the paths of changed addresses. Compares the full addresses, because rows show addresses masked: a changed
- * secret file would leave the rows equal.
+ * Returns the paths of changed addresses. Compares the full addresses, because the rows mask passwords: a row stays the
+ * same when only a password changes.
  */
 function changedAddresses(running: Settings, next: Settings): string[] {
   const addresses = [
@@ -115,7 +115,7 @@ function withChannels({ strategy, targets }: Route, channels: ReadonlyMap<string
   };
 }
 
-/** Returns the channels by id. Includes channels that cannot be used, which have an id but no models. */
+/** Returns the channels by id. The value of a channel that cannot be used is null. */
 function channelsOf({ channels, unusableChannels }: Settings): Map<string, unknown> {
   return new Map<string, unknown>([...unusableChannels.map((id) => [id, null] as const), ...channels]);
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { addressesOfServers } from "../lib/postgres-address.ts";
 import type { Environment } from "./environment.ts";
 
-/** Returns the problem of a value that should be a reference. */
+/** Returns the error message for a value that should be a reference to a secret. */
 export function wrongSecret({ input }: { input?: unknown }): string {
   return typeof input === "string" ? LITERAL_SECRET : NOT_A_REFERENCE;
 }
@@ -60,7 +60,7 @@ export function isSecretReference(value: unknown): value is SecretReference {
   return typeof value === "object" && secretReferenceSchema.safeParse(value).success;
 }
 
-/** True when an address contains a password: before its host, or as a parameter, as addresses of databases allow. */
+/** True when an address contains a password, either before its host or as a parameter. Databases allow both. */
 export function hasPassword(address: string): boolean {
   const [url] = addressesOfServers(address).map((text) => URL.parse(text));
   if (!url) return false;

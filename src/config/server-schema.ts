@@ -7,10 +7,7 @@ export const httpUrl = z
   .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
   .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
 
-/**
- * A base address. Links append a path to it, so it must not have a query or fragment: the path would become a part of
- * these.
- */
+/** A base address. It must not have a query or fragment, because links are made by appending a path to the address. */
 const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text), {
   error: 'must end before any "?" or "#": links are made by adding a path',
 });

@@ -21,17 +21,17 @@ export interface Settings {
     publicUrl: string | null;
     /** Addresses of proxies whose `X-Forwarded-For` header is trusted. */
     trustedProxies: AddressList;
-    /** Addresses in the public internet that are not fetched although a caller sends a link to them. */
+    /** Public addresses that are never fetched, even when a caller sends a link to them. */
     deniedNetworks: AddressList;
-    /** Time that running requests may continue after SIGTERM. */
+    /** Maximum seconds for which running requests continue after SIGTERM. */
     drainSeconds: number;
-    /** Time that the server continues to serve after SIGTERM while `/readyz` returns 503. */
+    /** Seconds for which the server accepts requests after SIGTERM while `/readyz` returns 503. */
     leaveSeconds: number;
-    /** Longest time for which a connection may transfer nothing. */
+    /** Maximum seconds without any transfer on a connection. */
     idleSeconds: number;
-    /** Time after which the response of a stream begins even if there is no content yet. */
+    /** Milliseconds after which the response of a stream begins even if there is no content yet. */
     firstByteMs: number;
-    /** Time within which a body of any size may arrive. Larger bodies get more time. */
+    /** Seconds that each body has to arrive. A large body gets more time. */
     bodyGraceSeconds: number;
     /** Maximum number of connections from one client address to one process; null is unlimited. */
     connectionsPerAddress: number | null;
@@ -63,7 +63,7 @@ export interface Settings {
    * counted.
    */
   database: { poolSize: number };
-  /** Address of Redis, which counts for all processes together; null when each process counts in its own memory. */
+  /** Address of Redis, which counts limits for all processes; null when each process counts in its own memory. */
   redisUrl: string | null;
   /** Address of S3-compatible storage; null stores blobs on the disk. */
   blobUrl: string | null;

@@ -29,8 +29,8 @@ interface DeclaredIds {
 export type ReportEntry = (entry: Pick<StoredEntry, "kind" | "id">, path: string, message: string) => void;
 
 /**
- * Reads stored entries. Reports and leaves out an entry that is invalid, cannot be decrypted or is also declared in the
- * file or environment, so that no stored entry can prevent a start.
+ * Reads stored entries. Reports and leaves out an entry that is invalid, that cannot be decrypted, or that the file or
+ * environment also declares. So no stored entry can prevent a start.
  */
 export function readStoredEntries(
   stored: readonly StoredEntry[],

@@ -101,7 +101,7 @@ export async function buildTables(sources: TableSources, report: ReportProblem):
   return { ...tables, channels, unusableChannels, isSandboxOn, configured };
 }
 
-/** Networks that the channels of owners may call. Link-local and metadata addresses are refused nevertheless. */
+/** All networks. A stored channel with `private_networks` may call them, except link-local and metadata addresses. */
 const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
 
 /** The declarations of channels and models, before any channel or model is built. */

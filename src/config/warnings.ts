@@ -22,8 +22,8 @@ interface WarningSources {
 }
 
 /**
- * Returns warnings about valid settings that are probably mistakes, by path or variable. The start and `check` show
- * them.
+ * Returns warnings about valid settings that are probably mistakes, by path or variable. They are shown at the start
+ * and by the command `check`.
  */
 export function findWarnings(sources: WarningSources): Problem[] {
   const referenced = referencedVariables(sources.written);

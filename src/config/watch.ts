@@ -18,9 +18,9 @@ export function versionOf(text: string | null): string {
 }
 
 /**
- * Calls `onChange` when the content of the file differs from `version` in two checks with the same result; a single
- * check may read a file that an editor is still writing. Compares the content, because container volumes replace a link
- * and keep the times of files.
+ * Calls `onChange` when two checks in a row find the same changed content; a single check may read a file that an
+ * editor is still writing. Compares the content, because container volumes replace a link and do not change the times
+ * of files.
  */
 export function watchFile(
   path: string,

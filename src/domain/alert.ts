@@ -2,26 +2,26 @@ import type { Period } from "./calendar.ts";
 import type { Severity, StatusCause } from "./status.ts";
 import type { Nanos } from "../lib/money.ts";
 
-/** The settings of a rule, by the kind of facts that it watches. */
+/** The settings of an alert rule. `kind` says which facts the rule watches. */
 export type AlertSettings =
   | {
       kind: "budget";
-      /** Percentages of a budget's amount. The rule alerts at each of them, once in a period. */
+      /** Percentages of a budget's amount. The rule alerts once in each period at each percentage. */
       percents: readonly number[];
       /** The budget to watch; null watches every budget of the organization and its keys. */
       budgetId: string | null;
     }
   | {
       kind: "error_rate";
-      /** Percentage of the organization's requests that must fail because of the gateway or its vendors. */
+      /** The rule alerts when the gateway or its vendors cause at least this percentage of requests to fail. */
       percent: number;
-      /** Length of the watched time in minutes. The rule needs `minRequests` requests in it. */
+      /** Length of the watched time in minutes. The rule needs at least `minRequests` requests in this time. */
       minutes: number;
       minRequests: number;
     }
   | {
       kind: "ejection";
-      /** Seconds that a target must be out of service. */
+      /** Seconds for which a target must be out of service before the rule alerts. */
       seconds: number;
     }
   | {
@@ -63,22 +63,22 @@ export interface AlertEvent {
   resolvedAt: number | null;
 }
 
-/** The facts about one organization, or about all, that rules are evaluated with. */
+/** The facts about one organization, or about all organizations. Rules are evaluated with these facts. */
 export interface AlertFacts {
   budgets: readonly WatchedBudget[];
   /**
-   * Number of requests and of failed ones in each of the last minutes, the newest minute first. A minute without
-   * requests may be missing.
+   * The numbers of all requests and of failed requests in each of the last minutes, the newest minute first. A minute
+   * without requests may be missing.
    */
   minutes: readonly { at: number; requests: number; failed: number }[];
   ejections: readonly { target: string; reason: string; since: number }[];
   /** All current problems; empty when no rule of the organization needs them. */
   causes: readonly StatusCause[];
-  /** Unix milliseconds of these facts. */
+  /** Unix milliseconds at which these facts were read. */
   now: number;
 }
 
-/** The current period of a budget, by the store's clock. */
+/** A budget in its current period. The period is determined by the store's clock. */
 export interface WatchedBudget {
   id: string;
   /** Name of the key or organization that the budget limits. */
@@ -91,7 +91,7 @@ export interface WatchedBudget {
   periodStart: number;
 }
 
-/** A condition that holds now. Two objects with the same `condition` are about the same condition. */
+/** A condition that is met now. Two objects with the same `condition` describe the same condition. */
 export interface AlertCondition {
   condition: string;
   subject: string;

@@ -18,7 +18,7 @@ export interface ApiKey {
   limits: Partial<Limits>;
   budgets: readonly string[];
   isDisabled: boolean;
-  /** True when a request of this key is refused if a field of it would have no effect. */
+  /** True when requests of this key are refused if they contain a field that would have no effect. */
   refuseIgnored: boolean;
   /** Unix milliseconds at which the key expires; null for a key that never expires. */
   expiresAt: number | null;

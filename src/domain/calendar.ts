@@ -13,14 +13,14 @@ export function startOfSpan(span: Span, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
-/** Returns the start of the span that follows the one with the given start. */
+/** Returns the start of the next span, given the start of a span. */
 export function nextSpan(span: Span, start: number): number {
   if (span !== "month") return start + SPAN_MS[span];
   const date = new Date(start);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Returns the start of the day of a time zone that contains a time, in Unix milliseconds. `zone` is an IANA name. */
+/** Returns the start, in Unix milliseconds, of the day that contains `at` in a time zone (IANA name). */
 export function startOfDayIn(zone: string, at: number): number {
   const local = at + offsetOf(zone, at);
   const midnight = local - (local % DAY_MS);
@@ -28,12 +28,12 @@ export function startOfDayIn(zone: string, at: number): number {
   return midnight - offsetOf(zone, midnight - offsetOf(zone, at));
 }
 
-/** Returns the start of the next day of a time zone; a day has 23 to 25 hours. */
+/** Returns the start of the next day in a time zone. A day has 23 to 25 hours. */
 export function nextDayIn(zone: string, start: number): number {
   return startOfDayIn(zone, start + 1.5 * DAY_MS);
 }
 
-/** Returns the milliseconds by which the clocks of a time zone are ahead of UTC at a time. */
+/** Returns the offset of a time zone from UTC at a time, in milliseconds. It is positive east of UTC. */
 function offsetOf(zone: string, at: number): number {
   const parts = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" }).formatToParts(
     at,
@@ -48,8 +48,8 @@ function offsetOf(zone: string, at: number): number {
 export type Period = "total" | "day" | "month";
 
 /**
- * Maximum milliseconds by which the start of a period may be later than the clock. A start further ahead was set by a
- * wrong clock.
+ * Maximum milliseconds by which the start of a period may be later than the clock. A later start was set by a wrong
+ * clock.
  */
 const MAX_AHEAD_MS = { day: 2 * DAY_MS, month: 62 * DAY_MS };
 
@@ -64,9 +64,9 @@ export function periodEnd(period: Period, startedAt: number): number | null {
 }
 
 /**
- * Returns the start of the current period, given the start of the last known one. Never returns an earlier start, so
- * that a clock that was set back does not reset a budget twice. Replaces a start that lies too far in the future,
- * because only a wrong clock can have set it and no reset would follow for a long time.
+ * Returns the start of the current period, given the start of the last known period. The result is not earlier than
+ * `startedAt`, so that a clock that was set back does not reset a budget twice. The exception is a start too far in the
+ * future: a wrong clock has set it, and it would prevent resets for a long time.
  */
 export function runningPeriod(period: Period, startedAt: number, now: number): number {
   if (period === "total") return startedAt;
@@ -75,8 +75,8 @@ export function runningPeriod(period: Period, startedAt: number, now: number): n
 }
 
 /**
- * True when a charge made at `at` counts in the period that began at `startedAt`. If that start lies in the future
- * because a clock was wrong, all charges of the clock's current period count in it.
+ * True when a charge made at `at` counts in the period that began at `startedAt`. If a wrong clock has set `startedAt`
+ * to the future, all charges of the current period count.
  */
 export function countsInPeriod(period: Period, startedAt: number, at: number, now: number): boolean {
   return period === "total" || at >= Math.min(startedAt, periodStart(period, now));

@@ -7,7 +7,7 @@ export interface Channel {
   provider: string;
   /** The adapter's own settings (base address, resolved credential, region), validated by its schema. */
   settings: unknown;
-  /** Timeouts of calls through this channel, in milliseconds. The defaults of the route's kind replace missing ones. */
+  /** Timeouts of calls through this channel, in milliseconds. A missing timeout has the default of the route's kind. */
   timeouts?: Partial<Timeouts>;
   /**
    * Networks (CIDR notation) that the channel may call in addition to the public internet. Undefined for a channel that
@@ -37,13 +37,13 @@ export interface Target {
   weight: number;
   /** The way to request reasoning from this target; absent when the vendor and model decide it. */
   reasoning?: TargetReasoning;
-  /** The target's context in tokens, where it differs from the model's. */
+  /** The target's context window in tokens, if it differs from that of the model. */
   contextWindow?: number;
 }
 
 /**
- * The targets of a model's requests, and the strategy: in the given order, or chosen by weight with the others as
- * fallbacks.
+ * The targets that serve a model. `ordered` calls them in the given order. `weighted` first calls one that is chosen by
+ * weight; the others are fallbacks.
  */
 export interface Route {
   strategy: "ordered" | "weighted";

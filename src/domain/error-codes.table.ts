@@ -2,7 +2,7 @@
 interface ErrorDeclaration {
   status: number;
   kind: ErrorKind;
-  /** Key of the advice to clients that says if they may send the same request again. */
+  /** Key in `RETRIES`: the advice to clients about sending the same request again. */
   retry: keyof typeof RETRIES;
   /** The situation in which callers get this error. */
   when: string;

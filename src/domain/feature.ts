@@ -1,6 +1,7 @@
 /**
- * Request features that a vendor bills in addition to tokens and pictures, that choose another model, or that name
- * objects in the operator's account at the vendor. A model serves only the features that its record allows.
+ * Request features with extra cost or risk: vendors bill them in addition to tokens and pictures, or they choose
+ * another model, or they refer to objects in the operator's account. A model serves only the features that its record
+ * allows.
  */
 export const FEATURES = [
   "service_tier",

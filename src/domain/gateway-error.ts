@@ -3,8 +3,8 @@ import { ERROR_CODES, type ErrorCode, type ErrorKind } from "./error-codes.table
 import type { LimitState } from "./limits.ts";
 
 /**
- * Statuses that a retry cannot change. Some clients would retry them nevertheless, most of all 401, and would never
- * show the error.
+ * Statuses of errors that a retry cannot avoid. Some clients retry them nevertheless, most of all 401, and never show
+ * the error.
  */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 
@@ -14,9 +14,8 @@ interface ErrorDetail {
   /** Whole seconds for the `Retry-After` header; absent when a retry is useless. */
   retryAfterSeconds?: number;
   /**
-   * `false` adds the header `x-should-retry: false`, which the official clients obey. When absent, the status decides:
-   * the header is added to errors that last until the caller or an operator changes something, but not when
-   * `retryAfterSeconds` is set.
+   * `false` adds the header `x-should-retry: false`, which the official clients obey. When absent, the header is added
+   * if the status is one of `FINAL_STATUSES` and `retryAfterSeconds` is not set.
    */
   shouldRetry?: false;
   /** State of the limits for the rate-limit headers, when a limit refused the request. */

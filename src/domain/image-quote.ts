@@ -13,14 +13,14 @@ export interface ImageQuote {
   quality: string;
   rate: Rate;
   /**
-   * The quality that `rate` is for: the requested one. A request for `auto` has `auto` here only if the price has an
-   * amount for it or the model has no qualities; else the most expensive quality.
+   * The quality that `rate` is for. It is the requested quality, except that `auto` becomes the most expensive quality
+   * if the price has no amount for `auto` and the model has qualities.
    */
   billedQuality: string;
   /**
-   * `request`: `rate` is that of the requested quality. The charge is lower if the vendor delivers a cheaper tier, or
-   * reports a cheaper quality than the one that was named. `delivered`: `rate` is that of the most expensive quality,
-   * and the quality that the vendor reports decides the charge.
+   * `request`: `rate` is that of the requested quality. The charge is lower if the vendor delivers a cheaper tier or
+   * reports a cheaper quality. `delivered`: `rate` is that of the most expensive quality, and the quality that the
+   * vendor reports decides the charge.
    */
   settlesBy: "request" | "delivered";
 }
@@ -33,9 +33,9 @@ interface DeliveredImageFacts {
 }
 
 /**
- * Returns the maximum price of an image of this tier and quality. If the price has an amount for `auto`, `auto` costs
- * that amount; otherwise it is quoted at the most expensive quality, and the quality that the vendor reports is
- * charged. Returns undefined when the price has no amount for the image.
+ * Returns the maximum price of an image of this tier and quality. If the price has no amount for `auto`, `auto` is
+ * quoted at the most expensive quality and charged by the quality that the vendor reports. Returns undefined when the
+ * price has no amount for the image.
  */
 export function quoteImage(
   price: ImagePrice,
@@ -58,9 +58,9 @@ export function quoteImage(
 }
 
 /**
- * Returns the tier and quality by which a delivered image is billed: those that took effect, but never more expensive
- * than the quote. If the vendor reports none of the model's qualities, `auto` is billed by the quality that the model
- * is known to choose, else by the quote.
+ * Returns the tier and quality by which a delivered image is billed. They are the ones that took effect, but never more
+ * expensive than the quote. If the vendor reports none of the model's qualities, `auto` is billed by `defaultQuality`.
+ * Without a `defaultQuality`, it is billed by the quote.
  */
 export function billedCell(
   price: ImagePrice,

@@ -90,8 +90,8 @@ export interface ImageOrder {
   /** Receives large pictures while they arrive. It is disposed after the response is sent. */
   spool: Spool;
   /**
-   * Returns the record of the vendor's job for a call, by the call's number from 0. Absent when no other
-   * process can continue the order.
+   * Returns the record of the vendor's job for a call. The number of the first call is 0. Absent when no other process
+   * can continue the order.
    */
   vendorJobs?(call: number): VendorJobRecord;
 }
@@ -101,8 +101,8 @@ export interface VendorJobRecord {
   /** Id of the vendor's job; null before the job was submitted. */
   id: string | null;
   /**
-   * True when an earlier process may have submitted the job but did not store its id: the job must not be submitted
-   * again.
+   * True when an earlier process may have submitted the job but did not store its id. The job must then not be
+   * submitted again.
    */
   isLost: boolean;
   /** Stores the id of the vendor's job. Resolves when it is stored. */
@@ -123,8 +123,8 @@ export interface ImageReply {
   usage?: ImageTokens;
   vendorCost?: VendorCost;
   /**
-   * The vendor's reply to `native`, with handles in place of its pictures. `images` are the final pictures, in the same
-   * order.
+   * The vendor's reply to `native`. Handles of spooled data replace its pictures. `images` contains the final pictures
+   * in the same order.
    */
   native?: StreamedObject;
 }
@@ -146,7 +146,7 @@ export interface ImageDelivery {
 
 export interface DeliveredImage {
   blob: Blob;
-  /** The signed link, and the stored picture's name in it; absent when only the bytes are delivered. */
+  /** The signed link, and the name of the stored picture. Both are absent when only the bytes are delivered. */
   url?: string;
   name?: string;
   /** True when the response contains the bytes of the picture. */

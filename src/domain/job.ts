@@ -1,7 +1,7 @@
 import type { ImageFormat } from "./model.ts";
 
 /**
- * Statuses of jobs. `completed`, `failed`, `cancelled` and `expired` are final, except that `completed` changes to
+ * Statuses of jobs. `completed`, `failed`, `cancelled` and `expired` are final; only `completed` can still change, to
  * `expired`.
  */
 export const JOB_STATUSES = [

@@ -4,8 +4,8 @@ import type { PriceSource } from "./price.ts";
 import type { Usage, VendorCost } from "./usage.ts";
 
 /**
- * One immutable entry of the ledger. Entries are unique by (`id`, `kind`), so posting one again changes nothing. `id`
- * is the gateway's own; `requestId` is the caller's `X-Request-Id`, or `id` when that is unusable.
+ * One immutable entry of the ledger. Entries are unique by (`id`, `kind`), so posting an entry again changes nothing.
+ * `id` is the gateway's own id. `requestId` is the caller's `X-Request-Id`, or `id` when the caller's is unusable.
  */
 export interface LedgerEntry {
   id: string;
@@ -93,8 +93,8 @@ export type LedgerFlag =
   "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold" | "price_correction";
 
 /**
- * The largest possible charge, more than a billion units of a currency. Sums of many such charges still fit the 64 bits
- * of the stores.
+ * The largest possible charge, more than a billion units of a currency. Seven such charges still fit into a signed
+ * 64-bit number of a database.
  */
 export const MAX_CHARGE: Nanos = 2n ** 60n;
 

@@ -41,8 +41,8 @@ export interface TextModel extends ModelFacts {
 }
 
 /**
- * The forms in which reasoning is requested: `effort` is a word, `budget` a number of tokens, `adaptive` leaves it to
- * the model with a word as guidance (Claude), `level` is one of Gemini's levels.
+ * The forms in which reasoning is requested. `effort` is a word and `budget` a number of tokens. `adaptive` lets the
+ * model decide, with a word as guidance (Claude). `level` is one of Gemini's levels.
  */
 export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as const;
 

@@ -25,13 +25,11 @@ export interface OrganizationSettings {
   forceImageUrls: boolean | null;
   /** True when images in the native protocol are delivered as links in `fileData.fileUri`. */
   nativeImageUrls: boolean;
-  /** Milliseconds after which the switch 'Cancel on timeout and use fallback' cancels a call; `null` when it is off. */
+  /** Milliseconds until 'Cancel on timeout and use fallback' cancels a call; `null` when this switch is off. */
   fallbackAfterMs: number | null;
   /** Channel that is called after such a timeout if the model has a target there; `null` for the next target. */
   fallbackChannel: string | null;
-  /**
-   * Hours for which a link to a picture is valid, at most as long as pictures are kept; `null` for the configured time.
-   */
+  /** Hours for which links to pictures are valid, at most the retention of pictures; `null`: the configured time. */
   linkHours: number | null;
   /**
    * The action when a client disconnects: `abort` ends the call to the vendor, `drain` reads its response to the end.
@@ -39,7 +37,7 @@ export interface OrganizationSettings {
   callerGone: "abort" | "drain";
   /** True when the next target is called after a vendor refuses the content. */
   failOverRefusals: boolean;
-  /** True when a request is refused if a field of it would have no effect. */
+  /** True when requests are refused if they contain a field that would have no effect. */
   refuseIgnored: boolean;
   /** Days for which prompts and replies are kept, so that administrators can read them; `null` keeps none. */
   promptLogDays: number | null;

@@ -12,14 +12,12 @@ import {
 } from "./usage.ts";
 
 /**
- * The owner of the price row that an amount comes from: the organization, or the defaults for all, which are stored or
+ * The owner of the price row that an amount comes from. A `default` row applies to all organizations and is stored or
  * configured.
  */
 export type PriceSource = "organization" | "default";
 
-/**
- * The amounts of a price row in nano-units, as written. If it has no amount for a case, another row prices that case.
- */
+/** The amounts of a price row in nano-units, without fallbacks. Another row prices a case that has no amount here. */
 export type PriceAmounts =
   | {
       unit: "image";
@@ -119,13 +117,13 @@ export function imageRate(price: ImagePrice, tier: SizeTier, quality: string): R
   return row && (ownValue(row, quality) ?? row["*"]);
 }
 
-/** Returns the rate of a million tokens of a category, or that of the category's fallback. */
+/** Returns the rate for a million tokens of a category, or the rate of its fallback category. */
 export function tokenRate(price: TokenPrice, category: TokenCategory): Rate {
   if (category === "input" || category === "output") return price.perMillion[category];
   return price.perMillion[category] ?? tokenRate(price, FALLBACK[category]);
 }
 
-/** Returns the amount of a rate for a request with that many input tokens of all categories together. */
+/** Returns the amount of a rate for a request. `inputTokens` is the sum of all input categories of the request. */
 export function amountAt({ amount, longContext }: Rate, inputTokens: number): Nanos {
   return longContext && inputTokens > longContext.above ? longContext.amount : amount;
 }
@@ -137,8 +135,8 @@ export function longContextSteps(price: TokenPrice): number[] {
 }
 
 /**
- * Returns the source and start of a whole price. The source is the organization when at least one rate is its own; the
- * start is the latest start of all rates.
+ * Returns the source and start of a whole price. The source is `organization` when at least one rate comes from the
+ * organization's own rows. The start is the latest start of all rates.
  */
 export function priceOrigin(price: Price): { source: PriceSource; effectiveFrom: number } {
   const rates: readonly Rate[] =
@@ -206,12 +204,12 @@ export interface ChargedAmount {
   source: PriceSource;
 }
 
-/** Returns the charge for a usage; undefined when the price lacks a rate. Money is multiplied only here. */
+/** Returns the charge for a usage; undefined when the price lacks a rate. Only this file multiplies prices. */
 export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
   const lines = chargeLines(price, usage);
   if (!lines) return undefined;
   let millionths = 0n;
-  // A usage without lines has a price source too.
+  // The result needs a price source even when the usage has no lines.
   let source: PriceSource = price.unit === "token" ? tokenRate(price, "input").source : "default";
   for (const line of lines) {
     millionths += line.millionths;

@@ -1,5 +1,5 @@
-/** Maximum length of a kept prompt, and of a kept reply. */
-const MAX_BYTES = 64 * 1024;
+/** Maximum length of a kept prompt, and of a kept reply, in characters. */
+const MAX_LENGTH = 64 * 1024;
 
 /** Prompt and reply of a request, for organizations whose prompts are logged. Longer texts are cut. */
 export class RequestContent {
@@ -10,13 +10,13 @@ export class RequestContent {
 
   /** A cut prompt is copied, so that the long original can be freed. */
   constructor(prompt: string, days: number) {
-    this.prompt = prompt.length > MAX_BYTES ? Buffer.from(prompt.slice(0, MAX_BYTES)).toString() : prompt;
+    this.prompt = prompt.length > MAX_LENGTH ? Buffer.from(prompt.slice(0, MAX_LENGTH)).toString() : prompt;
     this.days = days;
   }
 
   /** Keeps the beginning of the reply as a copy, so that the long original can be freed. */
   keepReply(text: string): void {
-    this.#reply = Buffer.from(text.slice(0, MAX_BYTES));
+    this.#reply = Buffer.from(text.slice(0, MAX_LENGTH));
   }
 
   /** The beginning of the reply; empty when no reply arrived. */

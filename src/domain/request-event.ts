@@ -18,8 +18,8 @@ export interface RequestEvent {
   /** Spans of the request while traces are exported; null otherwise. */
   trace: RequestTrace | null;
   /**
-   * Name of the route, such as `chat` or `images.generations`, or `none` when no route was found. Only a fixed set of
-   * names occurs.
+   * Name of the route, such as `chat` or `images.generations`, or `none` when no route was found. The set of names is
+   * fixed.
    */
   route: string;
   method: string;
@@ -48,7 +48,7 @@ export interface RequestEvent {
   source: string | null;
   /** Id of the requested model; null when no such model exists. */
   model: string | null;
-  /** The requested name when no model has that name; null when a model has it or the name was not read. */
+  /** The requested name, if no model has that name; null when a model has the name or the name was not read. */
   askedModel: string | null;
   /** The caller's `user-agent` header. */
   client: string | null;

@@ -133,7 +133,7 @@ function isFree(
   return capability.sizeMode === "pixels" && capability.bounds !== undefined;
 }
 
-/** Reads a tier with any number, such as `1.5K`, as the nearest of the three tiers; null for any other text. */
+/** Returns the nearest of the three tiers for a text such as `1.5K`; null for any other text. */
 function readTier(word: string): SizeTier | null {
   const number = Number(TIER.exec(word)?.[1]);
   if (!(number > 0)) return null;
@@ -173,7 +173,7 @@ function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability
   }, first).ratio;
 }
 
-/** Returns the pixels for a model's tier and ratio: those of its table, else those computed from the tier's area. */
+/** Returns the size in pixels for a tier and ratio: from the model's table, else computed from the tier's area. */
 function pixelsOf(tier: SizeTier, ratio: string, capability: ImageCapability): Pixels {
   const row = capability.sizes[tier];
   const listed = EXACT.exec((row && ownValue(row, ratio)) || "");

@@ -1,6 +1,6 @@
 /**
- * The trace of one request (W3C Trace Context), while traces are exported. Ids are lower-case hexadecimal: 32 digits
- * for a trace, 16 for a span.
+ * The trace of one request (W3C Trace Context). It exists only while traces are exported. Ids are lower-case
+ * hexadecimal: 32 digits for a trace, 16 for a span.
  */
 export interface RequestTrace {
   readonly traceId: string;
@@ -19,15 +19,15 @@ export interface AttemptSpan {
   readonly startedAt: number;
 }
 
-/** Begins a trace, or continues the caller's trace. `ownId` becomes the trace id when the caller sends none. */
+/** Begins a trace, or continues the caller's trace. `ownId` becomes the trace id when the caller sends no trace. */
 export type BeginTrace = (traceparent: string | null, ownId: string) => RequestTrace;
 
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(?:$|-)/;
 const RANDOM_DIGITS = 14;
 
 /**
- * Returns a function that exports the share `ratio` of all traces. The trace id decides, so all services choose the
- * same traces.
+ * Returns a function that begins traces. The share `ratio` of them is exported. The trace id decides, so all services
+ * export the same traces.
  */
 export function traceSampler(ratio: number): BeginTrace {
   // The 56 random bits of the id decide (W3C Trace Context, level 2).

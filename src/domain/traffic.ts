@@ -26,8 +26,8 @@ export interface TrafficCount {
 export const ATTEMPT_ROUTE = "attempt";
 
 /**
- * Number of buckets of durations: the first ends at 5 ms, each further one at twice the end of the one before; the last
- * has no end.
+ * Number of buckets of durations. The first bucket ends at 5 ms. Each next bucket ends at twice the end of the previous
+ * bucket, and the last bucket has no end.
  */
 export const DURATION_BUCKETS = 18;
 const FIRST_BOUND_MS = 5;
@@ -82,8 +82,8 @@ const MODEL_ROUTES: ReadonlySet<string> = new Set([
 const GIVEN_UP: ReadonlySet<string> = new Set(["caller_gone", "cancelled"]);
 
 /**
- * True when a request called a model or should have called one. A job counts when it runs; its submission counts only
- * when it is refused.
+ * True when a request called a model, or would have called one if it had not failed. A job counts when it runs; its
+ * submission counts only when it fails.
  */
 export function isModelCall({ route, status }: Pick<RequestEvent, "route" | "status">): boolean {
   return MODEL_ROUTES.has(route) || (route === "jobs.submit" && status >= 400);

@@ -72,7 +72,7 @@ export interface UsageReport {
   tokens: TokenCounts;
   uses?: UseCounts;
   cost?: VendorCost;
-  /** True when the vendor reported a well-formed number of input tokens, or of output tokens; zero is well-formed. */
+  /** True when a well-formed number of input (`hasInput`) or output tokens was reported; zero is well-formed. */
   hasInput: boolean;
   hasOutput: boolean;
   /**

@@ -49,7 +49,7 @@ export async function listAlerts(
   return { ...rules, hasMail: context.catalogue.mail !== null };
 }
 
-/** Changes the fields that the input names. Throws 404 for an unknown rule. */
+/** Changes the fields that the input contains. Throws 404 for an unknown rule. */
 export async function updateAlert(
   context: AdminContext,
   id: string,
@@ -66,7 +66,7 @@ export async function updateAlert(
   return (await context.store.alerts.update(id, change, context.by)) ?? (await getAlert(context, id));
 }
 
-/** Removes a rule. Throws 404 for an unknown one. */
+/** Removes a rule. Throws 404 for an unknown rule. */
 export async function removeAlert(context: AdminContext, id: string): Promise<void> {
   if (!(await context.store.alerts.remove(id, context.by))) throw unknownAlert(id);
 }

@@ -4,9 +4,9 @@ import type { AdminStore } from "../admin-store.ts";
 import { covers } from "../sign-in/signed-in.ts";
 
 /**
- * Throws 400 for the first address that the gateway does not send mail to. Allowed are the addresses of enabled members
- * (of the named organization; with null, of all organizations) and the domains in `mail.allowed_domains`. Without a
- * mail server every address passes.
+ * Throws 400 for the first address to which the gateway may not send mail. Allowed are the domains in
+ * `mail.allowed_domains` and the addresses of enabled members. `organizationId` restricts these members to an
+ * organization, or with null to members of all organizations. Without a mail server, every address is allowed.
  */
 export async function requireRecipients(
   { store, catalogue: { mail } }: Pick<AdminContext, "store" | "catalogue">,
@@ -22,8 +22,8 @@ export async function requireRecipients(
 }
 
 /**
- * True for an address that gets mail: one of an allowed domain, or that of an enabled member who belongs to the named
- * organization, if one is named.
+ * True for an address in an allowed domain, and for the address of an enabled member. `organizationId` restricts these
+ * members as in `requireRecipients`.
  */
 export async function isRecipient(
   { members }: Pick<AdminStore, "members">,

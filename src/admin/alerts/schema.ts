@@ -26,7 +26,7 @@ export const alertSchema = z.object({
   version: versionViewSchema,
 });
 
-/** A rule with the number of its last change. */
+/** A rule with its version. */
 export type AlertRecord = z.output<typeof alertSchema>;
 
 export const eventSchema = z.object({

@@ -20,14 +20,14 @@ export interface AlertAdminStore {
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
-  /** Returns the messages about events by the event's id, for these organizations or for all. */
+  /** Returns the messages about events, by the event's id; only of the given organizations, if any. */
   notices(
     eventIds: readonly string[],
     organizationIds?: readonly string[],
   ): Promise<ReadonlyMap<string, AlertNotice[]>>;
   /**
    * Returns the targets that processes have reported as out of service. `organizationId` is null for a target that is
-   * out of service for all.
+   * out of service for all organizations.
    */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
@@ -40,12 +40,12 @@ export interface AlertAdminStore {
 export interface Undelivered {
   way: "mail" | "webhook";
   count: number;
-  /** Unix milliseconds of the oldest such message. */
+  /** Unix milliseconds of the oldest undelivered message. */
   since: number;
   result: string | null;
 }
 
-/** Filter by organization: an absent field matches every rule, null matches those of the installation. */
+/** Filter by organization: an absent field matches every row, null matches the rows of the installation. */
 interface AlertFilter {
   organizationId?: string | null;
   organizationIds?: readonly string[];

@@ -84,8 +84,8 @@ async function listAudit(
 }
 
 /**
- * Returns the row without the path of an endpoint's address, which may be a secret. The stored row keeps the path,
- * because its hash covers it.
+ * Returns the row with the path of a webhook's address masked, because the path may be a secret. The stored row
+ * contains the path, because the hash of the row covers it.
  */
 function withMaskedAddress(row: AuditRecord): AuditRecord {
   if (row.kind !== "webhook") return row;

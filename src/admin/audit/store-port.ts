@@ -32,7 +32,7 @@ export interface AuditStore {
   list(page: AuditFilter & { before?: bigint; limit: number }): Promise<AuditRecord[]>;
   /**
    * Checks the chain of hashes, in which each row depends on all rows before it. Also checks that the chain contains
-   * `knownHead`, a hash that was kept elsewhere.
+   * `knownHead`, a hash that was stored outside of the database.
    */
   verify(knownHead?: string): Promise<AuditVerification>;
 }

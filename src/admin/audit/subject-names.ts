@@ -3,9 +3,9 @@ import type { AdminContext } from "../context.ts";
 import type { AuditRecord } from "./schema.ts";
 
 /**
- * Returns the names of the subjects of audit rows, by revision: the row's own name, for a price its model, for a
- * webhook the host of its address; else the stored name of the key, organization or member; for a budget that of its
- * key or organization. Rows without a named subject are left out. Reads each key, organization and member once.
+ * Returns the names of the subjects of audit rows, by revision. Most rows contain the name: a price its model, a
+ * webhook the host of its address. Otherwise it is the stored name of the key, organization or member, or for a budget
+ * that of its key or organization. Rows without a name are left out. Reads each record once.
  */
 export async function subjectNames(
   context: Pick<AdminContext, "store">,
@@ -27,7 +27,7 @@ export async function subjectNames(
   );
 }
 
-/** A row that has the name of the subject. */
+/** The record that contains the name of a subject. */
 interface Reference {
   kind: "key" | "organization" | "member";
   id: string;
@@ -41,7 +41,7 @@ function ownName({ kind, before, after }: AuditRecord): string | null {
   const field = kind === "price" ? "model" : kind === "webhook" ? "url" : "name";
   const name = fields[field];
   if (typeof name !== "string" || name === "") return null;
-  // The path of an address may be a secret, as with chat services.
+  // The path of an address may be a secret, for example at chat services.
   return kind === "webhook" ? (URL.parse(name)?.host ?? null) : name;
 }
 

@@ -15,7 +15,7 @@ import {
   type LeaseInDoubt,
 } from "./schema.ts";
 
-/** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
+/** Creates a budget: a hard limit for an organization, or one of its keys, in the organization's currency. */
 export async function createBudget(
   context: AdminContext,
   fields: z.output<typeof budgetCreationSchema>,
@@ -55,7 +55,7 @@ export async function listBudgets(
   return toPage(await context.store.budgets.page(page), limit);
 }
 
-/** Sets a new amount, a decimal string. What was already spent still counts. Throws 404 for an unknown budget. */
+/** Sets a new amount, a decimal string. The spent amount stays unchanged. Throws 404 for an unknown budget. */
 export async function updateBudget(
   context: AdminContext,
   id: string,
@@ -91,16 +91,16 @@ export async function removeBudget(context: AdminContext, id: string): Promise<v
 }
 
 /**
- * Returns the money that is held by processes which have vanished. It may have been spent by charges in a journal that
- * is not posted.
+ * Returns the leases in doubt of processes that have disappeared. Unposted charges in their journals may have spent
+ * this money.
  */
 export function listLeasesInDoubt(context: AdminContext): Promise<LeaseInDoubt[]> {
   return context.store.budgets.leasesInDoubt();
 }
 
 /**
- * Gives up the journal of a vanished process, so that the money held by the process can be spent again. Throws 404 when
- * the process holds nothing in doubt.
+ * Gives the money of a process's leases in doubt back to their budgets, after the process's journal was lost. Throws
+ * 404 when the process has no leases in doubt.
  */
 export async function writeOffLeases(context: AdminContext, processId: string): Promise<LeaseInDoubt[]> {
   const written = await context.store.budgets.writeOff(processId, context.by);

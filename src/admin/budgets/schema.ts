@@ -27,13 +27,13 @@ export type BudgetRecord = Omit<
   z.output<typeof budgetSchema>,
   "keyName" | "currency" | "periodEnd" | "forecast"
 > & {
-  /** Unix milliseconds of the reading by the store's clock, which also begins and ends periods. */
+  /** Unix milliseconds of the store's clock at the reading. The same clock begins and ends periods. */
   readAt: number;
 };
 
 /**
- * The lease of a process on one budget that was not renewed for 15 minutes. A part of it may be spent; those charges
- * are in the journal of the process.
+ * A process's lease on one budget that was not renewed for 15 minutes. A part of the lease may be spent by charges that
+ * are still in the journal of the process.
  */
 export const leaseSchema = z.object({
   processId: z.string(),

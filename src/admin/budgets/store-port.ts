@@ -6,7 +6,7 @@ import type { BudgetRecord, LeaseInDoubt } from "./schema.ts";
 export type NewBudget = Omit<BudgetRecord, "version" | "readAt">;
 
 export interface BudgetAdminStore {
-  /** All methods of this store replace a day or month that has ended by the current one. */
+  /** All methods of this store replace an ended period (day or month) with the current one. */
   create(budget: NewBudget, by: Actor): Promise<BudgetRecord>;
   get(id: string): Promise<BudgetRecord | null>;
   list(organizationId?: string): Promise<BudgetRecord[]>;
@@ -24,8 +24,8 @@ export interface BudgetAdminStore {
   remove(id: string, by: Actor): Promise<boolean>;
   leasesInDoubt(): Promise<LeaseInDoubt[]>;
   /**
-   * Gives the money of a process's leases in doubt back to their budgets. The result contains these leases, and is
-   * empty when the process has none in doubt.
+   * Gives the money of a process's leases in doubt back to their budgets. Returns these leases; the result is empty
+   * when the process has none.
    */
   writeOff(processId: string, by: Actor): Promise<LeaseInDoubt[]>;
 }

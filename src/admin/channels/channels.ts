@@ -57,7 +57,7 @@ export async function createChannel(
 }
 
 /**
- * Changes the fields that the input names. Running requests continue with the earlier channel. Throws 409 for a channel
+ * Changes the fields that the input contains. Running requests continue with the earlier channel. Throws 409 for a channel
  * that is not in the database, or that was changed since the given version.
  */
 export async function updateChannel(
@@ -86,8 +86,8 @@ export async function updateChannel(
 }
 
 /**
- * Removes a channel of the database. Throws 409 with the names of routes while routes name the channel. With `force`
- * the channel is removed nevertheless, and these routes continue without it.
+ * Removes a channel from the database. Throws 409 while routes use the channel, with the names of these routes. With
+ * `force`, removes the channel nevertheless; the routes continue without it.
  */
 export async function removeChannel(context: OperationContext, id: string, force = false): Promise<void> {
   const configured = await readConfigured(context);
@@ -106,8 +106,8 @@ export async function removeChannel(context: OperationContext, id: string, force
 }
 
 /**
- * Builds the channel of a stored entry. Throws 400 for a channel that cannot be used, or an address that it may not
- * call.
+ * Builds the channel of a stored entry. Throws 400 for a channel that cannot be used, or for an address that the
+ * channel may not call.
  */
 export async function checkChannel(
   context: OperationContext,

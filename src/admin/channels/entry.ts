@@ -13,8 +13,8 @@ type ChannelChange = Omit<z.output<typeof channelChangeSchema>, "version">;
 type Parts = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the stored form of a channel after a change, with names as in the configuration file and sealed secrets.
- * Keeps a field that the change does not name, and removes one that is null.
+ * Returns the stored form of a channel after a change: field names as in the configuration file, and sealed secrets. A
+ * field that is missing in the change stays unchanged; null removes a field.
  */
 export async function changeEntry(
   { configuration, store }: Pick<OperationContext, "configuration" | "store">,
@@ -77,7 +77,7 @@ export function requireSecretsForAddress(before: EntryValue, after: EntryValue):
 }
 
 /**
- * Returns the entry with a mark that says whether its addresses may be private. Every change of an address decides this
+ * Returns the entry, with `private_networks` if its addresses may be private. Every change of an address decides this
  * again: owners may choose any address, others only the public internet and `server.allowed_networks`.
  */
 export function withReach(caller: Caller, before: EntryValue, after: EntryValue): EntryValue {
@@ -109,7 +109,7 @@ export function baseUrlOf({ settings }: Pick<Channel, "settings">): string | und
   return typeof baseUrl === "string" ? baseUrl : undefined;
 }
 
-/** Message for a refused address, the same everywhere. */
+/** The message for a refused address. */
 export const NOT_ALLOWED =
   "leads to an address that is not allowed: link-local and metadata addresses never are, private ones where an owner, the configuration file or `server.allowed_networks` names them";
 
@@ -140,7 +140,7 @@ export function partsOf(value: unknown): Parts {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** Returns the addresses that secrets are sent to. */
+/** Returns the provider and the addresses, which decide where secrets are sent. */
 function addressesOf(value: EntryValue): unknown {
   return [value["provider"], namedAddresses(value)];
 }
@@ -155,8 +155,8 @@ function namedAddresses(value: EntryValue): [field: string, address: string][] {
 }
 
 /**
- * Throws 400 when the input contains the mask but no secret is stored. The mask stands for a stored secret and is never
- * one itself.
+ * Throws 400 when the input contains the mask but no secret is stored. The mask represents a stored secret and is never
+ * a secret itself.
  */
 export function requireKnown(known: unknown, field: string, path = inputField(field)): void {
   if (isSealed(known)) return;

@@ -23,8 +23,8 @@ const deadlines = z
   .partial();
 
 /**
- * Text shown instead of a secret. When it is written back, the stored secret stays; it is refused when no secret is
- * stored.
+ * Text shown instead of a secret. Input with this text leaves the stored secret unchanged. It is refused when no secret
+ * is stored.
  */
 export const MASK = "********";
 

@@ -94,7 +94,7 @@ async function candidate(
   return await checkChannel(context, configured, id, withReach(context, isStored ? before : {}, changed));
 }
 
-/** Returns the channel that the fields of a test change: the stored one, or an empty one for a new channel. */
+/** Returns the channel to which the fields of a test are applied: the stored one, or an empty one for a new channel. */
 function base(
   context: OperationContext,
   configured: ConfiguredValues,

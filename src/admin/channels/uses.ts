@@ -3,11 +3,11 @@ import type { channelUsesSchema } from "./schema.ts";
 import type { ConfiguredValues } from "../configuration/configured.ts";
 import type { OperationContext } from "../context.ts";
 
-/** Routes and organizations that removing a channel would change. */
+/** Routes, models and organizations that the removal of a channel affects. */
 export type ChannelUses = z.output<typeof channelUsesSchema>;
 
 /**
- * Returns the default routes and the organizations' routes that name a channel, and the models that only this channel
+ * Returns the default routes and the organizations' routes that use a channel, and the models that only this channel
  * serves.
  */
 export async function channelUses(

@@ -58,7 +58,7 @@ function masked(
   return Object.fromEntries(shown);
 }
 
-/** True for a secret of the file and for a decrypted one. */
+/** True for a reference to a secret, and for a decrypted secret of the database. */
 function isReference(value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && ("env" in value || "file" in value || "text" in value)

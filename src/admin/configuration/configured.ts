@@ -8,7 +8,7 @@ import type {
 } from "./store-port.ts";
 import type { OperationContext } from "../context.ts";
 
-/** The whole configuration including the entries of the database, and these entries. */
+/** The entries of the database, and the whole configuration that includes them. */
 export interface ConfiguredValues {
   stored: readonly StoredEntry[];
   state: ConfigurationState;
@@ -31,7 +31,7 @@ export function storedEntry(
 
 /**
  * Returns the configuration as it would be with an entry added or replaced. Throws an `AdminError` 400 when the entry
- * would not be in force; `fieldOf` gives the input's name of the field.
+ * would not be in force. `fieldOf` returns the name of a field in the input.
  */
 export async function readWith(
   { configuration, clock }: OperationContext,

@@ -1,4 +1,4 @@
-/** Ports for stored channels and models: their store, and the whole configuration with them. */
+/** Ports for stored channels and models: the store of these entries, and the whole configuration that includes them. */
 import type { Channel, Route } from "../../domain/channel.ts";
 import type { PatternMap } from "../../lib/pattern-map.ts";
 import type { Limits } from "../../domain/limits.ts";
@@ -7,7 +7,7 @@ import type { PriceRow } from "../../domain/price.ts";
 import type { Problem } from "../../lib/schema-problems.ts";
 import type { Actor } from "../actor.ts";
 
-/** The configured models, channels, default routes and prices, as the configuration provides them. */
+/** The models, channels, default routes and prices of the configuration. */
 export interface Catalogue {
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
@@ -15,7 +15,7 @@ export interface Catalogue {
   prices: PatternMap<PriceRow>;
   /** Default limits, for organizations and keys that set none of their own. */
   limits: { organization: Limits; key: Limits };
-  /** Networks besides the public internet that endpoints of webhooks may be in. */
+  /** Networks besides the public internet that webhooks may call. */
   allowedNetworks: readonly string[];
   /** Null when no mail is sent. */
   mail: { allowedDomains: readonly string[] } | null;
@@ -49,7 +49,7 @@ export interface ConfigurationStore {
   create(entry: Omit<StoredEntry, "revision">, by: Actor): Promise<boolean>;
   /**
    * Replaces an entry by the result of `change` for its current state. When `change` throws, nothing is changed.
-   * Returns the entry afterwards, or null when there is none.
+   * Returns the changed entry, or null when there is no such entry.
    */
   update(
     name: Pick<StoredEntry, "kind" | "id">,
@@ -73,7 +73,7 @@ export interface ConfiguredChannel {
   origin: EntryOrigin;
   /** The declaration as in the file, with references to secrets or sealed secrets. */
   declared: EntryValue & { provider: string };
-  /** Null when the channel cannot be used. The problems of the state say why. */
+  /** Null when the channel cannot be used. `ConfigurationState.problems` contains the reasons. */
   channel: Channel | null;
 }
 
@@ -129,7 +129,7 @@ interface ShownSetting {
   isReloadable: boolean;
 }
 
-/** An adapter to a vendor, for forms. */
+/** The description of a provider adapter, for forms. */
 export interface ProviderDescription {
   name: string;
   title: string;
@@ -148,14 +148,14 @@ export interface ProviderDescription {
   hasHeaders: boolean;
 }
 
-/** The part of a running gateway, or of a command, that knows the configuration. */
+/** Access to the configuration, in a running gateway or in a command. */
 export interface Configuration {
   /** Returns the configuration with these stored entries. Throws when the file itself is invalid. */
   read(stored: readonly StoredEntry[]): Promise<ConfigurationState>;
   /**
    * Encrypts a secret for one field of one record. Makes a master key if there is none and nothing is sealed yet.
-   * Throws an `AdminError` when stored secrets need a key that is missing here, except in a gateway that has a key of
-   * its own.
+   * Throws an `AdminError` when secrets are stored and this process has no key, or is a command whose keys sealed none
+   * of them.
    */
   seal(store: SecretStore, name: SecretName, text: string): Promise<SealedSecret>;
   /** Returns the secret that `seal` has encrypted; null when no key opens it. */
@@ -180,7 +180,7 @@ export interface Configuration {
   models(channel: Channel, signal: AbortSignal): Promise<string[] | null>;
 }
 
-/** The records with sealed secrets, as the transaction that changes a secret sees them. */
+/** The records with sealed secrets, read in the transaction that changes a secret. */
 export interface SecretStore {
   configuration: Pick<ConfigurationStore, "list">;
   members: { list(): Promise<readonly { totp: { secret: SealedSecret } | null }[]> };

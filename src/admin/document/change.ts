@@ -8,14 +8,14 @@ export const changeSchema = z.object({
   after: z.record(z.string(), z.unknown()).nullable(),
 });
 
-/** The change of one object by a document. */
+/** A change that a document makes to one object. */
 export type DocumentChange = z.output<typeof changeSchema>;
 
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the changes that turn the current objects into the wanted ones. A field that a wanted object leaves out stays
- * unchanged, unless `isWhole`. Objects that are not wanted are removed, unless `isKept`.
+ * Returns the changes that turn the current objects into the wanted ones. A field that a wanted object leaves out is
+ * removed with `isWhole`, otherwise unchanged. With `isKept`, no object is removed.
  */
 export function compare(
   kind: DocumentChange["kind"],

@@ -44,9 +44,9 @@ export async function exportConfiguration(context: OperationContext): Promise<{ 
 const ENTRIES_A_TURN = 50;
 
 /**
- * Changes the database so that it declares what a document says, completely or not at all. A section that the document
- * leaves out stays unchanged. In a section that it contains, objects that it leaves out are removed, except for
- * organizations. A dry run makes the same checks and changes nothing.
+ * Changes the database to the state that a document describes, completely or not at all. Sections that are missing in
+ * the document stay unchanged. In the other sections, missing objects are removed, except organizations. A dry run
+ * makes the same checks and changes nothing.
  */
 export async function importConfiguration(
   context: OperationContext,
@@ -137,8 +137,8 @@ function masked(change: DocumentChange): DocumentChange {
 const NEW = "(a new secret)";
 
 /**
- * Compares each section with the store and applies the differences. Entries come first, because other sections may name
- * them.
+ * Compares each section with the store and applies the differences. Channels and models come first, because other
+ * sections may refer to them.
  */
 async function applyDocument(
   context: OperationContext,

@@ -19,9 +19,7 @@ import { requireChangeable } from "../configuration/configured.ts";
 import type { OperationContext } from "../context.ts";
 import type { DocumentChange } from "./change.ts";
 
-/**
- * Returns the entries of the database as the document has them: in the file's form, with a mask instead of each secret.
- */
+/** Returns the entries of the database in the form of the configuration file, with a mask instead of each secret. */
 export function maskedEntries(
   stored: readonly StoredEntry[],
   kind: ConfigurationKind,
@@ -32,7 +30,7 @@ export function maskedEntries(
 
 /**
  * Writes changed channels and models. They are checked together, because a model may be routed to a channel of the same
- * document. Returns the configuration afterwards. Throws 400 for an entry that would not be in force.
+ * document. Returns the new configuration. Throws 400 for an entry that would not be in force.
  */
 export async function applyEntries(
   context: OperationContext,

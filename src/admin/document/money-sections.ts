@@ -27,7 +27,7 @@ export const prices: Section = {
   },
   async create(context, id, { effectiveFrom, ...item }) {
     const start = typeof effectiveFrom === "string" ? Date.parse(effectiveFrom) : Number.NaN;
-    // When an imported price is already in force in the other installation, it starts now, because past charges do not
+    // A price that has already started at the export starts now in this installation, because past charges do not
     // change.
     const from = start > context.clock.now() ? { effectiveFrom } : {};
     await setPrice(context, readInput(priceCreationSchema, { ...item, ...from }), { id });

@@ -10,7 +10,7 @@ export interface Section {
   /** The schema of one object. It refuses unknown fields. */
   schema: z.ZodType<Item>;
   read(context: OperationContext): Promise<Map<string, Item>>;
-  /** Creates an object. Returns a secret that is shown only now; null when there is none. */
+  /** Creates an object. Returns its secret, which is shown only once; null when it has none. */
   create(context: OperationContext, id: string, item: Item): Promise<string | null>;
   update(context: OperationContext, id: string, change: { before: Item; after: Item }): Promise<void>;
   /** Removes an object; absent when objects of this kind are never removed. */

@@ -99,7 +99,7 @@ const keys: Section = {
       throw new AdminError(400, `keys.${id}.organizationId`, "a key stays in its organization");
     const unset = Object.keys(Object(before["limits"])).map((name) => [name, "default"]);
     const limits = { ...Object.fromEntries(unset), ...Object(after["limits"]) };
-    // An expiry that has passed may stay unchanged, so only changed fields are checked.
+    // Only changed fields are checked, because an unchanged expiry may lie in the past.
     const changed = Object.entries(after).filter(([name, value]) => !Bun.deepEquals(value, before[name]));
     await updateKey(context, id, readInput(keyChangeSchema, { ...Object.fromEntries(changed), limits }));
   },

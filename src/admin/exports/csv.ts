@@ -1,4 +1,4 @@
-/** Returns a line of CSV (RFC 4180). It ends with a line feed, as tools of the command line expect. */
+/** Returns a line of CSV (RFC 4180). It ends with a line feed, as command-line tools expect. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(quote).join(",")}\n`;
 }
@@ -6,8 +6,8 @@ export function csvLine(cells: readonly Cell[]): string {
 export type Cell = string | number | boolean | null | undefined;
 
 /**
- * Spreadsheets run a cell as a formula when it begins with one of these characters, and other people choose names and
- * request ids. An apostrophe makes such a cell a text. A negative amount stays a number.
+ * Spreadsheets run a cell as a formula when it begins with one of these characters. Anyone may choose names and request
+ * ids, so an apostrophe turns such a cell into text. A negative amount stays a number.
  */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 const NUMBER = /^-?\d+(\.\d+)?$/;

@@ -26,9 +26,9 @@ interface ListedPage {
 }
 
 /**
- * Writes a list as text in pieces, as a table with headings or as one JSON object on each line. Takes the filter of the
- * list and exports all its pages, but holds only one in memory. At the end, and also when the reader leaves early, an
- * audit row notes what was exported. Throws as the list does, before the first piece.
+ * Returns a list as text in pieces: CSV with headings, or one JSON object on each line. Takes the filter of the list
+ * and exports all its pages, with one page in memory at a time. At the end, even when the reader stops early, writes an
+ * audit row. Errors of the list are thrown before the first piece.
  */
 export async function exportList(
   context: OperationContext,

@@ -12,7 +12,7 @@ export type LedgerColumn = readonly [
   type?: "time" | "amount" | "count",
 ];
 
-/** The columns of the ledger as a table. New ones are added at the end, so that readers by position keep working. */
+/** The columns of the ledger. New columns are added at the end, because programs may read by position. */
 export const LEDGER_COLUMNS: readonly LedgerColumn[] = [
   ["id", ({ id }) => id],
   ["kind", ({ kind }) => kind],

@@ -6,11 +6,11 @@ interface Exported {
   filter: Record<string, unknown>;
   /** Number of exported rows. */
   rows: number;
-  /** False when the reader left, or the reading failed, before the end. */
+  /** False when the reader stopped, or the reading failed, before the end. */
   isWhole: boolean;
 }
 
-/** Writes the audit row of an export: who exported what, and how much of it. */
+/** Writes the audit row of an export, with its format, its filter and the number of rows. */
 export async function noteExport(
   { store, by }: Pick<AdminContext, "store" | "by">,
   subject: string,

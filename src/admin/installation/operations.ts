@@ -35,8 +35,8 @@ export const installationOperations = {
 };
 
 /**
- * Makes a new secret that signs links to results from now on. Earlier links stay valid until they expire, or become
- * invalid at once. Returns the number of older secrets that still verify links.
+ * Makes a new secret that signs links to results from now on. Earlier links stay valid until they expire; with
+ * `isImmediate`, they become invalid at once. Returns the number of older secrets that still verify links.
  */
 async function rotateLinkSecret(
   { store, by, clock }: AdminContext,

@@ -18,8 +18,8 @@ import {
 /**
  * Creates a key. Only the result contains its secret; the store has only the hash. `id` is given for a key that is
  * imported from another installation. `fixedSecret` is a secret that the operator has chosen, which may lack the
- * checksum of generated ones. Throws 409 for a given secret that a key has or had, and for more keys than an
- * organization may create for itself.
+ * checksum of generated secrets. Throws 409 when any key has or had the given secret, or when the organization's
+ * members may not create more keys.
  */
 export async function createKey(
   context: AdminContext,
@@ -75,7 +75,7 @@ export async function getKey(
   return key;
 }
 
-/** Changes the fields that the input names, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
+/** Changes the fields that the input contains, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
 export async function updateKey(
   context: AdminContext,
   id: string,
@@ -96,8 +96,7 @@ export async function updateKey(
 
 /**
  * Gives a key a new secret, which only the result contains. The earlier secret is accepted for another `overlapMs`.
- * Secrets from before that are accepted for at most the same time, and never longer than they were already. Throws 404
- * for an unknown key.
+ * Older secrets are accepted for at most the same time, and never longer than before. Throws 404 for an unknown key.
  */
 export async function rotateKey(
   context: AdminContext,
@@ -138,7 +137,7 @@ function checkKey(
 }
 
 /**
- * Maximum number of an organization's keys up to which its own members may create more. Members of all organizations
- * may create any number.
+ * Number of an organization's keys at which its own members cannot create more. Members of all organizations can create
+ * any number.
  */
 const MAX_OWN_KEYS = 10_000;

@@ -11,14 +11,14 @@ export interface KeyFilter extends OrganizationFilter {
 /** The store of keys. Deleted keys are not found; their rows stay, because the ledger refers to them. */
 export interface KeyStore {
   /**
-   * Stores a key. Returns null when a key of any organization has or had the secret, because callers with that secret
-   * would then use the other key.
+   * Stores a key. Returns null when a key of any organization has or had the same secret, because callers with that
+   * secret would then use the new key.
    */
   create(key: Omit<KeyRecord, "version">, by: Actor): Promise<KeyRecord | null>;
   get(id: string): Promise<KeyRecord | null>;
   /** Returns the key whose current secret has this hash. A secret from before a rotation does not count. */
   findByHash(hash: string): Promise<KeyRecord | null>;
-  /** True for a former secret of a rotated key and the secret of a deleted key, even while it is still accepted. */
+  /** True for the secret of a deleted key, and for a former secret of a rotated key even if still accepted. */
   isRetired(hash: string): Promise<boolean>;
   /** Returns keys, oldest first; of one organization if given, and at most `most` if given. */
   list(organizationId?: string, most?: number): Promise<KeyRecord[]>;
@@ -32,7 +32,7 @@ export interface KeyStore {
   lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, LastUse>>;
   /**
    * Replaces a key by the result of `change` for its current state, so that no two changes undo each other. Returns the
-   * key afterwards, or null when there is none.
+   * changed key, or null when there is no such key.
    */
   update(
     id: string,
@@ -51,7 +51,7 @@ export interface KeyStore {
     overlapEndsAt: number,
     by: Actor,
   ): Promise<boolean>;
-  /** Deletes a key, whose secrets are all refused from now on. Returns false when there is no such key. */
+  /** Deletes a key. All its secrets are refused from now on. Returns false when there is no such key. */
   remove(id: string, by: Actor): Promise<boolean>;
 }
 

@@ -27,8 +27,8 @@ interface LedgerListing {
 }
 
 /**
- * Returns a page of the ledger of at most 1,000 entries, newest first. With `after`, returns the entries posted later
- * than that number, in the order of posting. `cursor` is `next` of the previous page. Throws 404 for an unknown
+ * Returns a page of the ledger of at most 1,000 entries, newest first. With `after`, returns the entries with a later
+ * sequence number instead, in the order of posting. `cursor` is `next` of the previous page. Throws 404 for an unknown
  * organization, key or cursor.
  */
 export async function listLedger(
@@ -40,7 +40,7 @@ export async function listLedger(
   if (after !== undefined)
     return await listPosted(context, { ...filter, after: readPosition(after, cursor), limit });
   const below = cursor === undefined ? undefined : await positionOf(context, cursor);
-  // One entry more than the page is read, which shows whether another page follows.
+  // Reads one more entry than the page has, to find out if another page follows.
   const found = await context.store.ledger.list({ ...filter, below, limit: limit + 1 });
   const entries = found.slice(0, limit);
   return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
@@ -86,8 +86,8 @@ export async function getCharge(context: AdminContext, id: string): Promise<Ledg
 }
 
 /**
- * Refunds a charge: by default everything that is left of it, and never more. `amount` is a decimal string; `reason` is
- * written to the audit. Throws 404 for an unknown charge, 400 for more than is left, and 409 when nothing is left.
+ * Refunds a charge, by default the whole rest and never more. `amount` is a decimal string; `reason` is written to the
+ * audit. Throws 404 for an unknown charge, 400 for more than the rest, and 409 when nothing is left.
  */
 export async function refund(
   context: AdminContext,
@@ -113,7 +113,7 @@ export async function refund(
   return entry;
 }
 
-/** Returns the sum of the corrections of a charge's price. */
+/** Returns the sum of a charge's corrections that were made because of its price. */
 export function adjustedBy({ corrections }: ChargeHistory): Nanos {
   return sumOf(corrections.filter(isOfPrice));
 }
@@ -129,8 +129,8 @@ function isOfPrice({ flags }: LedgerEntry): boolean {
 
 /**
  * Returns an entry that corrects a charge. Its id is `<charge>:<n>`, where n counts the corrections of the charge from
- * 1, so that several are possible and none is written twice. A negative amount is a refund, a positive one an
- * adjustment. The entry has no usage and no vendor cost, because these would count twice.
+ * 1. So a charge can have several corrections, and none is written twice. A negative amount is a refund, a positive one
+ * an adjustment. The entry has no usage and no vendor cost, because these would count twice.
  */
 export function newCorrection(
   { charge, corrections }: ChargeHistory,

@@ -8,9 +8,9 @@ import type { LedgerVerification } from "./verification-schema.ts";
 export interface LedgerAdminStore {
   /** Returns a page of entries, newest first: the first page, or the page below a position. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
-  /** Returns entries in the order of posting, after a position and up to a readable number. */
+  /** Returns entries in the order of posting, after a position and up to a readable sequence number. */
   listPosted(page: PostedPage): Promise<LedgerEntry[]>;
-  /** Returns a number in the order of posting up to which all entries are visible and no more will be added. */
+  /** Returns the sequence number up to which all entries are visible and no more will be added. */
   readableSequence(): Promise<number>;
   /**
    * Returns the position of the entry with an id; null when these organizations, or all organizations, have no such
@@ -25,8 +25,8 @@ export interface LedgerAdminStore {
   charges(page: ChargePage): Promise<{ histories: ChargeHistory[]; next: LedgerPosition | null }>;
   /**
    * Writes corrections of charges in one transaction, while no other correction of these charges is written. `decide`
-   * receives each charge in its current state and returns the entry to write, or null. Adds to the `spent` of the
-   * charge's budgets if the charge belongs to their running period. With `note`, writes an audit row. Returns the
+   * receives each charge in its current state and returns the entry to write, or null. Adds the amounts to `spent` of
+   * the charge's budgets if the charge belongs to their current period. With `note`, writes an audit row. Returns the
    * written entries.
    */
   correct(

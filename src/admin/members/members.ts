@@ -56,8 +56,8 @@ export async function getMember(context: AdminContext, id: string): Promise<Memb
 }
 
 /**
- * Changes the fields that the input names. Throws 409 when `version` is not the current version and when the
- * installation would have no owner left, and 403 for more access than the caller has.
+ * Changes the fields that the input contains. Throws 409 when `version` is not the current version or the installation
+ * would have no owner left. Throws 403 for more access than the caller has.
  */
 export async function updateMember(
   context: AdminContext,
@@ -91,9 +91,9 @@ export async function removeMember(context: AdminContext, id: string): Promise<v
 
 /**
  * Gives a member a generated password, which is returned only now and must be changed. Ends the member's sessions and
- * admin tokens, because anybody who knew the earlier password may have made them. TOTP stays on. Throws 403 for a
- * member who signs in at the identity provider, who would not notice the new password, unless the caller decides for
- * all organizations.
+ * admin tokens, because anybody who knew the earlier password may have made them. TOTP stays on. A member who signs in
+ * at the identity provider would not notice the new password: then only a member of all organizations may do this, and
+ * others get 403.
  */
 export async function resetPassword(
   context: AdminContext,

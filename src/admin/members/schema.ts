@@ -43,7 +43,7 @@ export type MemberRecord = z.output<typeof storedSchema> & {
 export interface TotpRecord {
   /** Base32 text, sealed. */
   secret: SealedSecret;
-  /** False until the member has shown by a first code that they have the secret. */
+  /** False until the member has entered a first code, which proves that they have the secret. */
   isConfirmed: boolean;
   /** Time step of the last accepted code. Codes of this step and of earlier ones are refused. */
   lastStep: number;

@@ -20,8 +20,8 @@ export interface MemberStore {
   list(): Promise<MemberRecord[]>;
   /**
    * Replaces a member by the result of `change` for the current state. When `change` throws, nothing is changed. Ends
-   * the member's sessions when the password, the role, the organizations or `isDisabled` changes. Returns the member
-   * afterwards, or null for an unknown one.
+   * the member's sessions when the password, the role, the organizations or `isDisabled` changes. Returns the changed
+   * member, or null for an unknown member.
    */
   update(id: string, change: MemberChange, note: MemberNote): Promise<MemberRecord | null>;
   /**
@@ -61,7 +61,7 @@ export interface SessionStore {
   get(hash: string): Promise<{ session: SessionRecord; member: MemberRecord } | null>;
   /** Returns the sessions of a member, newest first. */
   list(memberId: string): Promise<SessionRecord[]>;
-  /** Notes that the session and its member were active at a time. */
+  /** Records that the session and its member were active at a time. */
   touch(session: Pick<SessionRecord, "id" | "memberId">, at: number): Promise<void>;
   remove(memberId: string, id: string): Promise<boolean>;
   /** Removes all sessions of a member and returns their number. */

@@ -65,7 +65,7 @@ export async function createModel(
 }
 
 /**
- * Changes the fields that the input names. For a shipped model, stores an entry with the differences from the
+ * Changes the fields that the input contains. For a shipped model, stores an entry with the differences from the
  * catalogue. Throws 409 for a model of the configuration file.
  */
 export async function updateModel(

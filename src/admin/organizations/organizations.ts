@@ -63,8 +63,8 @@ export async function getOrganization(
 }
 
 /**
- * Changes the fields that the input names and leaves all others unchanged. Throws 403 when a member of only some
- * organizations names a field that the installation decides.
+ * Changes the fields that the input contains. Throws 403 when a member of only some organizations changes a field in
+ * `GIVEN`.
  */
 export async function updateOrganization(
   context: AdminContext,
@@ -131,7 +131,7 @@ export async function disableModels(
   });
 }
 
-/** Returns the models that a list names, as allowed or as excepted. */
+/** Returns the models in a list, which are either allowed or excepted. */
 function namesOf(models: EnabledModels): string[] {
   if (models === "*") return [];
   return Array.isArray(models) ? models : models.except;
@@ -145,7 +145,7 @@ function checkModels(context: AdminContext, models: readonly string[] | "*"): vo
   if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");
 }
 
-/** Fields that members of only some organizations may not change: the installation decides them. */
+/** Fields that only members of all organizations may change. */
 const GIVEN = ["isDisabled", "models", "limits"] as const;
 
 function requireGiver(

@@ -19,7 +19,7 @@ const LOOK_MS = 2_000;
 /** Number of newest jobs whose changes are followed. */
 const JOBS = 100;
 
-/** Looks for changes every two seconds while there are followers, once for all of them. */
+/** Looks for changes every two seconds while there are followers. One look serves all followers. */
 export class LiveEvents {
   readonly #sources: Sources;
   readonly #followers = new Set<OnEvent>();
@@ -31,13 +31,12 @@ export class LiveEvents {
     this.#sources = sources;
   }
 
-  /** Calls `onEvent` for every change from now on. Returns a function that ends this. */
+  /** Calls `onEvent` for every change from now on. Returns a function that stops these calls. */
   follow(onEvent: OnEvent): () => void {
     this.#followers.add(onEvent);
     const look = () => this.#look();
     if (this.#looking === null) {
-      // Errors are ignored, because other parts report an unavailable database, and the next look finds what has
-      // changed.
+      // Errors are ignored: other parts report an unavailable database, and the next look finds the changes.
       this.#looking = every(LOOK_MS, look, () => {});
       void look().catch(() => {});
     }

@@ -143,8 +143,8 @@ function spendByModel(
 }
 
 /**
- * Returns which of the first steps are done. The step of creating a key needs a second key, because the first start
- * makes one.
+ * Returns which of the first steps are done. Creating a key is done when there are two keys, because the first start
+ * creates one.
  */
 async function firstSteps({ store, catalogue }: AdminContext) {
   const [picture, keys, budgets, alerts] = await Promise.all([

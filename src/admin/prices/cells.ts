@@ -9,7 +9,7 @@ import {
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 
-/** One priced cell, with the name that options use for it: `cache_read`, `1K:high`. */
+/** One cell of a price: its rate, and its name in options, such as `cache_read` or `1K:high`. */
 interface NamedRate {
   name: string;
   value: Rate;
@@ -38,7 +38,7 @@ export function comparedRates(before: Price | null, after: Price | null) {
     (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
   );
   return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
-    // A cell without an amount costs as much as `1K:*` for `1K:high`, or `input` for `input above 200000`.
+    // A cell without an amount has that of a more general cell: `1K:*` for `1K:high`, `input` for `input above 200000`.
     const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
     const was = old?.get(cell) ?? old?.get(general);
     const is = changed?.get(cell) ?? changed?.get(general);

@@ -49,7 +49,7 @@ export async function priceConsequence(
 
 const HOUR_MS = 60 * 60_000;
 
-/** Returns the cost of tokens at the ordinary price, because a sum does not show which requests were long. */
+/** Returns the cost of tokens without long-context amounts, because a sum does not show which requests were long. */
 function costOf({ categories }: UsageSum, price: Price | null): Nanos {
   if (price?.unit !== "token") return 0n;
   const rates = Object.entries(price.perMillion).map(([category, rate]) => {

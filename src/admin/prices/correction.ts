@@ -34,12 +34,12 @@ export const correctionSchema = z.object({
 type PriceCorrection = z.output<typeof correctionSchema>;
 
 /**
- * Applies a price to past charges of a model and writes a correction for each charge that differs: a refund if it was
- * too high, an adjustment if it was too low. Afterwards the charge equals the corrected price, but is never less than
- * the amount that was refunded for other reasons. With `organizationId`, covers all charges of the organization;
- * otherwise, the charges of every organization that were made at a default price. Running it again changes nothing. A
- * later price may correct the same charges again. The time of a charge is that of its admission; charges that reach the
- * ledger later need another run. A dry run writes nothing.
+ * Applies a price to past charges of a model. Writes a correction for each charge that differs: a refund if the charge
+ * was too high, an adjustment if it was too low. Afterwards the corrected charge equals the new price, but is never
+ * less than the amount that was refunded for other reasons. With `organizationId`, covers all charges of the
+ * organization; otherwise, the charges of every organization that were made at a default price. A second run changes
+ * nothing. A later price may correct the same charges again. The time of a charge is that of its admission; charges
+ * that reach the ledger later need another run. A dry run writes nothing.
  */
 export async function correctPrice(
   context: AdminContext,
@@ -95,7 +95,7 @@ interface Corrected {
   range: Range;
 }
 
-/** The charges of a model admitted in a time range; admission fixes the price. */
+/** The charges of a model that were admitted in a time range. Admission fixes the price of a charge. */
 interface Range {
   model: string;
   from: number;

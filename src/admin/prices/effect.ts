@@ -7,7 +7,7 @@ import { priceIndex, type Payer, type PriceIndex } from "./price-index.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
 import type { PriceRecord } from "./store-port.ts";
 
-/** Effect of a change of a model's price rows at the time when it takes effect. */
+/** Effect of a change of a model's price rows, at the time when the change takes effect. */
 export interface PriceEffect {
   before: Price | null;
   after: Price | null;
@@ -50,12 +50,12 @@ export async function priceEffect(
   return effect;
 }
 
-/** Returns the message that refuses a row with which a model still has no price. */
+/** Returns the error message for a row after which a model still has no price. */
 export function stillUnpriced({ model }: PriceRecord, { unpriced }: PriceEffect): string {
   return `with this row alone "${model}" still has no price for ${list(unpriced)}, and calls are refused; name prices of input and output, or force it`;
 }
 
-/** Returns the message that refuses the end of a row. */
+/** Returns the error message for the end of a row after which cells would have no price. */
 export function loses({ model }: PriceRecord, { lost }: PriceEffect): string {
   const cells = [...new Set(lost.flatMap((each) => each.cells))];
   return `"${model}" would have no price of ${list(cells)} for ${list(lost.map((each) => each.organization))}, and calls would be refused; set another price first, or force it`;

@@ -24,7 +24,7 @@ export async function listPrices(
   const configured = organizationId === undefined ? configuredRows(context, model) : [];
   const last = configured.findIndex((row) => nameOf(row) === cursor);
   const isStored = cursor !== undefined && last < 0;
-  // One row more than the page is read, which shows whether another page follows.
+  // Reads one more row than the page has, to find out if another page follows.
   const rows: AnyPriceRow[] = isStored ? [] : configured.slice(last + 1, last + 2 + limit);
   const stored = await context.store.prices.page({
     ...(organizationId !== undefined && { organizationId }),
@@ -60,8 +60,8 @@ function configuredRows({ catalogue }: AdminContext, only: string | undefined): 
 }
 
 /**
- * Returns the current price of a model, for an organization or for one without rows of its own; null when there is
- * none.
+ * Returns the current price of a model for an organization, or for any that has no rows of its own; null without a
+ * price.
  */
 export async function effectivePrice(
   context: AdminContext,

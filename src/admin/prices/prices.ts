@@ -27,7 +27,7 @@ export interface PriceChange {
 
 /**
  * Adds a price row for one organization or, without `organizationId`, as the default of all. From `effectiveFrom` on
- * (by default now), each cell that the row names replaces that of earlier rows; the amounts of a row never change.
+ * (by default now), each cell of the row replaces the same cell of earlier rows; the amounts of a row never change.
  * Unless forced, refuses a row that leaves a callable model without a price.
  */
 export async function setPrice(
@@ -43,7 +43,7 @@ export async function setPrice(
   return change;
 }
 
-/** Returns the effect of `setPrice`, or the reason for which it would be refused. Writes nothing. */
+/** Returns the effect of `setPrice`, or the reason why it would be refused. Writes nothing. */
 export async function previewPrice(
   context: AdminContext,
   fields: z.output<typeof priceCreationSchema>,
@@ -136,7 +136,7 @@ type PriceInput = Pick<
   "perImage" | "perMillion" | "longContext" | "perUse"
 >;
 
-/** Returns the currency of a price: the organization's own, or the named one, or USD. */
+/** Returns the currency of a price: the organization's own, else the given one, else USD. */
 export async function currencyOf(
   context: AdminContext,
   organizationId: string | null,

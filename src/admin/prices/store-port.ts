@@ -18,12 +18,12 @@ export interface PriceRecord {
 export interface PriceStore {
   /** Adds a row. `replaced` contains the earlier amounts of the row's cells, for the audit. */
   add(price: PriceRecord, by: Actor, replaced?: object | null): Promise<void>;
-  /** Ends a row at a time. Returns false when there is no such row or it has ended by then. */
+  /** Ends a row at a time. Returns false when there is no such row or it has already ended by then. */
   end(id: string, until: number, by: Actor): Promise<boolean>;
   list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
   /**
-   * Returns price rows by model and then oldest first, beginning after the row with the id `after`; null when there is
-   * no such row. `organizationIds` restricts the rows to these organizations and the defaults.
+   * Returns price rows by model, then oldest first. Begins after the row with the id `after`; returns null when there
+   * is no such row. `organizationIds` restricts the rows to these organizations and the defaults.
    */
   page(
     page: OrganizationFilter & { model?: string; after?: string; limit: number },

@@ -58,7 +58,7 @@ export const priceTableOperations = {
   }),
 };
 
-/** Returns the current price of every model, for an organization or for one without rows of its own. */
+/** Returns the current price of every model for an organization, or for any that has no rows of its own. */
 export async function readPriceTable(
   context: AdminContext,
   input: z.output<typeof priceTableInput>,
@@ -101,8 +101,8 @@ export async function readPriceTable(
 }
 
 /**
- * Returns the source that declares the configured price of each model. For a shipped model whose entry sets no price,
- * it is the catalogue.
+ * Returns the source that declares the configured price of each model. If the entry of a shipped model sets no price,
+ * the source is the catalogue.
  */
 function originsOf({ state }: ConfiguredValues): ReadonlyMap<string, Origin> {
   const models = [...state.models.values()];

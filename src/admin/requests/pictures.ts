@@ -34,7 +34,7 @@ export async function listPictures(
     {
       since: Math.max(from, context.clock.now() - running.picturesKeptMs()),
       below: readCursor(cursor) ?? (to === undefined ? null : { at: to, id: "" }),
-      // One picture more than the page is read, which shows whether another page follows.
+      // Reads one more picture than the page has, to find out if another page follows.
       limit: limit + 1,
     },
   );

@@ -35,7 +35,7 @@ export async function listRequests(
   const { cursor, limit, ...wanted } = input;
   const filter = await requestFilter(context, wanted);
   const below = readCursor(cursor) ?? null;
-  // One request more than the page is read, which shows whether another page follows.
+  // Reads one more request than the page has, to find out if another page follows.
   const found = await context.store.requests.list(filter, { below, limit: limit + 1 });
   const page = found.slice(0, limit);
   const last = page.at(-1);

@@ -23,7 +23,7 @@ import type { OrganizationRecord } from "../organizations/schema.ts";
 /** The simulated request. */
 interface RouteQuestion {
   organization: string;
-  /** Id of a key. Without one, only the organization's rules apply. */
+  /** Id of a key. Without a key, only the organization's rules apply. */
   key?: string;
   model: string;
   /** A route that is not saved, which replaces the saved one in the dry run. */
@@ -32,13 +32,13 @@ interface RouteQuestion {
   health?: readonly Ejection[];
 }
 
-/** Explains which channel would serve a request. */
+/** The explanation of which channel would serve a request. */
 export interface RouteExplanation {
   organization: string;
   key: string | null;
   model: string;
   source: "organization" | "default" | "draft";
-  /** A channel that is not configured but that the organization's own route names. The route is then ignored. */
+  /** A channel of the organization's own route that is not configured, so that the route is ignored. */
   missingChannel: string | null;
   strategy: Route["strategy"];
   /** Targets in the order of calls. For `weighted`, the most likely first. */
@@ -51,7 +51,7 @@ export interface RouteExplanation {
 }
 
 /**
- * Makes a dry run of access, price and routing by the rules that requests go through. Sends nothing. Throws 404 for an
+ * Makes a dry run of access, price and routing by the same rules as for real requests. Sends nothing. Throws 404 for an
  * unknown organization or key, and 400 for an unknown model and for a draft that cannot be saved. Everything else is
  * part of the explanation.
  */

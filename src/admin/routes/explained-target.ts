@@ -14,7 +14,7 @@ export interface ExplainedTarget {
   reasoning: TargetReasoning | undefined;
   /** Share of the requests that call this target first, from 0 to 1, considering ejections. */
   share: number;
-  /** The reason why the target is skipped, and for how long; null when it is not skipped. */
+  /** The ejection because of which the target is skipped; null when the target is not skipped. */
   ejection: Ejection | null;
 }
 

@@ -11,8 +11,8 @@ import type { OrganizationRecord, RouteRecord } from "../organizations/schema.ts
 
 /**
  * Gives an organization its own route for a model. Refuses a model, channel or upstream model that is not configured,
- * so that every saved route works. Throws 403 when a member of only some organizations names a target that the route
- * does not have yet, because the model's price was set for the existing targets.
+ * so that every saved route works. Throws 403 when a member of only some organizations adds a target, because the
+ * model's price was set for the existing targets.
  */
 export async function setRoute(
   context: AdminContext,
@@ -34,8 +34,8 @@ function requireTargets(
   organization: OrganizationRecord,
   { model, targets, field }: { model: string; targets: RouteRecord["targets"]; field: string },
 ): void {
-  // This check comes first, because messages about other targets name channels that only members of all organizations
-  // may see.
+  // This check comes first, because messages about other targets contain channels that only members of all
+  // organizations may see.
   if (!decidesForAll(context))
     requireKnownTargets(context.catalogue, organization, { model, targets, field });
   for (const [index, target] of targets.entries())
@@ -53,8 +53,8 @@ function requireDistinct(targets: RouteRecord["targets"], field: string): void {
 }
 
 /**
- * Returns the route of a draft. Throws when the member could not save it, as an organization's own route or as the
- * default route, which may name any model of a channel.
+ * Returns the route of a draft. Throws when the member could not save it, either as an organization's own route or as
+ * the default route. A default route may use any model of a channel.
  */
 export function resolveDraft(
   context: AdminContext,

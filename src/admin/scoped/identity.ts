@@ -12,8 +12,8 @@ import { covers } from "../sign-in/signed-in.ts";
 import { refused, type OrganizationScope } from "./scope.ts";
 
 /**
- * Members, sessions and tokens. A member of only some organizations does not see members of other organizations, but
- * always sees itself, and cannot give anybody more access than it has.
+ * Members, sessions and tokens. A member of only some organizations sees the own record but no members of other
+ * organizations, and cannot give more access than the member has.
  */
 export const scopedIdentity = {
   members(store: MemberStore, scope: OrganizationScope): MemberStore {
@@ -26,7 +26,7 @@ export const scopedIdentity = {
         return await store.create(member, by);
       },
       get,
-      // The search covers all organizations, because names and addresses must be unique among all.
+      // The search covers all organizations, because names and addresses must be unique among all members.
       find: (by) => store.find(by),
       list: async () => (await store.list()).filter(isOwn),
       async update(id, change, note) {

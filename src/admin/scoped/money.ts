@@ -12,8 +12,8 @@ import {
 import type { PriceStore } from "../prices/store-port.ts";
 
 /**
- * Prices, budgets and the ledger. Everybody may read default prices. Only members of all organizations set and correct
- * what an organization pays, because its own members would decide about their own debts.
+ * Prices, budgets and the ledger. Everybody may read default prices. Only members of all organizations set prices and
+ * correct charges, because an organization's own members would decide about their own debts.
  */
 export const scopedMoney = {
   prices: (store: PriceStore, scope: OrganizationScope): PriceStore => ({

@@ -46,8 +46,8 @@ export async function listOwn<Record extends { createdAt: number }>(
 }
 
 /**
- * Returns a list function whose filter is narrowed to the member's organizations. Its result is empty when the filter
- * names another organization.
+ * Returns a list function that shows only the member's organizations. Its result is empty when the filter selects
+ * another organization.
  */
 export function filteredOwn<Filter extends { organizationId?: string | null }, Item>(
   scope: OrganizationScope,

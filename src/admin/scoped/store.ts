@@ -7,9 +7,9 @@ import type { OrganizationScope } from "./scope.ts";
 import type { SignedIn } from "../sign-in/signed-in.ts";
 
 /**
- * Returns the store as a member of only some organizations may use it, which protects even if an operation forgets a
- * check: rows of other organizations cannot be found or written, and shared rows cannot be changed. Members of all
- * organizations get the store itself.
+ * Returns a restricted store for a member of only some organizations. Rows of other organizations cannot be found or
+ * written, and shared rows cannot be changed, even if an operation forgets a check. Members of all organizations get
+ * the store itself.
  */
 export function scopedStore(store: AdminStore, { member, access }: SignedIn): AdminStore {
   const { organizations, role } = access;
@@ -39,7 +39,7 @@ export function scopedStore(store: AdminStore, { member, access }: SignedIn): Ad
   };
 }
 
-/** A missing store, or a missing method of a part, does not compile. */
+/** The type makes a missing store, or a missing method of a store, a compile error. */
 const SCOPED: {
   [Name in keyof AdminStore]: (
     store: AdminStore[Name],

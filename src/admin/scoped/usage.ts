@@ -42,8 +42,8 @@ export const scopedUsage = {
 };
 
 /**
- * Returns a reading whose filter is narrowed to the member's organizations. Its result is empty when the filter names
- * none of them.
+ * Returns a read function that shows only the member's organizations. Its result is empty when the filter selects none
+ * of them.
  */
 function narrowed<Filter extends { organizations?: readonly string[] }, Second, Item>(
   scope: OrganizationScope,

@@ -6,7 +6,7 @@ import type { AdminContext } from "../context.ts";
 const WINDOW_MS = 15 * 60_000;
 const MAX_OF_ACCOUNT = 10;
 const MAX_OF_ADDRESS = 30;
-/** Limit of an IPv6 site (48 bits), which contains 65,536 networks of 64 bits. */
+/** Maximum number of attempts from an IPv6 site (48 bits), which contains 65,536 networks of 64 bits. */
 const MAX_OF_SITE = 100;
 
 /** A sign-in attempt that has been counted. */
@@ -21,14 +21,14 @@ interface Attempt {
 interface Trying {
   name: string;
   address: string;
-  /** A session, or a browser in which the member has signed in before. It has a count of its own. */
+  /** Id of a session, or of a browser in which the member has signed in before. Each has a count of its own. */
   known: string | null;
 }
 
 /**
- * Counts a sign-in attempt before anything is checked, so that simultaneous attempts are all counted. Throws 429 when
- * the account, existing or not, or its network has used up its attempts of a quarter of an hour. Known sessions and
- * browsers have counts of their own, which strangers cannot use up.
+ * Counts a sign-in attempt before anything is checked, so that simultaneous attempts are all counted. Throws 429 after
+ * too many attempts in a quarter of an hour for the account (even if it does not exist) or from the network. Known
+ * sessions and browsers have counts of their own, which strangers cannot use up.
  */
 export async function countAttempt(
   { store, clock }: Pick<AdminContext, "store" | "clock">,

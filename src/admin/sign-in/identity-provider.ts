@@ -40,8 +40,8 @@ export interface IdentityClaims {
 }
 
 /**
- * The changes that end all other ways to sign in: the member's creator knows the earlier password, and may have used
- * somebody else's address.
+ * The changes that disable all other ways to sign in. The member's creator knows the earlier password, and may have
+ * entered somebody else's address.
  */
 const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: null } as const;
 
@@ -49,8 +49,8 @@ type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
  * Opens a session for the member with this identity, otherwise for the member with this verified address, otherwise for
- * a new member if the domain is allowed. The first sign-in by address ends all other ways to sign in. Throws 403 for
- * everybody else and for disabled members. Every outcome is audited.
+ * a new member if the domain is allowed. The first sign-in by address disables all other ways to sign in. Throws 403
+ * for everybody else and for disabled members. Every outcome is audited.
  */
 export async function signInByIdentity(
   context: Stored,
@@ -136,7 +136,7 @@ async function newMember(
 
 /**
  * Returns the highest role that is mapped to one of the groups, otherwise the default role. The name of a group is
- * never taken as a role.
+ * never used as a role.
  */
 function roleOf({ groups }: Pick<IdentityClaims, "groups">, { roles, defaultRole }: IdentitySettings): Role {
   return ROLES.findLast((role) => roles?.[role]?.some((group) => groups.includes(group))) ?? defaultRole;

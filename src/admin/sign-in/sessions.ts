@@ -16,7 +16,7 @@ type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
  * Opens a session for a member who has signed in, and returns its token; only the hash is stored. `member` is the
- * member's state at the sign-in. Throws 401 when the member was changed since, because that change has ended all
+ * member's state at the sign-in. Throws 401 when the member was changed after that, because the change has ended all
  * sessions.
  */
 export async function openSession(

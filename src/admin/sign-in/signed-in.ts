@@ -53,7 +53,7 @@ export function requireSession(caller: Caller): { member: MemberRecord; session:
   throw new AdminError(403, null, "this needs a session: an admin token is not enough");
 }
 
-/** Throws 403 unless the caller has all the access that it gives to a member or token. */
+/** Throws 403 unless the caller has all the access that the caller gives to a member or token. */
 export function requireWithin(caller: Caller, given: Access): void {
   const own = accessOf(caller);
   if (!isAtLeast(own.role, given.role))
@@ -62,7 +62,7 @@ export function requireWithin(caller: Caller, given: Access): void {
     throw new AdminError(403, "organizations", "you can give access to your own organizations only");
 }
 
-/** True for a member of all organizations, who decides what each organization is given. */
+/** True for a caller with access to all organizations, who decides about their models, limits and prices. */
 export function decidesForAll(caller: Caller): boolean {
   return accessOf(caller).organizations === "*";
 }

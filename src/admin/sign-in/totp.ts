@@ -106,8 +106,8 @@ interface OpenedTotp {
 }
 
 /**
- * Returns the secret of a member's second factor. Returns null when the member has none, and when no master key in this
- * process opens it; then only recovery codes are accepted.
+ * Returns the secret of a member's second factor; null when the member has none. Also returns null when no master key
+ * in this process decrypts the secret; then only recovery codes are accepted.
  */
 export async function openSecret(
   { configuration }: TotpOpener,
@@ -123,7 +123,7 @@ export function secretName({ id }: Pick<MemberRecord, "id">): SecretName {
   return { kind: "member", id, field: "totp" };
 }
 
-/** Returns the second factor after accepting a code, which cannot be used again; null for a wrong code. */
+/** Returns the second factor after use of a code, which is then refused; null for a wrong code. */
 export function acceptCode(
   totp: TotpRecord,
   opened: OpenedTotp | null,

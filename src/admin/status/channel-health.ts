@@ -9,7 +9,7 @@ import type { channelHealthSchema } from "./schema.ts";
 
 export type ChannelHealth = z.output<typeof channelHealthSchema>;
 
-/** Time for which sums by month are kept. A channel without any sums was never called within it. */
+/** Time for which sums by month are kept. A channel without any sums was never called within this time. */
 const KEPT_MS = 430 * 24 * 60 * 60_000;
 
 /** Returns the health of each configured channel, based on the same facts as the causes. */

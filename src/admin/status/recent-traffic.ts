@@ -19,12 +19,12 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Time range of the calls that decide the state of a channel. */
 export const RECENT_MS = 15 * MINUTE_MS;
-/** Time within which a failed call counts as failing now. */
+/** Maximum age of a failed call that counts as a current failure. */
 const WINDOW_MS = 5 * MINUTE_MS;
-/** Minimum number of calls of a day from which a usual duration is derived. */
+/** Minimum number of calls in a day for which a usual duration is known. */
 const MIN_USUAL = 20;
 
-/** Reads the sums that decide the state: the rows of a few minutes and of a day's hours. */
+/** Reads the sums that decide the state: by minute for the last minutes, and by hour for the last day. */
 export async function readRecentTraffic(
   { store, running, clock }: AdminContext,
   organizations: readonly string[] | undefined,
@@ -72,12 +72,12 @@ function isFailure({ route, code }: Pick<TrafficSum, "route" | "code">): boolean
   return isKeyOf(ERROR_CODES, code) && ERROR_CODES[code].status >= 500;
 }
 
-/** The failures among the newest of some sums. */
+/** Numbers about the failures in the newest sums. */
 export interface Failures {
   failed: number;
   all: number;
   minutes: number;
-  /** Start of the first minute since which every minute had failures. */
+  /** Start of the earliest minute of the trouble, as `troubleSince` returns it. */
   since: number;
   /** The code or outcome that most failures have. */
   code: string;
@@ -93,7 +93,7 @@ const MANY = { failed: 5, share: 0.1 };
 
 /**
  * Returns the failures among the newest calls or requests; null when there are too few failures. Counts only as many
- * minutes as are needed to see ten calls, and at most five minutes, so that trouble that is over is soon forgotten.
+ * minutes as are needed to see ten calls, and at most five minutes, so that past trouble is soon ignored.
  */
 export function recentFailures(sums: readonly TrafficSum[], now: number): Failures | null {
   const byMinute = Map.groupBy(sums, ({ at }) => at);
@@ -116,7 +116,7 @@ export function recentFailures(sums: readonly TrafficSum[], now: number): Failur
   return { failed, all, minutes, since: troubleSince(byMinute, newest), code: mostOf(failures) };
 }
 
-/** Returns the start of the first minute since which at least a tenth failed in each minute. */
+/** Returns the start of the earliest minute from which on at least a tenth failed in every minute. */
 function troubleSince(
   byMinute: ReadonlyMap<number, readonly TrafficSum[]>,
   newest: readonly number[],

@@ -16,16 +16,16 @@ import { priceCauses, requestCauses, slowCauses, vendorCauses } from "./traffic-
 
 type Status = z.output<typeof statusSchema>;
 
-/** Maximum number of reported causes. Further ones would say nothing new. */
+/** Maximum number of reported causes. More causes would give no new information. */
 const MAX_CAUSES = 100;
 const MAX_ALERTS = 20;
 /** Time after which a database that has not answered counts as unavailable. */
 const READ_MS = 5_000;
 
 /**
- * Decides whether all is well now, for the installation or one organization. Overview, channels, alerts and `/readyz`
- * all use this verdict. A member of only some organizations learns what concerns these. While the database is
- * unavailable, the verdict is based on what this process knows itself.
+ * Returns the current state of the installation or of one organization. Overview, channels, alerts and `/readyz` all
+ * use this state. A member of only some organizations gets only the causes that concern these. While the database is
+ * unavailable, only the facts of this process decide the state.
  */
 export async function readStatus(
   context: AdminContext,
@@ -52,7 +52,7 @@ export async function readStatus(
 interface Scope {
   /** Organizations whose state is decided; undefined for all. */
   organizations: readonly string[] | undefined;
-  /** True when the state includes what concerns no single organization, such as a channel that nobody calls. */
+  /** True when the state includes causes that concern no single organization, such as a channel that nobody calls. */
   isOfAll: boolean;
 }
 
@@ -169,7 +169,7 @@ function alertCause({ alertName, organizationId, message, firedAt }: AlertEvent)
   };
 }
 
-/** Returns nothing instead of a refusal: a member of only some organizations does not see the money of all. */
+/** Returns an empty list for a 403: a member of only some organizations does not see the money of all. */
 function nothingWhereRefused(error: unknown): never[] {
   if (error instanceof AdminError && error.status === 403) return [];
   throw error;

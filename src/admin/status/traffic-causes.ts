@@ -7,10 +7,10 @@ import { trafficView } from "../usage/totals.ts";
 import { recentFailures, RECENT_MS, type RecentTraffic } from "./recent-traffic.ts";
 
 const MINUTE_MS = 60_000;
-/** Share of failed requests from which an organization counts as losing most of them. */
+/** Minimum share of failed requests at which the cause is critical. */
 const MOST = 0.5;
 
-/** Returns the models of channels whose calls fail. */
+/** Returns causes for the models of channels whose calls fail. */
 export function vendorCauses({ calls }: RecentTraffic, now: number): StatusCause[] {
   const groups = Map.groupBy(calls, ({ channel, model }) => `${channel} ${model}`);
   return [...groups.values()].flatMap((sums): StatusCause[] => {
@@ -33,7 +33,7 @@ export function vendorCauses({ calls }: RecentTraffic, now: number): StatusCause
   });
 }
 
-/** Returns the organizations whose requests fail at the gateway or its vendors. */
+/** Returns causes for the organizations whose requests fail at the gateway or its vendors. */
 export function requestCauses({ requests }: RecentTraffic, now: number): StatusCause[] {
   const groups = Map.groupBy(requests, ({ organizationId }) => organizationId);
   return [...groups].flatMap(([organizationId, sums]): StatusCause[] => {
@@ -67,8 +67,8 @@ const TIMES_USUAL = 8;
 const UNKNOWN_MS = MINUTE_MS;
 
 /**
- * Returns channels that are slow: several calls have waited longer than the bound, or the median duration of the last
- * calls was at least half of it.
+ * Returns causes for slow channels: several calls have waited longer than the bound, or the median duration of the last
+ * calls was at least half of the bound.
  */
 export function slowCauses(
   { calls, usualMs }: RecentTraffic,
@@ -107,7 +107,7 @@ export function slowCauses(
   });
 }
 
-/** Returns models that organizations have requested lately and that still have no price in their currency. */
+/** Returns causes for recently requested models that have no price in the organization's currency. */
 export async function priceCauses(
   { store, catalogue, clock }: AdminContext,
   { requests }: RecentTraffic,

@@ -22,7 +22,7 @@ const TOUCH_MS = 60_000;
 
 /**
  * Creates an admin token, which is returned only now. Throws 403 for more access than the caller has. Also throws 403
- * when the caller uses a token itself, because a leaked token could otherwise be replaced before it ends.
+ * when the caller itself uses a token, because a leaked token could otherwise be replaced before it ends.
  */
 export async function createAdminToken(
   context: AdminContext,
@@ -59,7 +59,7 @@ export async function listAdminTokens(context: AdminContext): Promise<AdminToken
 }
 
 /**
- * Removes an admin token, which is refused from now on. Throws 404 for an unknown token and for that of another member.
+ * Removes an admin token. It is refused from now on. Throws 404 for an unknown token and for that of another member.
  */
 export async function removeAdminToken(context: AdminContext, id: string): Promise<void> {
   const { member } = requireMember(context);
@@ -70,8 +70,8 @@ export async function removeAdminToken(context: AdminContext, id: string): Promi
 }
 
 /**
- * Returns the member and the rights of an admin token. Throws 401 for an unknown or expired token and for a disabled
- * member's.
+ * Returns the member and the rights of an admin token. Throws 401 for an unknown or expired token, and for the token of
+ * a disabled member.
  */
 export async function readAdminToken(
   { store, clock }: Pick<AdminContext, "store" | "clock">,

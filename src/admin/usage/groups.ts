@@ -57,7 +57,7 @@ export function unchargedOf({ errors, charged }: CountSum): number {
   return errors - charged;
 }
 
-/** Adds a count of each sum to the total of the sum's group, which `nameOf` returns. */
+/** Returns the total of `count` for each group. `nameOf` returns the group of a sum. */
 export function countBy<Sum>(
   sums: readonly Sum[],
   nameOf: (sum: Sum) => string,

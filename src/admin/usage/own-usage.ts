@@ -21,9 +21,7 @@ interface UsageOwner {
 
 type Stores = Pick<AdminStore, "usage" | "budgets" | "requests">;
 
-/**
- * Returns what the user of a key may see: usage of the last days, what its budgets have left, and its last requests.
- */
+/** Returns data for the user of a key: recent usage, remaining amounts of its budgets, and its last requests. */
 export async function readOwnUsage(
   store: Stores,
   { keyId, currency, budgets }: UsageOwner,

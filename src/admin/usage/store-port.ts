@@ -6,15 +6,15 @@ import type { TokenCategory } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { LedgerPosition } from "../ledger/store-port.ts";
 
-/** Sums of the ledger and of traffic. They are stored and updated together with what they sum up. */
+/** Sums of the ledger and of traffic. The sums are stored and not computed at the reading. */
 export interface UsageStore {
   /** Returns sums of ledger entries by the dimensions in `by`. The names of all other dimensions are empty. */
   sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;
-  /** Returns the same sums, but only the most requested figures. */
+  /** Returns the same sums as `sums`, but only the figures that are needed most often. */
   spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
   /** Returns counts of requests. A count of calls to vendors has the route `attempt`. */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
-  /** Returns the same counts without durations. Only failed requests have a key; it is empty for all others. */
+  /** Returns the same counts as `traffic`, but without durations. `keyId` is empty for requests that did not fail. */
   counts(range: UsageRange, by: readonly TrafficDimension[]): Promise<CountSum[]>;
   /** Adds the counts of a process. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
@@ -36,13 +36,13 @@ export interface UsageRange {
   keys?: readonly string[];
   models?: readonly string[];
   channels?: readonly string[];
-  /** Only the sums of the ledger know sources and clients. */
+  /** Only the sums of the ledger have sources and clients. */
   sources?: readonly string[];
   clients?: readonly string[];
 }
 
 export type UsageDimension = "at" | "organizationId" | "keyId" | "model" | "channel" | "source" | "client";
-/** Dimensions of traffic, which does not know sources and clients. */
+/** Dimensions of traffic, which has no sources and clients. */
 export type TrafficDimension = Exclude<UsageDimension, "source" | "client"> | "route" | "code";
 
 /** Names of a sum. A name is empty when its dimension was not requested or has no value. */
@@ -109,7 +109,7 @@ export interface RequestRecord {
   /** Source as in the ledger. */
   source: string | null;
   model: string | null;
-  /** The model name that the caller gave, if no model has it; shortened. */
+  /** The model name that the caller gave, if no model has this name; shortened. */
   askedModel: string | null;
   /** The first product in the caller's `user-agent`, such as `OpenAI/Python`; shortened. */
   client: string | null;

@@ -115,8 +115,8 @@ export async function readUsage(
 }
 
 /**
- * Counts the requests of each group and the failed ones. If only the ledger knows the groups (`counted` is null),
- * failed requests belong to none; `unnamed` counts those that are not in the ledger.
+ * Counts all requests and the failed requests of each group. If only the ledger has the groups (`counted` is null),
+ * failed requests belong to no group. `unnamed` counts the failed requests that are not in the ledger.
  */
 async function countRequests(
   { store: { usage } }: AdminContext,

@@ -20,7 +20,7 @@ export function maskedAddress(address: string): string {
   return url.pathname === "/" && url.search === "" ? address : `${url.origin}/${MASK}`;
 }
 
-/** True for an address that was read with a mask. */
+/** True for an address that contains the mask. */
 export function isMasked(address: string): boolean {
   return address.includes(MASK) || address.includes(encodeURI(MASK));
 }

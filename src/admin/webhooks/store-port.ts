@@ -18,8 +18,8 @@ export interface WebhookStore {
   /** Removes an endpoint. Returns false when there is none. */
   remove(id: string, by: Actor): Promise<boolean>;
   /**
-   * Gives an endpoint a new secret. The earlier one also signs during the overlap. Returns false when there is no such
-   * endpoint, or when its messages are not signed.
+   * Gives an endpoint a new secret. The earlier secret also signs during the overlap. Returns false when there is no
+   * such endpoint, or when its messages are not signed.
    */
   rotate(id: string, secret: string, overlapMs: number, by: Actor): Promise<boolean>;
   /** Returns a page of messages, newest first. */

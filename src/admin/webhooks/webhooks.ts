@@ -24,8 +24,8 @@ const SECRET_BYTES = 32;
 const MAX_WEBHOOKS = 20;
 
 /**
- * Adds an endpoint. Returns the secret of an endpoint whose messages are signed, which is shown only now. An endpoint
- * without a `url` has the secret that signs messages to the `webhook_url` of jobs; an organization has one such secret.
+ * Adds an endpoint. Returns its secret if its messages are signed; the secret is shown only once. An endpoint without a
+ * `url` has the secret that signs messages to the `webhook_url` of jobs; an organization has one such secret.
  */
 export async function addWebhook(
   context: AdminContext,
@@ -69,7 +69,7 @@ export async function addWebhook(
 const NOT_ALLOWED =
   "must lead to a public address, or to one of `server.allowed_networks`, and never to a link-local or metadata address";
 
-/** True for a link to an address that is allowed. Names in allowed networks are looked up when they are called. */
+/** True for a link to an allowed address. Host names in allowed networks are looked up only when they are called. */
 function isReachable(url: string, networks: readonly string[]): boolean {
   if (readLink(url)) return true;
   const link = networks.length === 0 ? null : readAddress(url);
@@ -94,7 +94,7 @@ export async function removeWebhook({ store, by }: AdminContext, id: string): Pr
   if (!(await store.webhooks.remove(id, by))) throw unknown(id);
 }
 
-/** Gives an endpoint a new secret and returns it. The earlier one also signs until the overlap has passed. */
+/** Gives an endpoint a new secret and returns it. The earlier secret also signs until the overlap has passed. */
 export async function rotateWebhook(
   { store, by }: AdminContext,
   id: string,
