@@ -18,8 +18,8 @@ interface StreamToBegin extends Pick<RelayedStream, "ignored"> {
 }
 
 /**
- * Returns a stream whose response begins before its first content. It keeps the connection alive while targets are
- * called, then passes the client on to the stream that has content; when there is none, it ends with the error event.
+ * Returns a stream whose response begins before its first content. It sends keep-alive frames while targets are called.
+ * Once a target's stream has content, it sends that stream; if no target has content, it ends with the error event.
  */
 export function beginStream(begun: StreamToBegin): RelayedStream {
   const ended = begun.opening.then(
@@ -30,8 +30,8 @@ export function beginStream(begun: StreamToBegin): RelayedStream {
 }
 
 /**
- * Appends the retry delay to the message, in the words that Codex reads. The headers have been sent already, so there
- * is no `Retry-After`.
+ * Adds the delay before a retry to the message, in the words that Codex reads. The headers have been sent already, so a
+ * `Retry-After` is no longer possible.
  */
 function withRetryHint(error: GatewayError): GatewayError {
   const { code, message, retryAfterSeconds: seconds } = error;
@@ -39,11 +39,11 @@ function withRetryHint(error: GatewayError): GatewayError {
   return new GatewayError(code, `${message} Try again in ${seconds}s.`, { retryAfterSeconds: seconds });
 }
 
-/** Time between a keep-alive frame and an error, so that they arrive apart. */
+/** Minimum time between a keep-alive frame and an error, so that they arrive as separate network chunks. */
 const APART_MS = 50;
 
 class BegunStream implements BodyWriter {
-  /** Set to null at the first content, because it keeps the request in memory. */
+  /** Set to null at the first content, because the object references the whole request. */
   #begun: StreamToBegin | null;
   #alive: Deadline | null = null;
   /** Time of the last keep-alive frame. */
@@ -78,15 +78,13 @@ class BegunStream implements BodyWriter {
     return this.#opened.writer.run(client);
   }
 
-  /** Does not abort the vendor's call: until the first content, the call itself watches the client's signal. */
+  /** Before the first content the vendor's call is not aborted here: it watches the client's signal itself. */
   cancel(): void {
     this.#isCancelled = true;
     this.#opened?.writer.cancel();
   }
 
-  /**
-   * Sends a keep-alive frame. The first one also sends the response's head, which waits for the first byte of the body.
-   */
+  /** Sends a keep-alive frame. The first frame also makes the runtime send the response's status and headers. */
   #keepAlive(client: Client, begun: StreamToBegin): void {
     if (this.#isCancelled) return;
     client.write(begun.keepAliveFrame);

@@ -18,7 +18,7 @@ interface RoutedRequest {
 interface RouteCall<Reply> {
   /** Targets in calling order. */
   targets: readonly Target[];
-  /** The target to call next after a timeout. */
+  /** The target to call next if a call times out. */
   afterTimeout?: Target | null;
   /** The model's context in tokens; absent when it is unknown or does not matter. */
   contextWindow?: number;
@@ -29,20 +29,20 @@ interface RouteCall<Reply> {
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /**
-   * Settles the call that was running when the client disconnected. For text the tokens are charged; for images only
-   * the cost is recorded. May return an error to throw instead.
+   * Settles the call that was running when the client disconnected: text is charged by its tokens; for images only the
+   * cost is recorded. May return an error, which is then thrown in place of `ClientDisconnected`.
    */
   settleAbandoned?(): Promise<void> | Error | undefined;
 }
 
-/** Notes the caller's fields that are not sent to a target. Throws for the first of them when the caller is strict. */
+/** Records on the call the fields that are not sent to its target. For a strict caller, throws about the first. */
 export function noteIgnored({ isStrict }: RequestContext, call: Call, names: readonly string[]): void {
   const [first] = names;
   if (first !== undefined && isStrict) throw untranslatable(first);
   call.ignoredParams = names;
 }
 
-/** Calls the route's targets. When the client disconnects meanwhile, settles the call that was sent for it. */
+/** Calls the route's targets. If the client disconnects during a call that was sent, settles that call. */
 export async function callRoute<Reply>(
   core: Core,
   { context, model, signal }: RoutedRequest,

@@ -9,7 +9,7 @@ import type { DetachedCalls } from "./routing/call.ts";
 import type { Failover } from "./routing/failover.ts";
 import type { Timeouts } from "../domain/channel.ts";
 
-/** The parts that all pipelines share; opened once for a process. */
+/** The parts that all pipelines share. A process opens them once. */
 export interface Core {
   snapshot: Snapshot;
   upstreams: Upstreams;
@@ -26,8 +26,8 @@ export interface Core {
   /** Default timeouts of each pipeline; a channel may set its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
   /**
-   * Time without content after which a stream's response begins anyway; from then until its content, the interval of
-   * its keep-alive frames.
+   * Time without content after which the response of a stream begins anyway. It is also the interval of the keep-alive
+   * frames from then until the first content.
    */
   firstByteMs: number;
   /** Returns a random number from 0 up to 1. */

@@ -31,8 +31,8 @@ type TokenCount = { limitState: LimitGrant["limitState"] } & (
 );
 
 /**
- * Counts the tokens of a request at a vendor that speaks the caller's protocol and offers counting. A count is free;
- * only the limit on requests applies. Throws a `GatewayError` or an `UpstreamError` as the request itself would.
+ * Counts the tokens of a request at a vendor that speaks the caller's protocol and offers counting. Counting is free;
+ * only the limit on requests applies. Throws a `GatewayError` or an `UpstreamError`, as serving the request would.
  */
 export async function countTokens(
   core: Core,
@@ -71,7 +71,7 @@ export async function countTokens(
   return { text: committed.reply, tokens: null, limitState: grant.limitState };
 }
 
-/** True when the server speaks the protocol but has no path for counting. */
+/** True when the vendor's server speaks the protocol but has no endpoint for counting. */
 function countsNothing(error: unknown): boolean {
   return error instanceof UpstreamError && error.kind === "broken" && error.status === 404;
 }

@@ -1,8 +1,8 @@
-/** The store is unavailable: the database or the storage of pictures. */
+/** The error when the database or the storage of pictures is unavailable. */
 export class DependencyError extends Error {
   override readonly name = "DependencyError";
   readonly dependency: "database" | "blobs";
-  /** Advice to the operator if waiting does not help; null otherwise. */
+  /** Advice to the operator when waiting does not help; null otherwise. */
   readonly advice: string | null;
 
   constructor(

@@ -99,7 +99,7 @@ async function settleAbandoned(
   admitted.settle({ target, usage: usage(), flags: ["partial", "caller_gone"] });
 }
 
-/** Returns the caller's fields that are not sent to a vendor. */
+/** Returns the caller's fields that this vendor is not sent. */
 function untoldFields(
   { foreign }: EmbeddingsPayload,
   { takesPurposes }: Pick<EmbeddingUpstream, "takesPurposes">,

@@ -6,9 +6,9 @@ import { callerError } from "./routing/caller-error.ts";
 const RETRY_SECONDS = 2;
 
 /**
- * Returns the error that a caller receives for a thrown value: a deliberate error unchanged, a vendor's failure without
- * the vendor's name, 503 for an unavailable dependency or resource of this machine, else `internal_error` without
- * details.
+ * Returns the error that a caller receives for a thrown value. A `GatewayError` is returned unchanged. A vendor's
+ * failure loses the vendor's name. An unavailable dependency or exhausted resource of this machine becomes a 503.
+ * Everything else becomes `internal_error` without details.
  */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
@@ -25,9 +25,7 @@ function unavailable(message: string, cause: unknown): GatewayError {
   return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: RETRY_SECONDS, cause });
 }
 
-/**
- * True for a full or read-only disk and for exhausted file handles: the machine lacks something, and the code is right.
- */
+/** True when the disk is full or read-only or no file handle is left: the machine lacks a resource. */
 function isExhaustedResource(thrown: unknown): boolean {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   return typeof code === "string" && /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE)$/.test(code);

@@ -159,7 +159,7 @@ test("a budget that covers one picture of two calls nobody", async () => {
 });
 
 describe("a client that disconnects", () => {
-  /** A vendor that makes pictures after the client has disconnected, or never. */
+  /** Starts a request whose client disconnects. The vendor finishes its pictures afterwards, or never. */
   function openAbandoned(settings: Partial<OrganizationSettings>, ends: boolean, orphanCostCap?: bigint) {
     const client = new AbortController();
     const upstream: ImageUpstream = {

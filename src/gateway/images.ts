@@ -45,19 +45,19 @@ export interface ImageOutcome {
   /** Number of images requested; fewer may have been delivered. */
   requested: number;
   limitState: LimitGrant["limitState"];
-  /** Fields without effect, for the header `x-gateway-ignored-params`. */
+  /** Fields that had no effect. The header `x-gateway-ignored-params` lists them. */
   ignored: readonly string[];
 }
 
 interface ImageSurroundings {
   /** Base address of links. */
   base: string;
-  /** Holds the files of the request and of the vendor's reply. It must outlast the delivery. */
+  /** Contains the files of the request and of the vendor's reply. It must exist until the pictures are delivered. */
   spool: Spool;
   run?: ImageRun;
 }
 
-/** Callbacks with which the worker of a job follows the vendor's calls. An error that they throw ends the request. */
+/** Callbacks for the vendor calls of a job. An error that a callback throws ends the request. */
 export interface ImageRun {
   /** Awaited before each call; when it throws, nothing is sent. */
   onCall(target: Target): Promise<void>;
@@ -69,8 +69,8 @@ export interface ImageRun {
 }
 
 /**
- * Serves an image request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
- * `ClientDisconnected` when the client is no longer connected.
+ * Serves an image request. Throws a `GatewayError`, an `UpstreamError` when no target served the request, and
+ * `ClientDisconnected` when the client has disconnected.
  */
 export async function handleImages(
   core: ImageCore,
@@ -83,13 +83,13 @@ export async function handleImages(
   return await makeImages(core, admission, request, surroundings);
 }
 
-/** Refuses links that could not be stored, before a vendor is paid for their pictures. */
+/** Refuses a request for links when pictures cannot be stored, before a vendor is paid for them. */
 export function requireStorage(core: ImageCore, { principal }: RequestContext, request: ImageRequest): void {
   const { settings } = principal.organization;
   if (deliveryKind(request, settings).isLinked && !core.blobs.isAvailable()) throw noStorage();
 }
 
-/** Generates and settles the pictures of an admitted request. Throws as `handleImages` does. */
+/** Generates the pictures of an admitted request and settles it. Throws as `handleImages` does. */
 export async function makeImages(
   core: ImageCore,
   admission: ImageAdmission,
@@ -157,7 +157,7 @@ function callVendors(
     totalMs: core.timeouts.image.totalMs,
     failsOver: (error) => {
       // The vendor may still make the picture and charge for it, so another target is called only if the organization
-      // wants that.
+      // has chosen that.
       if (error.kind === "timeout" && error.isAmbiguous) return fallbackAfterMs !== null;
       return mayFailOver(error, failOverRefusals);
     },
@@ -165,8 +165,8 @@ function callVendors(
       await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
-      // If the organization sets a shorter limit, it leaves time for another target; when no other target could take
-      // over, the channel's limit applies.
+      // When the organization sets a shorter limit and the time ends, another target is called if there is one. Without
+      // one, the channel's own limit applies.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const parts = {
         model,
@@ -200,7 +200,7 @@ function orderFor(
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
-/** Charges the settings that took effect, but never more than was held. Throws when the charge cannot be recorded. */
+/** Charges by the settings that took effect, but at most what was held. Throws when the charge cannot be recorded. */
 function settle(
   { admitted, fitted, quote }: ImageAdmission,
   target: Target,
@@ -228,13 +228,14 @@ function settle(
   admitted.settle({ target, usage, requested: requestedUsage(quote, count), flags });
 }
 
-/** True when the client has disconnected and its organization does not want the pictures read to the end. */
+/** True when the client has disconnected and its organization does not want replies read to their end. */
 function isAbandoned({ signal, principal }: RequestContext): boolean {
   return signal.aborted && principal.organization.settings.callerGone === "abort";
 }
 
 /**
- * Charges nothing for a vendor call whose client disconnected or whose process ended, but records its estimated cost.
+ * Settles a vendor call whose client disconnected or whose process ended. Charges nothing but records the estimated
+ * cost.
  */
 export function abandon(
   { admitted, quote }: Pick<ImageAdmission, "admitted" | "quote">,

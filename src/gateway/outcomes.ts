@@ -1,16 +1,16 @@
-/** Outcomes of requests with an idempotency key, for 24 hours. Methods throw a `DependencyError`. */
+/** Stores the outcomes of requests with an idempotency key for 24 hours. Methods throw a `DependencyError`. */
 export interface OutcomeStore {
-  /** Claims the key for a request, unless another request holds it. The claim lasts a minute from its last renewal. */
+  /** Claims the key for a request unless another has claimed it. The claim ends a minute after its last renewal. */
   claim(claim: Claim, fingerprint: string): Promise<ClaimResult>;
   renew(claim: Claim): Promise<void>;
   /**
-   * True when the body of an outcome may be kept. If so, its bytes are counted at once; an organization can add only a
-   * limited number of bytes between two sweeps.
+   * True when the body of an outcome may be kept. If so, its bytes are counted at once. Until old outcomes are next
+   * removed, an organization can add only a limited number of bytes.
    */
   admits(organizationId: string, bytes: number): boolean;
-  /** Stores the outcome if the claim is still held. */
+  /** Stores the outcome if the request still has the claim. */
   complete(claim: Claim, outcome: Outcome): Promise<void>;
-  /** Gives the key back, so that the next request with it runs. */
+  /** Ends the claim, so that the next request with the key runs. */
   release(claim: Claim): Promise<void>;
 }
 
@@ -21,13 +21,13 @@ export interface Claim {
   key: string;
   /** New for every request. */
   id: string;
-  /** Organization whose outcomes are bounded together; null for administrative operations of members. */
+  /** Organization whose outcomes share one size limit; null for administrative operations of members. */
   organizationId: string | null;
 }
 
 export type ClaimResult =
   | { kind: "claimed" }
-  /** Another request holds the key and still runs. */
+  /** Another request has claimed the key and still runs. */
   | { kind: "running" }
   /** The key belongs to a request with other content. */
   | { kind: "other" }

@@ -29,15 +29,15 @@ interface ReferenceSurroundings {
   signal: AbortSignal;
 }
 
-/** Maximum of every reference, uploaded, inline or linked: 35 MiB. */
+/** Maximum bytes of each reference, whether uploaded, inline or linked: 35 MiB. */
 const MAX_BYTES = 36_700_160;
 /** Links of one request that are fetched in parallel. */
 const FETCHES_AT_ONCE = 4;
 
 /**
- * Prepares references and mask: fetches links through the safe fetch, reads types from the bytes, refuses
- * decompression bombs by their headers and decodes the others to their end. Throws a `GatewayError` whose message names
- * the image to change.
+ * Prepares references and mask: fetches links through the safe fetch and reads the types from the bytes. Refuses
+ * decompression bombs by their headers; decodes all other pictures completely. Throws a `GatewayError` whose message
+ * names the image to change.
  */
 export async function prepareReferences(
   settings: ReferenceSettings,
@@ -61,14 +61,14 @@ export async function prepareReferences(
   return { references, ...(mask && { mask: await readMask(mask, first, { slots, signal }) }) };
 }
 
-/** Returns the name of a picture in messages. */
+/** Returns the name that error messages give a picture. */
 function nameOf(param: "image" | "mask", index: number, count: number): string {
   return param === "mask" ? "The mask" : count === 1 ? "The image" : `Image ${index + 1} of ${count}`;
 }
 
 /**
- * Checks references and mask before links are fetched and without decoding: the structure of pictures that came with
- * the request, the form of links, and that links to own results have not expired. Throws as `prepareReferences` does.
+ * Checks references and mask without decoding and without fetching links: the structure of pictures that came with the
+ * request, the form of links, and the expiry of links to the gateway's own results. Throws as `prepareReferences` does.
  */
 export async function checkReferences(
   settings: Pick<ReferenceSettings, "blobs" | "links">,
@@ -180,8 +180,8 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 }
 
 /**
- * Returns the picture of a link to one of the gateway's own results, read from storage: null when it has expired,
- * undefined for every other link. The signature proves the origin, so the base address before the name does not matter.
+ * Returns the stored picture of a link to one of the gateway's own results: null when it has expired, undefined for
+ * every other link. The signature proves the origin, so the address before the name is not checked.
  */
 function ownResult(
   { links, blobs }: Pick<ReferenceSettings, "blobs" | "links">,
@@ -201,7 +201,7 @@ function expired({ param, name }: Pick<LinkRequest, "name" | "param">): never {
   throw new GatewayError("image_fetch_failed", message, { param });
 }
 
-/** The message reveals nothing about the host behind the link. */
+/** Returns the error for a failed fetch. Its message reveals nothing about the host behind the link. */
 function refusal(cause: SafeFetchError, { param, name }: LinkRequest): GatewayError {
   switch (cause.reason) {
     case "not_allowed":

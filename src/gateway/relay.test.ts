@@ -15,7 +15,7 @@ const word = (content: string, finish_reason: string | null = null): Uint8Array<
   event({ id: "c", model: "m", choices: [{ index: 0, delta: { content }, finish_reason }] });
 const DONE = Buffer.from("data: [DONE]\n\n");
 
-/** An upstream that sends these chunks and then ends, or is silent until the call is aborted. */
+/** An upstream that sends these chunks. Then it ends, or is silent until the call is aborted. */
 function upstream(
   chunks: readonly Uint8Array<ArrayBuffer>[],
   { signal }: Call,
@@ -42,7 +42,7 @@ interface StartOptions {
   idleMs?: number;
   isCheckpointBroken?: boolean;
   settling?: Promise<void>;
-  /** The client disconnects before it reads the body. */
+  /** True when the client disconnects before it reads the body. */
   isDisconnected?: boolean;
 }
 
@@ -127,8 +127,8 @@ describe("a relayed stream", () => {
     const caller = body.getReader();
     await caller.read();
     await Bun.sleep(60);
-    // The test waits longer than the maximum silence of an upstream: time in which the client does not read does not
-    // count as such silence.
+    // The test waits longer than the maximum silence of an upstream. Time in which the client does not read is not such
+    // silence.
     expect(reader.reads).toBeLessThan(100);
     expect((await caller.read()).done).toBe(false);
     await caller.cancel();
@@ -159,7 +159,7 @@ describe("when the client disconnects", () => {
     await caller.cancel();
     expect(await ended).toMatchObject({ kind: "cut", isClientDisconnected: true });
     expect(call.signal.reason).toBeInstanceOf(ClientDisconnected);
-    // The aborted read has failed by then.
+    // The aborted read fails during this wait.
     await sleep(1);
     expect(ends).toHaveLength(1);
   });

@@ -24,20 +24,18 @@ export interface Relay {
   idleMs: number;
   /** True when the upstream is read to its end after the client has disconnected. */
   isDetachable: boolean;
-  /** True when the rest of the body is also read after the client has disconnected, because the outcome is kept. */
+  /** True when the rest of the body is read even after the client has disconnected, because the outcome is kept. */
   isKept: boolean;
   /**
-   * Called before `end`, except when the client's disconnection, or a failure before the client reads, ends the stream.
-   * Counts what the vendor did not report; null when that needs no time.
+   * Counts the tokens that the vendor did not report; null when no time is needed. Called before `end`, except when the
+   * client's disconnection, or a failure before the client reads, ends the stream.
    */
   refine(): Promise<void> | null;
-  /** Called about every two seconds while the stream runs. */
+  /** Called at most every two seconds, while the stream runs and has new data. */
   checkpoint(): void;
-  /** Called exactly once, before the ending is sent. Returns an error event to send in its place, or null. */
+  /** Called exactly once, before the last bytes. Returns an error event to replace the normal ending, or null. */
   end(how: StreamEnd): Uint8Array | null;
-  /**
-   * Called after `end`. The ending is sent once the promise has resolved; undefined when there is nothing to wait for.
-   */
+  /** Called after `end`. The last bytes are sent once the promise resolves; undefined when nothing needs a wait. */
   settling(): Promise<void> | undefined;
 }
 
@@ -47,18 +45,18 @@ export type StreamEnd = { isClientDisconnected: boolean } & (
 
 /** Writes a response body to the client. */
 export interface BodyWriter {
-  /** Called once the client reads. Resolves after the last byte; never rejects. */
+  /** Called when the client begins to read. Resolves after the last byte; never rejects. */
   run(client: Client): Promise<void>;
-  /** The client disconnected. */
+  /** Called when the client has disconnected. */
   cancel(): void;
 }
 
-/** The sink of the client's bytes. */
+/** The object to which the client's bytes are written. */
 export type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
 
-/** Returns the response body that a writer writes. */
+/** Returns a response body whose bytes the writer writes. */
 export function bodyOf(writer: BodyWriter): ReadableStream<Uint8Array> {
-  // A direct stream queues nothing, so a frame costs the fewest steps. `write` returns a promise while the client reads
+  // A direct stream has no queue, so it adds the least work per frame. `write` returns a promise while the client reads
   // too slowly.
   return new ReadableStream({
     type: "direct",
@@ -68,7 +66,7 @@ export function bodyOf(writer: BodyWriter): ReadableStream<Uint8Array> {
 }
 
 /**
- * Writes upstream bytes as fast as the client reads them and no faster. The body always ends with the protocol's own
+ * Forwards upstream bytes at the speed at which the client reads. The body always ends with the protocol's normal
  * ending or with an error event.
  */
 export function relay(options: Relay): BodyWriter {
@@ -84,8 +82,8 @@ class RunningRelay implements BodyWriter {
   #hasEnded = false;
   #isClientDisconnected = false;
   /**
-   * Monotonic milliseconds since which the relay waits for the upstream, or at first for the client to connect its
-   * reader; null while it waits for the client to read on or while its usage is counted.
+   * Monotonic milliseconds at which the current wait for the upstream began; at first, the wait for the client to begin
+   * reading. Null while the relay waits for a client that reads slowly, and while the usage is counted.
    */
   #waitingSince: number | null = performance.now();
   /** Time of the last keep-alive frame. */
@@ -96,8 +94,8 @@ class RunningRelay implements BodyWriter {
   #isCutOnAbort = false;
   #isCut = false;
   /**
-   * Bytes of the stream up to the first content. Null once they are sent, because they are a view of a buffer of the
-   * vendor's connection, which would stay in memory.
+   * Bytes of the stream up to the first content. Set to null once they are sent: they are a view of the vendor
+   * connection's buffer and would keep that buffer in memory.
    */
   #head: Uint8Array | null;
 
@@ -111,8 +109,8 @@ class RunningRelay implements BodyWriter {
     if (this.#client || this.#hasEnded) return client.close();
     const { reader, stream, call, isDetachable } = this.#relay;
     this.#client = client;
-    // From here on the runtime calls `cancel` when the client disconnects, so the call need not watch the client's
-    // signal. The call of a detachable stream watches another signal anyway.
+    // From now on the runtime calls `cancel` when the client disconnects, so the call need not watch the client's
+    // signal. The call of a detachable stream does not watch that signal anyway.
     if (!isDetachable) call.leaveClient();
     let output = this.#head ?? NOTHING;
     this.#head = null;
@@ -153,7 +151,7 @@ class RunningRelay implements BodyWriter {
     this.#end({ kind: "cut", error: new ClientDisconnected() });
   }
 
-  /** A client that reads nothing must not outlast the call's timeouts. */
+  /** Cuts the stream when its call is aborted while the client reads nothing, so that the timeouts apply. */
   #cutOnAbort(client: Client): void {
     if (this.#isCutOnAbort) return;
     this.#isCutOnAbort = true;
@@ -180,7 +178,7 @@ class RunningRelay implements BodyWriter {
     if (this.#isCut) return;
     this.#isCut = true;
     const { call } = this.#relay;
-    // The reason is taken now: events while the usage is counted must not replace it.
+    // The reason is read now, because later events, while the usage is counted, must not change it.
     const error = call.reasonOf(thrown);
     if (error instanceof ClientDisconnected) this.#isClientDisconnected = true;
     await this.#refine();
@@ -196,7 +194,7 @@ class RunningRelay implements BodyWriter {
     return this.#hasEnded ? null : this.#relay.refine();
   }
 
-  /** Reads the bytes after the upstream's last event, so that its connection can be reused. */
+  /** Reads the bytes after the upstream's last event, so that the vendor's connection can be reused. */
   async #readRest(): Promise<void> {
     const { reader, call } = this.#relay;
     try {
@@ -204,7 +202,7 @@ class RunningRelay implements BodyWriter {
       while (!(await reader.read()).done);
       call.stopExpecting();
     } catch {
-      // The reply was complete, so the way its connection ends does not matter.
+      // The reply was complete, so a failure here does not matter.
     }
   }
 
@@ -221,8 +219,8 @@ class RunningRelay implements BodyWriter {
   }
 
   /**
-   * Makes a checkpoint of new usage, so that a stalled stream has one too, and ends the call of a silent upstream. The
-   * silence does not include the time in which the client does not read.
+   * Makes a checkpoint of new usage, so that a stalled stream has one too. Ends the call when the upstream is silent
+   * for too long. Time in which the client does not read is not counted as silence.
    */
   #check(): void {
     const { clientSignal, idleMs, checkpoint } = this.#relay;
@@ -247,7 +245,7 @@ class RunningRelay implements BodyWriter {
     this.#watch = this.#watchFor(Math.min(CHECKPOINT_MS, untilKeepAliveMs, idleMs - (now - since)));
   }
 
-  /** Fails the pending wait for the upstream with this error. If nothing waits yet, ends the stream here. */
+  /** Aborts the call, which makes a pending read fail. If the client has not begun to read, ends the stream. */
   #abort(error: Error): void {
     this.#relay.call.abort(error);
     if (!this.#client) this.#end({ kind: "cut", error });

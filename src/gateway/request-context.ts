@@ -6,14 +6,14 @@ import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { RequestTrace } from "../domain/trace.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 
-/** One authenticated request as the core sees it: without HTTP. */
+/** One authenticated request as the core sees it, without anything of HTTP. */
 export interface RequestContext {
   /** The gateway's own id; the key of its ledger entry. */
   id: string;
   /** The caller's `X-Request-Id` if it is usable, else `id`. */
   requestId: string;
   principal: Principal;
-  /** The sender, for the ledger; null for the holder of the key. */
+  /** The member or program that sent the request, for the ledger; null for the holder of the key. */
   source: string | null;
   /** The program that sent the request, as `clientProgram` names it. */
   client: string | null;
@@ -21,11 +21,11 @@ export interface RequestContext {
   grant: LimitGrant;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** True when the outcome is kept for repetitions of the request. */
+  /** True when the outcome is kept, so that a repetition of the request gets it again. */
   isOutcomeKept: boolean;
-  /** True when a field that would have no effect is refused. */
+  /** True when a field that would have no effect must be refused. */
   isStrict: boolean;
-  /** Every call to a vendor, added as it ends. */
+  /** All calls to vendors. Each is added when it ends. */
   attempts: Attempt[];
   facts: RequestFacts;
   /** The request's trace, while traces are exported. */
@@ -33,7 +33,7 @@ export interface RequestContext {
 }
 
 /**
- * Facts that the core learns about a request. The server makes its log record from them; no decision depends on them.
+ * Facts that the core learns about a request. The server writes them into its log record; no decision depends on them.
  */
 export interface RequestFacts {
   /** The model name in the caller's request, unchanged. */
@@ -42,11 +42,11 @@ export interface RequestFacts {
   model: Model | null;
   /** The recorded charge; null until it is recorded. */
   charge: LedgerEntry | null;
-  /** Number of pictures a vendor made beyond those requested; neither delivered nor billed. */
+  /** Number of pictures that the vendor made beyond the requested number. They are neither delivered nor billed. */
   surplus: number;
-  /** Delivered pictures that were stored. */
+  /** The delivered pictures that were stored. */
   pictures: readonly StoredImage[];
-  /** Prompt and reply; null unless the organization has them logged. */
+  /** Prompt and reply; null unless the organization's setting logs them. */
   content: RequestContent | null;
 }
 
@@ -56,7 +56,7 @@ export function newRequestFacts(): RequestFacts {
   return { askedModel: null, model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
 }
 
-/** Begins to record prompt and reply if the request's organization has them logged. */
+/** Begins to record prompt and reply if the organization's setting logs them. */
 export function noteContent({ principal, facts }: RequestContext, prompt: string): void {
   const { promptLogDays } = principal.organization.settings;
   if (promptLogDays !== null) facts.content = new RequestContent(prompt, promptLogDays);

@@ -6,8 +6,8 @@ import type { Price } from "../domain/price.ts";
 import type { PatternMap } from "../lib/pattern-map.ts";
 
 /**
- * The data by which requests are decided, in memory and immutable; after a change a new one replaces it within a
- * second.
+ * The immutable data in memory that decide about requests. Within a second after a change, a new directory replaces the
+ * old one.
  */
 export interface Directory {
   organizations: ReadonlyMap<string, Organization>;
@@ -31,8 +31,8 @@ export interface Directory {
 export interface Snapshot {
   directory(): Directory;
   /**
-   * Returns a known key at once. An unknown hash queries the store and resolves to null when no key has it; `onLookup`
-   * is called before the query and may throw. Rejects with a `DependencyError` when the query fails.
+   * Returns a known key at once. For an unknown hash it queries the store and resolves to null when no key has that
+   * hash. `onLookup` is called before the query and may throw. Rejects with a `DependencyError` when the query fails.
    */
   key(hash: string, onLookup?: () => void): ApiKey | null | Promise<ApiKey | null>;
 }

@@ -14,7 +14,7 @@ import { UsageEstimator, NOTHING_DELIVERED, usageBounds } from "./metering/usage
 import type { Call } from "./routing/call.ts";
 import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";
 
-/** A target's reply: a whole text with its usage, or a stream up to its first content. */
+/** A target's reply: a whole text with its usage, or a stream read up to its first content. */
 export type TargetReply = {
   /** The hints that were not sent to the target, by the caller's names. */
   ignored: readonly string[];
@@ -33,7 +33,7 @@ interface RequestToCall {
 /** A call to one target, ready to be sent. */
 export type PreparedCall = Awaited<ReturnType<typeof prepareCall>>;
 
-/** Builds the vendor's request from the caller's. Throws an `UpstreamError` when this target cannot take it. */
+/** Builds the vendor's request from the caller's request. Throws an `UpstreamError` when the target cannot take it. */
 export async function prepareCall(
   core: Core,
   { payload: requested, coveredTokens, admitted }: RequestToCall,
@@ -81,13 +81,13 @@ export async function prepareCall(
   };
 }
 
-/** Sends a prepared call and reads its reply: a stream up to the first content, a whole reply to its end. */
+/** Sends a prepared call and reads its reply: a stream up to the first content, or a whole reply to its end. */
 export async function sendCall(
   { target, upstream, passage, stream, estimator, headers, timeouts }: PreparedCall,
   call: Call,
 ): Promise<TargetReply> {
   const isStream = stream !== null;
-  // A whole reply has no meaningful first byte: only the total time bounds it.
+  // For a whole reply only the total time is bounded: its first byte says nothing about progress.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
   const { raw, ignored } = passage;
   const { upstreamModel } = target;
@@ -115,7 +115,7 @@ export async function sendCall(
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** Returns the pipeline's timeouts, replaced by those that the channel sets. */
+/** Returns the timeouts of the pipeline. The channel's own timeouts replace them where it sets any. */
 export function timeoutsOf(core: Core, { channel }: Target): Timeouts {
   return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;
 }

@@ -27,15 +27,15 @@ export interface RelayedStream {
   /** The hints that were not sent to the target, by the caller's names. */
   ignored: readonly string[];
   /**
-   * Resolves once the last byte has been sent or cannot be sent any more, with the error that ended the stream early,
-   * or null.
+   * Resolves when the last byte has been sent or can no longer be sent. The value is the error that ended the stream
+   * early, or null.
    */
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
 
 /**
- * Reads a vendor's stream up to its first content. Until then another target can take over; an `UpstreamError` says why
- * this one gave no content.
+ * Reads a vendor's stream up to its first content. Throws an `UpstreamError` when there is none; another target can
+ * then be called.
  */
 export async function openStream(
   source: ByteStream,
@@ -62,7 +62,7 @@ export async function openStream(
   return { reader, stream, head: pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces) };
 }
 
-/** Makes a stream of a whole reply. */
+/** Returns a whole reply in the form of an opened stream. */
 export function openWhole(stream: TextStream, call: Call): OpenedStream {
   const head = stream.push(new Uint8Array(0));
   call.stopExpecting();
@@ -87,7 +87,7 @@ interface RunningStream extends Pick<Committed<unknown>, "target" | "release"> {
   estimator: UsageEstimator;
 }
 
-/** Relays the stream to the client and settles it exactly once, however it ends, before its last bytes go out. */
+/** Relays the stream to the client. Settles it exactly once, however it ends, before its last bytes are sent. */
 export function relayStream(
   core: Core,
   { admitted, committed, dialect, timeouts, estimator, ignored }: StreamToRelay,
@@ -114,8 +114,8 @@ export function relayStream(
 }
 
 /**
- * Returns the callbacks that settle the stream. They are made outside of `relayStream`, so that they keep nothing of
- * its scope in memory while the stream runs.
+ * Returns the callbacks that settle the stream. They are made outside of `relayStream`, so that they do not keep its
+ * local variables in memory while the stream runs.
  */
 function settlementCallbacks(
   running: RunningStream,
@@ -144,7 +144,7 @@ function disconnected({ kind }: StreamEnd): ClientDisconnected {
   return new ClientDisconnected(kind === "complete");
 }
 
-/** Charges what was delivered. Returns the error to send to the client in place of the normal ending. */
+/** Charges what was delivered. Returns an error to send to the client in place of the normal ending, or null. */
 function settle({ admitted, target, stream, release }: RunningStream, how: StreamEnd): GatewayError | null {
   const flags: LedgerFlag[] = how.kind === "complete" ? [] : ["partial"];
   if (how.isClientDisconnected) flags.push("caller_gone");

@@ -15,7 +15,7 @@ import type { TextUpstream, Upstreams } from "./upstreams.ts";
 export const NO_TRAITS: VendorTraits = {};
 
 /**
- * Returns a target's upstreams, one for each protocol in which its vendor serves its model; the one preferred for
+ * Returns a target's upstreams, one for each protocol in which its vendor serves the model. The one preferred for
  * translation is first.
  */
 export function textUpstreams(
@@ -26,7 +26,7 @@ export function textUpstreams(
   return all.filter((each) => each.serves?.(upstreamModel) ?? true);
 }
 
-/** Returns a target's upstream for a caller: in the caller's own protocol if the vendor supports it. */
+/** Returns a target's upstream for a caller: the one for the caller's own protocol if the vendor supports it. */
 export function textUpstreamFor(
   upstreams: Upstreams,
   target: Target,
@@ -66,9 +66,9 @@ export function requireCounts(
 }
 
 /**
- * True when the target can handle the links of a request; `param` is the field of the first link. A server of the
- * operator's own must fetch no links: it is inside the operator's network, where a caller's link could reach internal
- * services (SSRF).
+ * True when the target can take the links of a request; `param` is the field of the first link, null when there is
+ * none. A server of the operator's own must fetch no links: it is inside the operator's network, where a caller's link
+ * could reach internal services (SSRF).
  */
 function fetchesLinks(param: string | null, { channel }: Target, { traits }: TextUpstream): boolean {
   return param === null || (!channel.isOwnServer && !traits?.fetchesNoLinks);
@@ -92,16 +92,16 @@ interface Surroundings {
   call: Pick<Call, "signal">;
 }
 
-/** Maximum bytes of all pictures of a request together. As base64, they must fit into the body of a text request. */
+/** Maximum bytes of all pictures of a request together. In base64 they must fit into the body of a text request. */
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_PICTURES = 20;
 /** Formats that every vendor accepts. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "gif", "webp"]);
 
 /**
- * Returns the request in a form that the target can read: for a target that fetches no links, the safe fetch fetches
- * the pictures. Throws an `UpstreamError`, after which another target may be called, for links that lead to no picture
- * or cannot be fetched. Returns a promise only when something must be fetched.
+ * Returns the request in a form that the target can read: if the target fetches no links, the safe fetch fetches the
+ * pictures. Throws an `UpstreamError` for links that lead to no picture or cannot be fetched; another target may then
+ * be called. Returns a promise only when something must be fetched.
  */
 export function withReadableLinks(
   payload: TextPayload,
@@ -138,7 +138,7 @@ async function fetchPicture(
 ): Promise<Blob> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   try {
-    // A piece is valid only until the sink returns.
+    // The bytes of a piece are valid only until this function returns, so they are copied.
     const take = (bytes: Uint8Array): void => void pieces.push(new Uint8Array(bytes));
     await safeFetch.download(link, take, { signal: call.signal, tenant: organization, maxBytes });
     return new Blob(pieces);

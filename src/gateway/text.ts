@@ -26,11 +26,11 @@ import { relayStream, type RelayedStream } from "./text-stream.ts";
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
   limitState: LimitGrant["limitState"];
-  /** The maximum of output tokens that the budgets cover, if it is less than the model's; else null. */
+  /** The maximum of output tokens that the budgets cover, if it is less than the model's maximum; otherwise null. */
   coveredTokens: number | null;
   /**
-   * The hints that were not sent to the answering target, by the caller's names. For a stream whose response began
-   * before a target answered: those of the target that was being called then.
+   * The hints that were not sent to the target, by the caller's names. When a stream's response began before a target
+   * replied, they are those of the target that was being called at that time.
    */
   ignored: readonly string[];
 }
@@ -43,8 +43,8 @@ export type TextOutcome = TextTerms &
   );
 
 /**
- * Serves a text request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
- * `ClientDisconnected` when the client is no longer connected.
+ * Serves a text request. Throws a `GatewayError`, an `UpstreamError` when no target served the request, and
+ * `ClientDisconnected` when the client has disconnected.
  */
 export async function handleText(
   core: Core,
@@ -74,8 +74,8 @@ export async function handleText(
 }
 
 /**
- * Serves a stream, which owns `admitted` from here on. Resolves at the first content, or earlier when the response must
- * begin; in both cases targets can change until the first content.
+ * Serves a stream, which owns `admitted` from now on. Resolves at the first content, or earlier when the response must
+ * begin. In both cases another target can be called until the first content.
  */
 async function serveStream(
   core: Core,
@@ -97,7 +97,7 @@ async function serveStream(
   const dialect = textDialect(payload.dialect);
   return beginStream({
     opening,
-    // These are the hints of the target that is being called now; another target may answer.
+    // The hints of the target that is being called now. Another target may reply in the end.
     ignored,
     deadlineTimer,
     intervalMs: core.firstByteMs,
@@ -163,7 +163,7 @@ function admitText(
   return counting ? counting.then(admitCounted) : admitCounted();
 }
 
-/** Returns the caller's field for the maximum of output tokens. */
+/** Returns the name of the caller's field for the maximum of output tokens. */
 function maxTokensParam({ dialect, parsed: { body } }: TextPayload): string {
   if (dialect === "native") return "generationConfig.maxOutputTokens";
   if (dialect === "responses") return "max_output_tokens";
@@ -192,10 +192,10 @@ function coveredTokensOf(
 }
 
 /**
- * Calls the route's targets. A reply without content counts as a failed call. If the last call fails after at least one
- * such reply, the request is settled at no cost: with an empty last reply, only the ignored hints are returned;
- * otherwise the error is thrown. When the client disconnects during a call, charges that call. `noteIgnored` gets, for
- * each called target, the hints that were not sent to it.
+ * Calls the route's targets. A reply without content counts as a failed call. If all calls fail and at least one had
+ * such a reply, the request is settled with a charge of zero. If the last reply was the empty one, only its ignored
+ * hints are returned; otherwise the error is thrown. When the client disconnects during a call, that call is charged.
+ * `noteIgnored` is called for each called target, with the hints that were not sent to it.
  */
 async function callVendors(
   core: Core,
@@ -220,7 +220,7 @@ async function callVendors(
     async callTarget(target, call) {
       sent = null;
       const prepared = await prepareCall(core, request, target, call);
-      // The gateway cannot observe when the last byte has been sent, so a call counts as sent from here on.
+      // The gateway cannot observe when the last byte has been sent, so the call counts as sent from now on.
       sent = prepared;
       noteIgnored(prepared.passage.ignored);
       const reply = await sendCall(prepared, call);
@@ -237,7 +237,7 @@ async function callVendors(
   } catch (error) {
     if (!empty) throw error;
     const { target, ignored, usage } = empty;
-    // Orphan cost: the price of each empty reply, and for each ambiguous attempt the price of the last empty one.
+    // Orphan cost: the price of each empty reply, and the price of the last empty reply for each ambiguous attempt.
     if (!admitted.isSettled) {
       const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
       admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });
@@ -251,7 +251,7 @@ function isEmpty(reply: TargetReply): boolean {
   return reply.kind === "whole" ? reply.isEmpty : !reply.stream.hasContent && reply.stream.lack === "empty";
 }
 
-/** A body that is known at once. */
+/** A response body whose whole text is known at once. */
 class WholeBody implements BodyWriter {
   readonly #text: string;
 

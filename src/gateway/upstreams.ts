@@ -9,7 +9,7 @@ import type { Cancellation } from "../lib/waiting.ts";
 /** The vendors' adapters by channel. */
 export interface Upstreams {
   /**
-   * Returns one upstream for each protocol that the channel's vendor supports; the one preferred for translation is
+   * Returns one upstream for each protocol that the channel's vendor supports. The one preferred for translation is
    * first.
    */
   text(channel: Channel): readonly TextUpstream[] | undefined;
@@ -17,12 +17,12 @@ export interface Upstreams {
   embedding(channel: Channel): EmbeddingUpstream | undefined;
 }
 
-/** Sends text requests to a vendor: the provider transports them, a dialect reads and writes them. */
+/** Sends text requests to a vendor. The provider transports them; a dialect reads and writes them. */
 export interface TextUpstream {
   /** The protocol the vendor speaks. */
   dialect: TextDialectName;
   traits?: VendorTraits;
-  /** True when the vendor serves an upstream model in this protocol; absent when it serves all. */
+  /** True when the vendor serves this upstream model in this protocol. Without this function, it serves all of them. */
   serves?(upstreamModel: string): boolean;
   /**
    * Sends a request in that protocol and resolves once the vendor's status is known.
@@ -30,8 +30,8 @@ export interface TextUpstream {
    */
   send(call: TextCall): Promise<TextResponse>;
   /**
-   * Counts the tokens of a request if the vendor offers it; resolves to the text of its response. Throws as `send`
-   * does.
+   * Counts the tokens of a request; absent when the vendor does not offer it. Resolves to the text of the vendor's
+   * response. Throws as `send` does.
    */
   countTokens?(call: TextCall): Promise<string>;
 }
@@ -42,15 +42,15 @@ export interface TextCall {
   /** The vendor's name of the model. */
   upstreamModel: string;
   isStream: boolean;
-  /** Headers of the caller, by lower-case name, for a vendor of its own protocol. */
+  /** The caller's headers that a vendor of the same protocol gets, by lower-case name. */
   headers: Readonly<Record<string, string>>;
   /** Aborted when the client disconnects or a timeout passes. */
   signal: Cancellation;
 }
 
 /**
- * The vendor's response as it came: JSON, or server-sent events as bytes. `parsed` is the JSON's value if the provider
- * had to parse it. A vendor may respond whole although a stream was requested.
+ * The vendor's unchanged response: JSON text, or a stream of server-sent events. `parsed` is the value of the JSON if
+ * the provider had to parse it. A vendor may send a whole response although a stream was requested.
  */
 export type TextResponse = {
   /** The vendor's own id of the call. */
@@ -60,7 +60,7 @@ export type TextResponse = {
 export interface ImageUpstream {
   /** Generates at least one picture. Throws an `UpstreamError`. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
-  /** True when a call can be repeated although the vendor may have received it already, because calls cost nothing. */
+  /** True when a call can be repeated although the vendor may have received it, because calls cost nothing. */
   isRepeatable?: true;
 }
 
@@ -75,20 +75,20 @@ export interface EmbeddingCall {
   /** The request's exact text with the vendor's model name, for vendors of OpenAI's protocol. */
   raw: string;
   /**
-   * For other protocols: the texts, or null when the caller gave tokens, and the number of dimensions if the caller
-   * named one.
+   * For other protocols: the texts, or null when the caller sent tokens; and the number of dimensions, or null when the
+   * caller set none.
    */
   texts: readonly string[] | null;
   dimensions: number | null;
-  /** The purpose of the vector of each text, if a caller of the native protocol gives one. */
+  /** The purpose of each text's vector. Only callers of the native protocol can set it. */
   purposes?: readonly EmbeddingPurpose[];
   upstreamModel: string;
   signal: Cancellation;
 }
 
 /**
- * A vendor's response. `whole`: its JSON text with a placeholder for the numbers of each vector; `restore` puts the
- * numbers back into a text. `vectors`, of other protocols: the vectors and the vendor's count of input tokens.
+ * A vendor's response. `whole`: `text` is its JSON with a placeholder for the numbers of each vector, and `restore`
+ * puts the numbers back. `vectors`, for other protocols: the vectors and the vendor's count of input tokens.
  */
 type EmbeddingResponse = { requestId?: string } & (
   | { kind: "whole"; text: string; parsed: unknown; restore(text: string): string }

@@ -10,9 +10,9 @@ import type { Administration } from "./signed-in.ts";
 const RENEWAL_MS = 20_000;
 
 /**
- * Runs an operation once for an `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets
- * the first result, including secrets. A repetition is refused when its input or its access is different (as with a
- * lesser token of the same member), and while the first one still runs. Failures are not stored. The stored result is
+ * Runs an operation once for each `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets
+ * the first result, including secrets. The repetition is refused while the first run continues, when its input differs,
+ * and when its access differs (as with another token of the member). Failures are not stored. The stored result is
  * encrypted with the master key, because it may contain a secret.
  */
 export async function runOnce(
@@ -43,8 +43,7 @@ export async function runOnce(
     () => {},
   );
   try {
-    // This call fails if the master key is missing. It comes before the operation, because the result could not be
-    // stored afterwards.
+    // This fails without a master key. The check comes before the operation, because the result could not be stored.
     await configuration.seal(store, name, "");
     const result = await act();
     const { sealed } = await configuration.seal(store, name, JSON.stringify(result));

@@ -1,7 +1,7 @@
 import type { HttpExchange } from "./http-exchange.ts";
 import { baseHeaders } from "./respond.ts";
 
-/** A file that was built for browsers, for the console or the documents. */
+/** A file of the console or the documents, built for browsers. */
 export interface BuiltFile {
   bytes: Blob;
   encoding?: "gzip";
@@ -51,8 +51,8 @@ export function sendPageWithNonce(
 }
 
 /**
- * Returns a page of one sentence, for a page that is not built. With `retrySeconds`, the browser loads it again after
- * this time.
+ * Returns a page with one sentence, in place of a page that is not built. With `retrySeconds`, the browser loads the
+ * page again after this time.
  */
 export function notice(
   { requestId }: HttpExchange,
@@ -73,7 +73,7 @@ export function notice(
 interface PagePolicy {
   scripts: string;
   styles: string;
-  /** Sources for `style` attributes; by default those of `styles`. */
+  /** Allowed sources of `style` attributes; those of `styles` when absent. */
   styleAttributes: string;
 }
 

@@ -24,14 +24,12 @@ const { principal, core } = plainCore({
 
 const keyedRoute = { method: "POST", name: "keyed", family: "chat", auth: "key", scope: "ai:llm" } as const;
 
-/**
- * Opens the handler with a route that needs a key, a limited one and a public one. Returns the records that it reports.
- */
+/** Opens the handler with three routes: one with a key, one with limits and a public one. Returns its records. */
 function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "serving") {
   return openFor(() => handle(), phase);
 }
 
-/** Opens the handler as `open` does, for a route handler that reads its exchange. */
+/** Opens the handler as `open` does, with a route handler that reads the exchange. */
 function openFor(
   handle: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>,
   phase: Phase,

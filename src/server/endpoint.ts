@@ -40,22 +40,22 @@ export interface EndpointSettings extends ReportSettings {
   lifecycle: Lifecycle;
   idempotency: Idempotency;
   overload: Pick<Overload, "step" | "admit">;
-  /** Null while no traces are exported. */
+  /** Begins a trace; null while no traces are exported. */
   beginTrace: BeginTrace | null;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
-/** Length of `req_`: the rest of a request's id is as long as that of a trace. */
+/** Length of `req_`. The other characters of a request's id have the length of a trace id. */
 const ID_PREFIX = 4;
 const STOPPING_RETRY_SECONDS = 1;
 
 /**
- * The result of the runtime's router for the target as it was sent. The normalized path may match another route; such a
- * request is refused.
+ * The routes that the runtime's router finds for the target as it was sent. The normalized path may match another
+ * route; such a request is refused.
  */
 export interface FoundTarget {
   routes: ReadonlySet<HttpRoute>;
-  /** The path, if the target is only a path; null when the path must be read from the URL. */
+  /** The path, if the target is nothing but a path; null when the path must be read from the URL. */
   path: string | null;
 }
 
@@ -126,9 +126,7 @@ function openExchange(
   };
 }
 
-/**
- * Calls the route's handler. For a route with a key, does so only after the key is accepted and the request is counted.
- */
+/** Calls the route's handler. If the route needs a key, first checks the key and counts the request in the limits. */
 async function handle(
   settings: EndpointSettings,
   route: HttpRoute,
@@ -167,8 +165,8 @@ function principalOf(
 }
 
 /**
- * Returns the error of a failed request. When a client disconnects while it sends the body, reading the body fails with
- * various errors.
+ * Returns the error of a failed request. If the client disconnects while it sends the body, the error of the read is
+ * replaced, because it varies.
  */
 function failureOf(
   { lifecycle }: EndpointSettings,
@@ -181,15 +179,15 @@ function failureOf(
   return lifecycle.phase === "stopping" ? stopping() : new ClientDisconnected();
 }
 
-/** Makes an open connection end with this response while the server drains. */
+/** Makes the client's connection close after this response, because the server drains. */
 function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
   headers.set("connection", "close");
   lifecycle.notice();
 }
 
 /**
- * Returns the error for requests that the stopping server cuts. To their handlers, it looks as if the client had
- * disconnected.
+ * Returns the error for requests that the stopping server cuts. Their handlers see the same as when a client
+ * disconnects.
  */
 export function stopping(): GatewayError {
   const message = "This server is stopping. Retry; another one will respond.";
@@ -201,9 +199,9 @@ function renderFailure(
   family: ErrorFamily,
   exchange: HttpExchange | AuthenticatedExchange,
 ): Response {
-  // The client does not receive this response; its status is for the log.
+  // The client does not receive this response; its status is only for the log.
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
-  // The limits count refused requests as well, so the error has their state.
+  // The limits count refused requests as well, so their headers have the state of the limits.
   const limitState = failure.limitState ?? ("grant" in exchange ? exchange.grant.limitState : null);
   const extra: Record<string, string> = {
     ...rateHeaders(limitState, family === "messages" ? family : "chat"),
@@ -218,7 +216,7 @@ function renderFailure(
  */
 export type Phase = "serving" | "leaving" | "draining" | "stopping";
 
-/** Holds the phase of the server and the time since the last request. */
+/** The phase of the server, and the time since the last request. */
 export class Lifecycle {
   #phase: Phase = "serving";
   #quietSince = performance.now();
@@ -232,7 +230,7 @@ export class Lifecycle {
     this.#quietSince = performance.now();
   }
 
-  /** Notes the arrival of a request. */
+  /** Records the arrival of a request. */
   notice(): void {
     this.#quietSince = performance.now();
   }

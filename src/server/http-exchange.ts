@@ -10,9 +10,9 @@ import { type AddressList, plainAddress } from "../lib/cidr.ts";
 export interface HttpExchange {
   request: Request;
   server: Server<undefined>;
-  /** The value of the `{…}` part of the route's path, decoded; empty when the path has no such part. */
+  /** The decoded value of the `{…}` part of the route's path; empty when the path has no such part. */
   parameter: string;
-  /** The model that the path names. It replaces the model in the body. */
+  /** The model in the path. It replaces the model in the body. */
   model?: string;
   /** The path of the request's URL. */
   path: string;
@@ -44,8 +44,8 @@ export interface AuthenticatedExchange extends HttpExchange {
   /** The counts of this request in the limits. */
   grant: LimitGrant;
   /**
-   * Claims the idempotency key of the request; absent when it has none. Call it with the request's content before
-   * anything is called or billed. Throws when the request must not run.
+   * Claims the idempotency key of the request; absent when there is no key. Call it with the request's content before a
+   * vendor is called or anything is billed. Throws when the request must not run.
    */
   claimOutcome?(content: unknown): Promise<void>;
 }
@@ -76,14 +76,12 @@ export function contextOf(exchange: AuthenticatedExchange): RequestContext {
   };
 }
 
-/**
- * Returns the caller's address. Determines it only once, because querying the runtime for the peer costs microseconds.
- */
+/** Returns the caller's address. It is determined only once, because reading it from the runtime costs microseconds. */
 export function addressOf(exchange: HttpExchange, trusted: AddressList): string {
   return (exchange.address ??= callerAddress(exchange.request, exchange.server, trusted));
 }
 
-/** Turns off the idle timeout, so that the client can wait for a vendor. The vendor's timeouts limit the wait. */
+/** Turns off the connection's idle timeout while a vendor is called. The vendor's timeouts limit the wait. */
 export function suspendIdleTimeout({ server, request }: HttpExchange): void {
   server.timeout(request, 0);
 }
@@ -92,7 +90,7 @@ export function restoreIdleTimeout({ server, request }: HttpExchange, idleSecond
   server.timeout(request, idleSeconds);
 }
 
-/** Returns the path of a request's URL. The URL has no origin when the request has no Host (HTTP/1.0). */
+/** Returns the path of a request's URL. Without a Host header (HTTP/1.0) the URL has no origin. */
 export function pathOf(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", 8);
   const query = url.indexOf("?", start);
@@ -112,9 +110,9 @@ export function traceIdOf(traceparent: string | null): string | null {
 }
 
 /**
- * Returns the key in a request's headers; null when there is none. `Authorization` has priority over all other headers,
+ * Returns the key in a request's headers; null when there is none. `Authorization` has priority over the other headers,
  * even if its value is invalid. An empty token counts as no key. A value with a scheme other than Bearer is returned
- * unchanged, so that it is refused as an unusable key.
+ * unchanged; it is later refused as an unusable key.
  */
 export function readSecret(headers: Headers, otherHeaders: readonly string[]): string | null {
   const authorization = headers.get("authorization");
@@ -130,8 +128,8 @@ export function readSecret(headers: Headers, otherHeaders: readonly string[]): s
 }
 
 /**
- * Returns the caller's address: the peer's or, behind trusted proxies, an address in `X-Forwarded-For`: the last one
- * that is not a trusted proxy's. Removes a port that a load balancer has appended.
+ * Returns the caller's address. This is the peer's address; if the peer is a trusted proxy, it is the last address in
+ * `X-Forwarded-For` that is not a trusted proxy's. Removes a port that a load balancer has added.
  */
 export function callerAddress(request: Request, server: Server<undefined>, trusted: AddressList): string {
   const peer = plainAddress(server.requestIP(request)?.address ?? "");
@@ -151,7 +149,7 @@ function withoutPort(entry: string): string {
 }
 
 /**
- * Returns the base address that the caller used, without a slash at its end. A trusted proxy may declare it in headers.
+ * Returns the base address that the caller used, without a slash at the end. A trusted proxy may declare it in headers.
  */
 export function callerBase(request: Request, server: Server<undefined>, trusted: AddressList): string {
   // Without a Host (HTTP/1.0), the URL of a request is only a path.
@@ -172,8 +170,8 @@ export function callerBase(request: Request, server: Server<undefined>, trusted:
 }
 
 /**
- * Returns the program that sent a request, by its `user-agent`. It is one of a fixed list, so that callers cannot fill
- * the sums of usage with names of their own. Null when the request has no `user-agent`.
+ * Returns the program that sent a request, read from its `user-agent`. Null when there is no `user-agent`. The programs
+ * are a fixed list, so that callers cannot fill the sums of usage with their own names.
  */
 export function clientProgram(userAgent: string | null): string | null {
   if (userAgent === null || userAgent === "") return null;
@@ -181,12 +179,12 @@ export function clientProgram(userAgent: string | null): string | null {
   return PROGRAMS.find(([pattern]) => pattern.test(named))?.[1] ?? "other";
 }
 
-/** Maximum length of the `user-agent` that is searched. Names of programs are at its beginning. */
+/** Number of characters of the `user-agent` that are searched. Programs are named at its beginning. */
 const MAX_LENGTH = 200;
 
 /**
- * Patterns in the order of their search. A program comes before the library that it uses, and a library before the
- * runtime that sends its requests.
+ * Patterns in the order in which they are tried. A program comes before the library that it uses, and a library before
+ * the runtime that sends its requests.
  */
 const PROGRAMS: readonly (readonly [pattern: RegExp, program: string])[] = [
   [/^claude-cli\//, "Claude Code"],

@@ -24,13 +24,13 @@ export { Overload } from "./entrance/overload.ts";
 export { UndeclaredProxy } from "./undeclared-proxy.ts";
 
 export interface RunningServer {
-  /** Address without a trailing slash. */
+  /** Address without a slash at the end. */
   url: string;
   /**
-   * Stops in three phases. Leaves: `/readyz` returns 503 while everything else continues for `leaveMs`. Drains: new
-   * connections are refused; a request on an open connection is still served and then closes the connection. Ends all
-   * connections once no request has run for half a second, or after `drainMs`. Calls `onCut` with the error that
-   * requests still running then receive, or with null when there are none.
+   * Stops in three phases. Leaving: for `leaveMs`, `/readyz` returns 503 and everything else continues. Draining: new
+   * connections are refused; a request on an open connection is served, and then its connection closes. Stopping: all
+   * connections end once no request has run for half a second, or after `drainMs`. `onCut` is called with the error
+   * that requests still running receive, or with null when there are none.
    */
   stop(leaveMs: number, drainMs: number, onCut: (error: GatewayError | null) => void): Promise<void>;
   /** Ends all connections at once. Calls `onCut` with the error that running requests receive. */
@@ -43,10 +43,10 @@ const DRAIN_POLL_MS = 20;
 /** Maximum wait for the responses of cut requests, whose delivered tokens are still counted. */
 const CUT_MS = 2_000;
 
-/** Maximum bytes of a body for the runtime, larger than any body that a route accepts. Each route has its own limit. */
+/** Maximum bytes of any body. Each route has its own limit, which is lower. */
 const MAX_BYTES = 1024 ** 3;
 
-/** Listens on the configured address. Throws when the address is in use. */
+/** Starts a server on the configured address. Throws when the address is in use. */
 export function startServer(options: ServerOptions): RunningServer {
   const { clock } = options.core;
   const { host, port, metricsPort } = options.server;
@@ -67,8 +67,7 @@ export function startServer(options: ServerOptions): RunningServer {
       lifecycle.phase = "draining";
       const endsAt = clock.monotonic() + drainMs;
       const isListening = drainMs === 0 || !(await stopListening(server.port ?? 0));
-      // On other systems the runtime's own graceful stop must refuse new connections, although it closes idle ones at
-      // once.
+      // On other systems the runtime's own graceful stop is used, although it closes idle connections at once.
       if (isListening) void server.stop();
       const isQuiet = () =>
         server.pendingRequests === 0 && lifecycle.quietMs() >= (isListening ? 0 : QUIET_MS);
@@ -85,8 +84,7 @@ export function startServer(options: ServerOptions): RunningServer {
     async abandon(onCut) {
       lifecycle.phase = "stopping";
       onCut(stopping());
-      // The turn lets the requests end with the error: closing a connection looks to its request as if the client had
-      // disconnected.
+      // The requests end with this error in this turn. If the connections closed first, their clients would seem gone.
       await nextTurn();
       void limiting.stop();
       void server.stop(true);
@@ -169,7 +167,7 @@ function listen(
 }
 
 /**
- * Returns handlers for the runtime's router. Only the router knows targets as they were sent, because `Request.url` is
+ * Returns handlers for the runtime's router. Only the router has targets as they were sent, because `Request.url` is
  * normalized.
  */
 function dispatch(table: RouteTable, handle: Handler) {
@@ -190,18 +188,18 @@ const MAX_REQUESTS = 256;
 
 /**
  * Limits the number of requests that begin in one turn of the event loop. A client may send thousands at once on one
- * connection, and the runtime would begin all of them that do not wait before it serves any other connection.
+ * connection. Without the limit, the runtime would begin all of them before it serves any other connection.
  */
 class RequestTurns {
   #begun = 0;
 
   /**
-   * Call it before each request. Returns a promise for an excess request, which must await it. While a request of a
-   * connection waits, the runtime begins no further request of it, and closes the connection when another one follows.
+   * Call it before each request. Returns a promise for an excess request; that request must await it. Meanwhile the
+   * runtime begins no other request of the same connection. If one follows, the runtime closes the connection.
    */
   next(): Promise<void> | undefined {
     this.#begun += 1;
-    // The callback is not set at the first request of each turn, because it costs more than this count.
+    // The callback is not set at the first request of each turn, because setting it costs more than this comparison.
     if (this.#begun === MAX_REQUESTS / 2) setImmediate(() => (this.#begun = 0));
     return this.#begun > MAX_REQUESTS ? nextTurn() : undefined;
   }

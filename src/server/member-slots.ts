@@ -1,6 +1,6 @@
 import { AdminError } from "../admin/admin-error.ts";
 
-/** Limits the number of long responses at the same time, of one member and of all members in this process. */
+/** Limits the long responses that run at the same time, for each member and for all members of this process. */
 export class MemberSlots {
   readonly #max: { ofMember: number; ofAll: number };
   readonly #message: string;
@@ -12,7 +12,7 @@ export class MemberSlots {
   }
 
   /**
-   * Takes a slot and returns a function that gives it back; further calls of that function do nothing. Throws an
+   * Takes a slot and returns a function that releases it; only the first call of that function has an effect. Throws an
    * `AdminError` 429 when no slot is free.
    */
   take(memberId: string): () => void {

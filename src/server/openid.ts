@@ -1,25 +1,23 @@
 import type * as OpenIdClient from "openid-client";
 import type { IdentityClaims, IdentitySettings } from "../admin/sign-in/identity-provider.ts";
 
-/** The data that the browser keeps between the beginning and the end of a sign-in. */
+/** The data that the browser stores during a sign-in. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/**
- * Signs members in at the OpenID provider of the settings, by the authorization code flow with PKCE, state and nonce.
- */
+/** Signs members in at the configured OpenID provider, by the authorization code flow with PKCE, state and nonce. */
 export interface OpenId {
   /**
-   * Begins a sign-in. Returns the address to redirect the browser to, and the data that the browser must keep. Throws
+   * Begins a sign-in. Returns the address to redirect the browser to, and the data that the browser must store. Throws
    * when the provider cannot be reached.
    */
   begin(redirectUri: string): Promise<{ location: string; pending: PendingSignIn }>;
   /**
-   * Finishes a sign-in. Returns the claims that the provider has signed about the person who returns at `url`. Throws
-   * unless state, nonce, code, signature, issuer, audience and times are right.
+   * Finishes a sign-in. `url` is the address to which the provider redirected the browser. Returns the claims that the
+   * provider has signed. Throws unless state, nonce, code, signature, issuer, audience and times are right.
    */
   finish(url: URL, pending: PendingSignIn): Promise<IdentityClaims>;
 }
@@ -30,7 +28,7 @@ const TOLERANCE_SECONDS = 30;
 /** Loads the library at its first use, because few installations have such a provider. */
 const library = () => import("openid-client");
 
-/** Returns the sign-in at a provider. The provider is discovered at its first use, and again after a failure. */
+/** Returns the sign-in at a provider. Its metadata are fetched at the first use, and again after a failure. */
 export function openId(settings: IdentitySettings): OpenId {
   let discovered: Promise<OpenIdClient.Configuration> | null = null;
   const configuration = () => {
@@ -87,7 +85,7 @@ async function discover({
     client.ClientSecretPost(clientSecret),
     {
       timeout: TIMEOUT_SECONDS,
-      // Plain http is possible only for this machine, because the settings refuse it for any other.
+      // Plain http is possible only on this machine, because the settings refuse it for any other address.
       execute: [
         client.enableNonRepudiationChecks,
         ...(url.protocol === "http:" ? [client.allowInsecureRequests] : []),

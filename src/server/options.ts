@@ -22,7 +22,7 @@ export interface ServerOptions {
   blobs: { store: BlobStore; links: Links };
   outcomes: OutcomeStore;
   jobs: Omit<JobCore, keyof ImageCore>;
-  /** The context of administration; the author of a change is added for each request. */
+  /** The context of administration. The author of a change is added for each request. */
   admin: Omit<OperationContext, "by">;
   /** The OpenID provider at which members may sign in as well; null when there is none. */
   identity: IdentitySettings | null;
@@ -48,19 +48,16 @@ export interface ServerOptions {
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   listeners: readonly RequestListener[];
-  /** Null while no traces are exported. */
+  /** Begins a trace; null while no traces are exported. */
   beginTrace: BeginTrace | null;
   overload: Overload;
   connections: ConnectionLimit;
-  /**
-   * Returns the reason why load balancers must not choose this process although it serves; null when they may choose
-   * it.
-   */
+  /** Returns the reason why load balancers must not choose this process although it serves; null when there is none. */
   unready(): string | null;
-  /** Returns the verdict on the installation, for the details of readiness. */
+  /** Returns the verdict on the installation, which the readiness probe shows in detail. */
   status(): Promise<InstallationStatus>;
   undeclaredProxy: UndeclaredProxy;
-  /** Receives failures in the background. */
+  /** Called with each failure of background work. */
   onProblem(message: string, cause: unknown): void;
   metrics(): Promise<string>;
   /** True when several processes listen on the same port. */

@@ -13,21 +13,21 @@ import type { KeyRecord } from "../admin/keys/schema.ts";
 export const PLAYGROUND_KEY = "x-gateway-playground-key";
 
 /**
- * Returns the hash of the key that a request of the console may use, and notes the member in the exchange. The session
- * must belong to an administrator of the key's organization, and the request must come from the console's own origin;
- * otherwise throws `authentication_required`. The first use of a key in a session writes an audit row.
+ * Returns the hash of the key that a request of the console may use, and writes the member into the exchange. The
+ * session must belong to an administrator of the key's organization, and the request must come from the console's own
+ * origin; otherwise throws `authentication_required`. The first use of a key in a session writes an audit row.
  */
 export type PlaygroundKeys = (exchange: HttpExchange, keyId: string) => Promise<string>;
 
-/** Maximum number of audited uses that a process remembers. A forgotten use is looked up again. */
+/** Maximum number of audited uses that a process remembers. A use that is not remembered is looked up in the audit. */
 const MAX_REMEMBERED = 10_000;
 
 export function playgroundKeys(admin: Administration): PlaygroundKeys {
   const audited = new Map<string, Promise<void>>();
 
   /**
-   * Makes sure that the use is audited. Other requests of the same session wait as well, so that no vendor is called
-   * before the row is written.
+   * Ensures that the use is audited. Other requests of the same session wait for the row, so that no vendor is called
+   * before it is written.
    */
   async function audit(use: Use): Promise<void> {
     const name = `${use.sessionId} ${use.key.id}`;
@@ -42,7 +42,7 @@ export function playgroundKeys(admin: Administration): PlaygroundKeys {
 
   return async (exchange, keyId) => {
     try {
-      // Reads are checked like changes, because a GET can cancel a job.
+      // A GET is checked like a change, because it can cancel a job.
       requireSameOrigin(admin, exchange);
       const signedIn = await readConsoleMember(admin, exchange, new Headers());
       requireAccess({ role: "admin", reach: "organization" }, signedIn);
@@ -76,5 +76,5 @@ async function noteUse({ context: { store } }: Administration, { by, key, sessio
   await store.audit.note({ ...act, by, subject, organizationId, detail: { session: sessionId } });
 }
 
-/** Number of latest uses that are searched. Sessions end after hours, so a member has only few at once. */
+/** Number of recent uses to search. A session ends after some hours, so one member has only a few. */
 const LAST_USES = 100;

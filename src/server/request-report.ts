@@ -12,14 +12,11 @@ export interface ReportSettings {
   trustedProxies: AddressList;
   listeners: readonly RequestListener[];
   connections: Pick<ConnectionLimit, "began" | "ended">;
-  /** Maximum silence of a connection while the client has to send or to receive, in seconds. */
+  /** Maximum seconds for which a connection may be silent while the client has to send or to receive. */
   idleSeconds: number;
 }
 
-/**
- * Statuses of requests refused because of their key, address or path. Log lines of such requests contain the caller's
- * address.
- */
+/** Statuses of requests refused because of their key, address or path. Their log lines contain the caller's address. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 interface Ending {
@@ -31,10 +28,10 @@ interface Ending {
   firstByteMs?: number;
 }
 
-/** Reports the end of a request and returns its response. */
+/** Reports the end of a request. Returns the request's response. */
 type Report = (exchange: HttpExchange, ending: Ending) => Response;
 
-/** Returns the function that gives the listeners one record of each request, at its end. */
+/** Returns a function that passes one record of each request to the listeners when the request ends. */
 export function createReport(settings: ReportSettings): Report {
   const { connections, listeners, idleSeconds } = settings;
   return (exchange, ending) => {

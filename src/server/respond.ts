@@ -55,8 +55,8 @@ export function errorResponse(
 }
 
 /**
- * Returns the headers of every response: the request id, under the names that clients of each protocol read, and
- * headers that forbid caching and guessing of the type. An endpoint whose responses may be cached sets its own
+ * Returns the headers of every response: the request id, under the header names that the clients of each protocol read,
+ * and headers that forbid caching and guessing of the type. An endpoint whose responses may be cached sets its own
  * `cache-control`.
  */
 export function baseHeaders(requestId: string): Record<string, string> {
@@ -70,15 +70,15 @@ export function baseHeaders(requestId: string): Record<string, string> {
 }
 
 /**
- * Returns the header that names the caller's fields without effect; no header when there are none. The value is limited
- * in length and has only visible ASCII.
+ * Returns the header that lists the caller's fields without effect; no header when there are none. The value is limited
+ * in length and contains only visible ASCII.
  */
 export function ignoredHeader(names: readonly string[]): Record<string, string> {
   if (names.length === 0) return {};
   return { "x-gateway-ignored-params": names.slice(0, 32).map(headerWord).join(", ") };
 }
 
-/** Cuts a name to 64 characters, without cutting a character in two. */
+/** Cuts a name to 64 characters without splitting a surrogate pair. */
 function headerWord(name: string): string {
   let word = "";
   for (const character of name.toWellFormed()) {
@@ -97,12 +97,12 @@ export interface HttpRefusal {
 }
 
 /**
- * Several Host headers arrive joined by commas, and a proxy may have used another one of them (request smuggling, RFC
- * 9112), so a list does not match.
+ * Matches one host. Several Host headers arrive joined by commas and never match: a proxy may have used another one of
+ * them (request smuggling, RFC 9112).
  */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Returns the refusal of a request with an invalid Host or length, for every path; null when both are valid. */
+/** Returns the refusal of a request with an invalid Host or length, whatever its path; null when both are valid. */
 export function badHead(request: Pick<Request, "headers">, path: string): HttpRefusal | null {
   const host = request.headers.get("host");
   if (host !== null && !HOST.test(host))
@@ -117,9 +117,8 @@ function badHeader(message: string, path: string): HttpRefusal {
 }
 
 /**
- * Returns the refusal of a WebSocket handshake on an existing path; null for any other request. Clients that try a
- * WebSocket first, such as Codex, then continue over HTTP at once; only this status has that effect (RFC 9110,
- * 15.5.22).
+ * Returns the refusal of a WebSocket handshake on an existing path; null for any other request. Clients such as Codex
+ * try a WebSocket first; only this status makes them continue over HTTP at once (RFC 9110, 15.5.22).
  */
 export function webSocketRefusal({ headers }: Request, family: ErrorFamily): HttpRefusal | null {
   const protocols = headers.get("upgrade")?.split(",") ?? [];
@@ -130,8 +129,8 @@ export function webSocketRefusal({ headers }: Request, family: ErrorFamily): Htt
 }
 
 /**
- * Returns the refusal of a path with dot segments. A proxy that decides by the path as it was sent would have allowed a
- * different path from the one that the gateway serves.
+ * Returns the refusal of a path with dot segments. A proxy may check the path as it was sent, but the gateway would
+ * serve another one.
  */
 export function badTarget(): HttpRefusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
@@ -139,8 +138,8 @@ export function badTarget(): HttpRefusal {
 }
 
 /**
- * Returns the refusal of a path and method that no route has. It contains advice when the client's base address is the
- * likely reason.
+ * Returns the refusal of a path and method without a route. It gives advice when the client's base address is probably
+ * wrong.
  */
 export function notRouted(
   found: OtherMethods | null,
@@ -163,15 +162,15 @@ export function notRouted(
   return { error, family: found.family, headers: { allow } };
 }
 
-/** Returns the error shape that clients of a path of this form read. */
+/** Returns the error format that clients of such a path read. */
 function likelyFamily(path: string): ErrorFamily {
   if (/^\/v1(?:beta)?\/.+:\w+$/.test(path)) return "native";
   return /\/messages(?:\/|$)/.test(path) ? "messages" : "images";
 }
 
 /**
- * Returns the path that a client probably meant, when its base address has one version segment too few or too many;
- * null when there is none.
+ * Returns the path that a client probably meant when its base address has one version segment too few or too many; null
+ * when there is none.
  */
 function servedPath(table: RouteTable, method: string, path: string): string | null {
   const trimmed = path.replaceAll(/\/{2,}/g, "/").replace(/\/$/, "");

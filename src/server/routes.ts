@@ -5,10 +5,10 @@ import type { LimitedPipeline } from "../gateway/admission/limit-grant.ts";
 import type { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 
-/** The shape of a route's errors. */
+/** The format of a route's errors. */
 export type ErrorFamily = "chat" | "messages" | "responses" | "images" | "native" | "admin";
 
-/** An endpoint. It requires a key with a scope, or a signed-in member, or it is public for the given reason. */
+/** An endpoint. Either it requires a key with a scope, or a signed-in member, or it is public for the stated reason. */
 export type HttpRoute = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** The path, which may contain one `{…}` part. */
@@ -18,18 +18,18 @@ export type HttpRoute = {
   family: ErrorFamily;
   /** True when the `{…}` part may have this value. When absent, it may have any value. */
   takes?(parameter: string): boolean;
-  /** Returns another route that serves this exchange, chosen by its path or headers; null for this one. */
+  /** Returns another route that serves this exchange, chosen by path or headers; null to use this route. */
   routeFor?(exchange: HttpExchange): HttpRoute | null;
   /** True for a route that an overloaded server still serves. */
   isProbe?: true;
 } & (
   | {
       auth: "key";
-      /** The scope that a key needs; null when any key may call the route. */
+      /** The scope that the key must have; null when any key may call the route. */
       scope: Scope | null;
-      /** The pipeline whose limits count the request before its body is read; absent when no limits count it. */
+      /** The pipeline whose limits count the request before its body is read; absent when none do. */
       pipeline?: LimitedPipeline;
-      /** True when the endpoint itself keeps the outcomes of requests with an idempotency key. */
+      /** True when the endpoint itself stores the outcomes of requests with an idempotency key. */
       keepsOutcomes?: true;
       /** Returns the headers besides `Authorization` that may contain the key. */
       keyHeaders?(headers: Headers): readonly string[];
@@ -42,10 +42,10 @@ export type HttpRoute = {
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
   | {
-      /** The route is for signed-in members. The endpoint itself checks this. */
+      /** The route is for signed-in members. The endpoint itself checks the sign-in. */
       auth: "member";
       /**
-       * The lowest role that is accepted. `reach` says whether the route concerns data that all organizations share.
+       * The lowest role that is accepted. `reach` states whether the route concerns data that all organizations share.
        */
       role: Role;
       reach: "organization" | "installation";
@@ -53,12 +53,12 @@ export type HttpRoute = {
     }
 );
 
-/** A response that continues after the handler has returned. */
+/** A response whose body is still being sent after the handler has returned. */
 export interface StreamedResponse {
   response: Response;
   /**
-   * Resolves once the last byte has been sent or can no longer be sent, with the error that ended the stream early, or
-   * null.
+   * Resolves when the last byte has been sent or can no longer be sent. The value is the error that ended the stream
+   * early, or null.
    */
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
@@ -90,7 +90,7 @@ export class RouteTable {
   }
 
   /**
-   * Returns the routes by the pattern of their target for the runtime's router, which compares targets as they were
+   * Returns the routes by the pattern of their target, for the runtime's router, which compares targets as they were
    * sent.
    */
   byTarget(): Map<string, ReadonlySet<HttpRoute>> {
@@ -99,7 +99,7 @@ export class RouteTable {
   }
 
   /**
-   * Returns the route, or the allowed methods of a path that was called with another method, or null for an unknown
+   * Returns the route. Returns the allowed methods of a path that has no route for this method, and null for an unknown
    * path. HEAD is handled like GET.
    */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
@@ -120,7 +120,7 @@ export class RouteTable {
       const parameter = decoded(path.slice(before.length, path.length - after.length));
       if (parameter === null || route.takes?.(parameter) === false) continue;
       // A parameter may contain slashes, so a path that matches a longer pattern may also match a shorter one. The
-      // longest pattern counts.
+      // longest pattern wins.
       const length = before.length + after.length;
       if (length < longest) continue;
       if (length > longest) matches = [];

@@ -27,7 +27,7 @@ export function readCookie(reach: Reachability, exchange: HttpExchange, name: st
 }
 
 interface CookieOptions {
-  /** With `Lax`, the browser sends the cookie also when a link on another site is followed. */
+  /** With `Lax`, the browser also sends the cookie when the user follows a link from another site. */
   sameSite?: "Strict" | "Lax";
   maxAgeSeconds?: number;
 }
@@ -51,8 +51,8 @@ export function writeCookie(
 }
 
 /**
- * Refuses a request that a page of another site made the browser send. Browsers declare the origin of a request in
- * `Sec-Fetch-Site`, older ones in `Origin`. Throws 403; when both headers are missing, only unless `mayBeUnknown`.
+ * Refuses a request that a page of another site made the browser send: throws 403. Browsers state the origin of a
+ * request in `Sec-Fetch-Site`, older ones in `Origin`. A request without both headers passes only with `mayBeUnknown`.
  */
 export function requireSameOrigin(
   reach: Reachability,

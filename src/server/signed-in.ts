@@ -9,7 +9,7 @@ import { addressOf, type HttpExchange } from "./http-exchange.ts";
 import type { UndeclaredProxy } from "./undeclared-proxy.ts";
 import { readCookie, requireSameOrigin, writeCookie, type Reachability } from "./session-cookie.ts";
 
-/** The parts that the administrative interface uses. */
+/** The settings and stores that the administrative interface uses. */
 export interface Administration extends Reachability {
   /** The store and the current configuration. The endpoint adds the author of a change. */
   context: Omit<OperationContext, "by" | "signedIn">;
@@ -29,9 +29,9 @@ interface SignedInCaller {
 }
 
 /**
- * Returns the sender of a request, by its admin token if it has one, otherwise by the session's cookie. Writes a new
- * session token to `outgoing`. Throws an `AdminError`: 401 when there is neither, and 403 when another site makes the
- * browser change something.
+ * Returns the sender of a request: by its admin token if it has one, otherwise by the session's cookie. Writes a new
+ * session token to `outgoing`. Throws an `AdminError`: 401 when there is neither, and 403 when a page of another site
+ * made the browser send a change.
  */
 export async function readCaller(
   admin: Administration,
@@ -71,13 +71,13 @@ export async function readConsoleMember(
   };
 }
 
-/** Ends the session whose cookie came with a request, if there is one. */
+/** Ends the session of a request's cookie, if there is one. */
 export async function endSession(admin: Administration, exchange: HttpExchange): Promise<void> {
   const token = readCookie(admin, exchange, SESSION_COOKIE);
   if (token !== null) await forgetSession(admin.context, token);
 }
 
-/** Returns a `Set-Cookie` with the token of a session, or one that removes it. */
+/** Returns a `Set-Cookie` with the token of a session. With null, it removes the cookie. */
 export function sessionCookie(admin: Administration, exchange: HttpExchange, token: string | null): string {
   return writeCookie(admin, exchange, [SESSION_COOKIE, token ?? ""]);
 }

@@ -2,11 +2,11 @@ import { plainAddress, type AddressList } from "../lib/cidr.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 
 /**
- * Detects a request of a member through a proxy that is not declared, because all clients of such a proxy seem to have
- * one address.
+ * Detects a member's request that came through an undeclared proxy: all clients of such a proxy seem to have one
+ * address.
  */
 export class UndeclaredProxy {
-  /** The warning; null until there was such a request. */
+  /** The warning; null until such a request arrives. */
   message: string | null = null;
   readonly #trusted: AddressList;
   readonly #onProblem: (message: string, cause: unknown) => void;

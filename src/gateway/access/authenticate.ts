@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { DependencyError } from "../dependency-error.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** The credentials of a request, from its headers, read before its body. */
+/** The credentials that a request has in its headers. They are read before the body. */
 export interface Credentials {
   /** The secret of the key; null when none was sent. */
   secret: string | null;
@@ -112,12 +112,12 @@ function unusable(): GatewayError {
 }
 
 const WINDOW_MS = 60_000;
-/** Maximum number of networks with a counter of their own. Further networks of the same minute share one counter. */
+/** Maximum number of networks with a counter of their own. All further networks share one counter. */
 const MAX_NETWORKS = 10_000;
 const OTHERS = "others";
 
 /**
- * Bounds the lookups of keys that do not exist, per client network and minute, so that forged keys do not reach the
+ * Limits how many unknown keys each client network may have looked up in a minute, so that forged keys do not reach the
  * store. Keys in memory need no lookup and are never refused. With a limit of null nothing is counted.
  */
 export class UnknownKeys {
@@ -132,8 +132,8 @@ export class UnknownKeys {
   }
 
   /**
-   * Counts a lookup before it is made. Throws `rate_limit_exceeded` when the network has none left. Returns a function
-   * that takes the count back; call it when the key exists or the store failed.
+   * Counts a lookup before it is made. Throws `rate_limit_exceeded` when the network has reached its limit. Returns a
+   * function that undoes the count; call it when the key exists or the store failed.
    */
   count(address: string): () => void {
     if (this.#limit === null) return () => {};
@@ -151,7 +151,7 @@ export class UnknownKeys {
     return () => void counts.set(name, (counts.get(name) ?? 1) - 1);
   }
 
-  /** Returns a 429 and not a 401: the key may exist, and its holder should retry. */
+  /** The refusal is a 429 and not a 401: the key may be valid, and its holder should retry. */
   #refusal(now: number): GatewayError {
     const message =
       "Too many requests with unknown keys came from your address. Check the key and retry later.";

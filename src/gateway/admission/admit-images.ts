@@ -13,7 +13,7 @@ import type { RequestContext } from "../request-context.ts";
 import { type AdmittedImages, holdMoney } from "./admitted.ts";
 import { requireFeatures, requireModel } from "./model-access.ts";
 
-/** An admitted request with the values that were fitted to its model. */
+/** An admitted image request and its values as fitted to the model. */
 export interface ImageAdmission extends Disposable {
   admitted: AdmittedImages;
   fitted: FittedImageRequest;
@@ -27,8 +27,8 @@ interface EarlierTerms {
 }
 
 /**
- * Makes all decisions that precede fetching links and calling a vendor. A job was admitted at its submission and keeps
- * the price of that time when it runs. Throws a `GatewayError`.
+ * Makes all decisions that precede fetching links and calling a vendor. The terms of a job were decided when it was
+ * submitted: when the job runs, it keeps the price of that time. Throws a `GatewayError`.
  */
 export async function admitImages(
   core: Core,
@@ -56,7 +56,7 @@ export async function admitImages(
   return { admitted, fitted, quote, [Symbol.dispose]: () => admitted.release() };
 }
 
-/** Returns the caller's fields that have no effect on the model. */
+/** Returns the fields of the caller's request that have no effect on the model. */
 export function ignoredParams(
   { ignored }: Pick<ImageRequest, "ignored">,
   { dropped }: Pick<FittedImageRequest, "dropped">,
@@ -75,19 +75,19 @@ function notNative(): GatewayError {
   return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }
 
-/** An image request fitted to its model: the values that are sent to the vendor and that determine the price. */
+/** An image request fitted to its model. Its values are sent to the vendor and determine the price. */
 export interface FittedImageRequest {
   size: ResolvedSize;
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */
   quality: string | undefined;
   background: string | undefined;
   /**
-   * Fields of the caller that have no effect on this model. Never contains `quality`, which the response reports
-   * anyway.
+   * The caller's fields that have no effect on this model. `quality` is never among them, because the response reports
+   * the quality anyway.
    */
   dropped: readonly string[];
   priceTier: SizeTier;
-  /** The quality by which the price is looked up: one of the model's, or `auto`. */
+  /** The quality of the price: one of the model's qualities, or `auto`. */
   priceQuality: string;
 }
 
@@ -98,7 +98,7 @@ const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
  * Fits the size to the model and drops the fields that the model does not read. Throws a 400 for a value that the
- * model's family does not define. Checks the number of reference images before any of them is fetched.
+ * model's family does not define and for too many reference images; no image is fetched before.
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];

@@ -11,7 +11,7 @@ import type { RequestContext } from "../request-context.ts";
 import type { DetachableSignal } from "../routing/call.ts";
 import type { LimitGrant } from "./limit-grant.ts";
 
-/** The terms on which a request is admitted, after its model and price are known. */
+/** The terms of an admitted request. They are set after its model and price are known. */
 interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   model: OfModel;
   price: OfPrice;
@@ -19,7 +19,7 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   admittedAt: number;
   /** Returns the maximum cost. Called only when a budget limits the request. */
   ceiling(): Nanos;
-  /** Returns the minimum amount for which the request can be served; the ceiling when absent. */
+  /** Returns the smallest amount with which the request can be served. If absent, it is the ceiling. */
   floor?(): Nanos;
 }
 
@@ -84,8 +84,8 @@ interface AdmittedParts<OfModel, OfPrice> {
 }
 
 /**
- * Permission for one request: its model and price, its grant in the limits, the money held for it, and the signal that
- * its vendor calls obey. Its owner disposes of it, which gives back everything that was not settled.
+ * Permission for one request: its model and price, its counts in the limits, the money held for it, and the signal that
+ * aborts its vendor calls. The owner must dispose of it, which gives back everything that was not settled.
  */
 export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {
   readonly #parts: AdmittedParts<OfModel, OfPrice>;
@@ -129,16 +129,16 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   }
 
   /**
-   * Aborted when the client disconnects, unless its organization wants replies read to their end (and a slot for
-   * detached calls is free).
+   * Aborts when the client disconnects. It does not if the organization wants replies read to their end and a slot for
+   * detached calls is free.
    */
   get signal(): AbortSignal {
     return this.#parts.detachable.signal;
   }
 
   /**
-   * Records the charge for good and frees the rest of the hold. Throws `dependency_unavailable` when the charge cannot
-   * be recorded; the caller must then not receive a success.
+   * Records the charge permanently and releases the rest of the hold. Throws `dependency_unavailable` when the charge
+   * cannot be recorded; the caller must then not receive a success.
    */
   settle(charge: Charge): void {
     const { core, context, hold } = this.#parts;

@@ -15,9 +15,9 @@ import type {
 export type LimitedPipeline = "text" | "image";
 
 /**
- * The counts of one request in the limits. They remain when the request is refused or fails, with three exceptions:
- * tokens are corrected, the slot is released, and the first image is given back when the limit of images refuses the
- * others.
+ * The counts of one request in the limits. They remain when the request is refused or fails, with three exceptions: the
+ * number of tokens is corrected; the slot is released; if the image limit refuses an image request for its further
+ * images, the first image is given back.
  */
 export class LimitGrant {
   #requestsWindow: LimitWindow | null = null;
@@ -36,7 +36,7 @@ export class LimitGrant {
     this.#principal = principal;
   }
 
-  /** The tighter of the limits of organization and key, as of the last count; `null` when nothing is limited. */
+  /** The tighter of the organization's and the key's limits, as of the last count; null when nothing is limited. */
   get limitState(): LimitState | null {
     const requests = this.#requestsWindow;
     const tokens = this.#tokensWindow;
@@ -44,8 +44,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts one request, or one image and one slot, by the headers alone, before the body is read. Call it once, before
-   * all other methods.
+   * Counts one request, or one image and one slot. It needs only the headers. Call it once, before the body is read and
+   * before all other methods.
    */
   open(pipeline: LimitedPipeline): Promise<void> | undefined {
     if (pipeline === "text") return this.#take(this.#requests("requests", 1, "model"));
@@ -65,8 +65,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts the images of an image request beyond the first. Throws as `countTokens` does; the request then counts no
-   * image.
+   * Counts the images of an image request beyond the first. Throws as `countTokens` does. After such an error the
+   * request counts no image.
    */
   countImages(count: number): Promise<void> | undefined {
     const requests = this.#requests("images", count, "n");
@@ -144,7 +144,7 @@ export class LimitGrant {
   }
 
   #accept(verdict: LimitVerdict): void {
-    // A window replaces the earlier window of the same quantity. All windows of a verdict have the same quantity.
+    // A new window replaces the earlier window of the same quantity. All windows of a verdict have the same quantity.
     const window = tightest(verdict.windows);
     if (window?.quantity === "tokens") this.#tokensWindow = window;
     else if (window) this.#requestsWindow = window;

@@ -6,7 +6,9 @@ export interface Limiter {
   take(requests: readonly LimitRequest[]): LimitVerdict | Promise<LimitVerdict>;
 }
 
-/** `concurrent_images` are slots, released when the call ends; all other quantities count for a minute. */
+/**
+ * `concurrent_images` counts slots, released when the call ends. Amounts of the other quantities count for a minute.
+ */
 export type LimitQuantity = "requests" | "tokens" | "images" | "concurrent_images";
 
 /** One counted quantity of one organization or key. */
@@ -28,20 +30,20 @@ export type LimitVerdict =
   | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitRequest; retryAfterSeconds: number };
 
 /**
- * The limit of one minute and its remaining amount. A verdict has one for each of its requests, in their order, except
- * for slots.
+ * A limit per minute and its remaining amount. A verdict has one window for each of its requests, in the same order;
+ * requests for slots have none.
  */
 export interface LimitWindow extends RateWindow {
   quantity: LimitQuantity;
 }
 
-/** The counts of one request in a driver. Its methods do not throw. */
+/** The amounts that a `Limiter` has counted for one request. The methods do not throw. */
 export interface LimitReservation {
   /**
-   * Adds `by`, which may be negative, to the count of a quantity. Does not change amounts that have left the window.
-   * After its first call the driver expects nothing more to be given back (see `openAmount`). Returns a promise when
-   * other processes share the count and would learn of the correction too late; the response must not end before the
-   * promise resolves.
+   * Adds `by`, which may be negative, to the count of a quantity. Amounts that have left the window do not change.
+   * After the first call nothing else will be given back (see `openAmount`). Returns a promise when other processes
+   * share the count and would learn of the correction too late; the response must then not end before the promise
+   * resolves.
    */
   correct(quantity: LimitQuantity, by: number): Promise<void> | undefined;
   /** Releases the slots. Call it once. */
@@ -55,14 +57,14 @@ export interface LimitSettings {
 }
 
 /**
- * Returns how much of a counted amount the request may still give back while it runs: all of its tokens, because they
- * are an estimate.
+ * Returns the part of a counted amount that the request may still give back. For tokens this is the whole amount,
+ * because it is an estimate.
  */
 export function openAmount({ quantity, amount }: LimitRequest): number {
   return quantity === "tokens" ? amount : 0;
 }
 
-/** Retry-After for a slot. The time of the next release is unknown; image calls take 10 seconds and longer. */
+/** Retry-After for a slot. The time of the next release is unknown; image calls take 10 seconds or longer. */
 export const SLOT_RETRY_MS = 5_000;
 const MAX_RETRY_SECONDS = 60;
 
@@ -71,20 +73,20 @@ export function retrySeconds(waitMs: number): number {
   return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
 }
 
-/** Number of slots that divide a window. */
+/** Number of time slots that divide a window. */
 const SLOTS = 30;
-/** Number of slots in memory: those of the window, one that leaves it and one that begins. */
+/** Number of time slots in memory: those of the window, one that leaves it and one that begins. */
 const CAPACITY = SLOTS + 2;
 
 /**
- * Sums the amounts of the last `windowMs`. An amount counts for the whole window and at most a thirtieth of it longer
- * (two seconds of a minute), never shorter. If this sum never exceeds a limit, the amounts in any span of `windowMs`
- * stay within the limit.
+ * Sums the amounts of the last `windowMs`. An amount counts for the whole window or up to a thirtieth longer (two
+ * seconds of a minute), never shorter. If this sum never exceeds a limit, the amounts in any span of `windowMs` stay
+ * within the limit.
  */
 export class SlidingWindow {
   /**
-   * Three rings by slot: the amount added, the part of it that may still be given back, and the time of the last
-   * addition.
+   * Three rings with one element for each time slot: the amount added, the part of it that may still be given back, and
+   * the time of the last addition.
    */
   readonly #amounts = new Float64Array(CAPACITY);
   readonly #open = new Float64Array(CAPACITY);
@@ -92,7 +94,7 @@ export class SlidingWindow {
   #head = 0;
   #size = 0;
   #total = 0;
-  /** Time at which the newest slot began. */
+  /** Time at which the newest time slot began. */
   #newestBeganAt = 0;
   readonly #windowMs: number;
 
@@ -110,7 +112,7 @@ export class SlidingWindow {
     return this.#total;
   }
 
-  /** Adds an amount; the part `open` may still be given back. */
+  /** Adds an amount. `open` is the part of it that may still be given back. */
   add(now: number, amount: number, open = 0): void {
     this.used(now);
     const isFull = this.#size === CAPACITY;
@@ -128,8 +130,8 @@ export class SlidingWindow {
   }
 
   /**
-   * Subtracts `by` from the amounts added at `addedAt`, as far as they still count. `closed` less of them may be given
-   * back from now on.
+   * Subtracts `by` from the amounts that were added at `addedAt` and still count. `closed` is the part of them that can
+   * no longer be given back.
    */
   reduce(now: number, addedAt: number, by: number, closed = 0): void {
     if (addedAt + this.#windowMs <= now) return;
@@ -154,8 +156,8 @@ export class SlidingWindow {
   }
 
   /**
-   * Returns the milliseconds until `amount` more stays within `limit`; 0 when it does now. Assumes that open amounts
-   * are given back at once: their time is unknown, and waiting for the whole window could be a minute too long.
+   * Returns the milliseconds until `amount` can be added without exceeding `limit`; 0 when it can be added now. Assumes
+   * that open amounts are given back at once: the real time is unknown, and the whole window could be too long.
    */
   waitMs(now: number, limit: number, amount: number): number {
     let excess = this.used(now) + amount - limit;
@@ -169,7 +171,7 @@ export class SlidingWindow {
     return this.#windowMs;
   }
 
-  /** Returns the milliseconds until the sum is 0 if nothing is added. */
+  /** Returns the milliseconds until the sum is 0, if nothing else is added. */
   resetMs(now: number): number {
     return this.used(now) === 0 ? 0 : this.#at(this.#lastAt, this.#size - 1) + this.#windowMs - now;
   }
@@ -184,7 +186,7 @@ export class SlidingWindow {
 }
 
 /**
- * Windows by owner, in two generations. A generation that is older than a window's length is dropped as a whole, so
+ * Windows by owner, in two maps: young and old. The old map is dropped as a whole once it is older than a window, so
  * unused windows are removed without a search.
  */
 export class WindowTable {

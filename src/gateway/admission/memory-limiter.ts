@@ -15,7 +15,7 @@ import {
 
 export const MINUTE_MS = 60_000;
 
-/** `share` returns the number of processes that currently divide each limit; 1 for the whole limit. */
+/** `share` returns the number of processes that currently divide each limit; 1 when this process has all of it. */
 interface MemoryLimiterOptions {
   clock: Clock;
   share?: () => number;
@@ -23,11 +23,10 @@ interface MemoryLimiterOptions {
 }
 
 /**
- * Counts within this process, by the monotonic clock. A limit holds in every span of a minute. A used amount is
- * available again after a minute, at most two seconds later. Unused counters are dropped.
- *
- * With a `share` each limit is divided by it and rounded down, but never below 1: a limit smaller than the number of
- * processes is exceeded rather than closed. A request larger than the share takes all of it.
+ * Counts within this process, by the monotonic clock. A limit applies to every span of a minute. A used amount is
+ * available again after a minute, at most two seconds later. Unused counters are dropped. With a `share`, each limit is
+ * divided by it and rounded down, but never below 1: when there are more processes than the limit, the sum of their
+ * parts exceeds it. A request larger than this part counts as the whole part.
  */
 export class MemoryLimiter implements Limiter {
   readonly #windows: Record<LimitRequest["scope"], Record<LimitQuantity, WindowTable>>;
@@ -69,7 +68,7 @@ export class MemoryLimiter implements Limiter {
     };
   }
 
-  /** Counts requests that were admitted elsewhere, without checking the limits. */
+  /** Counts requests that another process has admitted. Does not check the limits. */
   record(requests: readonly LimitRequest[]): Reservation {
     return this.#count(requests, this.#clock.monotonic());
   }
@@ -132,7 +131,7 @@ export class MemoryLimiter implements Limiter {
 
   /**
    * Corrects the amount that a reservation counted of a quantity. `before` is the sum of earlier corrections, null when
-   * there were none.
+   * there were none; `after` is the new sum.
    */
   correctAll(
     { requests, takenAt, share }: Reservation,
@@ -178,7 +177,7 @@ function limitIn({ limit }: LimitRequest, share: number): number {
   return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
 }
 
-/** Returns the amount to count under a share: at most the share. */
+/** Returns the amount to count: at most this process's part of the limit. */
 function counted(request: LimitRequest, amount: number, share: number): number {
   return share === 1 ? amount : Math.min(amount, limitIn(request, share));
 }
@@ -191,7 +190,7 @@ class Reservation implements LimitReservation {
   readonly requests: readonly LimitRequest[];
   /** Monotonic milliseconds. */
   readonly takenAt: number;
-  /** Number of processes that divided the limits at the time of counting. */
+  /** Number of processes among which the limits were divided at the time of counting. */
   readonly share: number;
   #corrected: Partial<Record<LimitQuantity, number>> | null = null;
 

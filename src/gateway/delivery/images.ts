@@ -35,8 +35,8 @@ export interface DeliveryRequest {
 }
 
 /**
- * Prepares the pictures for the caller: at most the requested number, in the requested format, stored and linked where
- * links are wanted. Throws an `UpstreamError` when a picture cannot be decoded.
+ * Prepares at most the requested number of pictures for the caller, in the requested format. When the caller gets
+ * links, the pictures are stored. Throws an `UpstreamError` when a picture cannot be decoded.
  */
 export async function deliver(
   { blobs, links, codecSlots }: DeliverySettings,
@@ -69,7 +69,7 @@ export async function deliver(
     format: first.format,
     images,
     usage: reply.usage && withInputDetails(reply.usage, request),
-    // A native request with `delivery` belongs to a job, whose result has no drafts, so they are not stored.
+    // A native request with `delivery` belongs to a job. The result of a job has no drafts, so they are not stored.
     native:
       reply.native && isLinked && request.delivery === undefined
         ? await linkDrafts(reply.native, linkWith(link))
@@ -78,8 +78,8 @@ export async function deliver(
 }
 
 /**
- * Returns the vendor's files that have the header of a picture and a complete structure. The others are left out and
- * not billed. Throws `broken` when none is left, so that another target can be called.
+ * Returns the vendor's files that have a picture's header and a complete structure. Other files are dropped and not
+ * billed. Throws an `UpstreamError` of kind `broken` when no file is left, so that another target can be called.
  */
 export async function readPictures(images: readonly Blob[]): Promise<ReadPicture[]> {
   const reads = images.map(async (blob): Promise<ReadPicture> => {
@@ -99,7 +99,7 @@ export interface ReadPicture {
   header: ImageHeader;
 }
 
-/** Returns a link function for drafts. A draft that cannot be served as a file gets no link. */
+/** Returns a function that makes links to drafts. A draft that cannot be served as a file gets no link. */
 function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: string }>): LinkDraft {
   return async (draft) => {
     const header = await readImageHeader(draft).catch(() => null);
@@ -109,8 +109,8 @@ function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: stri
 }
 
 /**
- * Decides between a link and base64, by the organization's switch and the caller's request. The native protocol has its
- * own rule.
+ * Returns whether the caller gets links or base64, by the organization's setting and the caller's request. The native
+ * protocol has its own rule.
  */
 export function deliveryKind(
   { delivery: requested, native }: ImageRequest,
@@ -152,7 +152,7 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/** Splits the input tokens if the vendor does not: the tokens beyond the prompt's length belong to the references. */
+/** Splits the input tokens if the vendor does not: those beyond the prompt's estimate belong to the references. */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);
@@ -160,7 +160,7 @@ function withInputDetails(usage: ImageTokens, { prompt, references }: ImageReque
   return { ...usage, inputDetails: { text, image: usage.input - text } };
 }
 
-/** Approximate number of bytes of a token in plain text. */
+/** Approximate number of bytes per token of plain text. */
 const BYTES_PER_TOKEN = 4;
 
 function asBroken(cause: unknown): never {

@@ -2,45 +2,45 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { Spool } from "../../lib/spool.ts";
 
-/** Keeps delivered images until their retention ends. */
+/** Stores delivered images until their retention period ends. */
 export interface BlobStore {
   put(image: Blob, format: ImageFormat | "bin", organizationId: string): Promise<StoredBlob>;
-  /** True when `put` would succeed now, as far as is known. */
+  /** True when, as far as this process knows, `put` would succeed now. */
   isAvailable(): boolean;
-  /** Succeeds when the blob is gone, even if another process removed it. */
+  /** Removes a blob. Succeeds also when another process has already removed it. */
   remove(name: string): Promise<void>;
   /** Returns the stored picture; null when it is unknown or removed. */
   get(name: string): Promise<StoredPicture | null>;
 }
 
-/** A stored picture whose bytes are read only through `stream`. Every `Blob` has this form. */
+/** A stored picture whose bytes can be read only by `stream`. Every `Blob` satisfies this interface. */
 export interface StoredPicture {
   readonly size: number;
   /** MIME type. */
   readonly type: string;
   /** Returns the bytes from `start` up to `end`. */
   slice(start: number, end: number): StoredPicture;
-  /** Reads in pieces, as fast as the reader takes them. */
+  /** Returns the bytes as a stream with backpressure. */
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 interface StoredBlob {
-  /** Name of the picture, `{id}.{extension}`, which is the last part of its link. */
+  /** Name of the picture: `{id}.{extension}`. It is the last part of its link. */
   name: string;
 }
 
-/** Makes and checks signed, time-limited links. */
+/** Makes and checks signed links that expire. */
 export interface Links {
   /**
-   * Returns an absolute link to a stored blob under a base address. It is valid for `hours`, with null for the
-   * configured time.
+   * Returns an absolute link to a stored blob; `base` is the address before its path. The link is valid for `hours`, or
+   * for the configured time when `hours` is null.
    */
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
   /**
-   * True when a valid link with this expiry can have been made in the last minutes. The picture of such a link may
-   * still be only on the disk of another machine. Considers all lifetimes that organizations use. Always false without
-   * object storage.
+   * True when a valid link with this expiry may have been made in the last minutes. All link lifetimes of organizations
+   * are considered. Such a picture may still be only on the disk of another machine. Always false without object
+   * storage.
    */
   isNew(expires: string | null): boolean;
 }
@@ -49,8 +49,7 @@ const RETRY_SECONDS = 5;
 
 /**
  * Returns the picture of a link with a valid signature; null when the link or the picture has expired. Throws a 503
- * while the picture may not have arrived yet: after an outage of the object storage another machine still uploads what
- * it has kept.
+ * while the picture may not be in object storage yet: after an outage, another machine still uploads its local files.
  */
 export async function linkedPicture(
   { links, blobs }: { links: Links; blobs: BlobStore },
@@ -66,8 +65,8 @@ export async function linkedPicture(
 }
 
 /**
- * Returns a stored file as a local one: a file on the local disk is read there, another is copied to the spool. Throws
- * the signal's reason once it aborts.
+ * Returns a stored file as a local file. A file on the local disk is returned unchanged; any other is copied to the
+ * spool. Throws the signal's reason once the signal aborts.
  */
 export async function toLocalBlob(stored: StoredPicture, spool: Spool, signal?: AbortSignal): Promise<Blob> {
   if (stored instanceof Blob) return stored;

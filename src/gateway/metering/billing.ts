@@ -13,9 +13,9 @@ import type { Usage } from "../../domain/usage.ts";
 import type { RequestContext } from "../request-context.ts";
 
 /**
- * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A settled
- * charge is in the journal (or, if the disk refuses it, in memory) before `settle` returns, and so before the caller
- * gets its last byte.
+ * The only code that turns usage into money. It holds money before a vendor is called, settles what was delivered, and
+ * releases the rest. Before `settle` returns, the charge is in the journal, or in memory if the disk refuses it. The
+ * caller therefore gets its last byte only afterwards.
  */
 export class Billing {
   readonly #leases: BudgetLeases;
@@ -27,9 +27,9 @@ export class Billing {
   }
 
   /**
-   * Holds the maximum cost of a request, or the part that the budgets cover when that is at least `floor`. Throws
-   * `BILLING_BLOCKED` when a budget has less left, and `dependency_unavailable` when the budget is unknown or no charge
-   * could be recorded.
+   * Holds the maximum cost of a request. When the budgets cover less than that but at least `floor`, holds the covered
+   * part. Throws `BILLING_BLOCKED` when a budget has less than `floor` left, and `dependency_unavailable` when the
+   * budget's state is unknown or no charge could be recorded now.
    */
   hold(principal: Principal, ceiling: () => Nanos, floor: () => Nanos = ceiling): Hold | Promise<Hold> {
     if (!this.#journal.isWritable()) throw unavailable(this.#journal.refusal());
@@ -41,8 +41,8 @@ export class Billing {
   }
 
   /**
-   * Records a charge for good, then releases the rest of its hold. Throws `dependency_unavailable` when it cannot be
-   * recorded; the hold must then still be released.
+   * Records a charge permanently, then releases the rest of its hold. Throws `dependency_unavailable` when the charge
+   * cannot be recorded; the hold must then still be released.
    */
   settle(hold: Hold, entry: LedgerEntry): void {
     try {
@@ -58,11 +58,11 @@ export class Billing {
     try {
       this.#journal.append({ type: "checkpoint", entry });
     } catch {
-      // A refused checkpoint does not end the stream. If the disk is still full at its end, recording the charge fails.
+      // A refused checkpoint does not end the stream. If the disk is still full at the end, recording the charge fails.
     }
   }
 
-  /** Releases all of a hold when nothing was delivered. */
+  /** Releases the whole hold when nothing was delivered. */
   release(hold: Hold): void {
     this.#leases.settle(hold, 0n);
   }
@@ -78,7 +78,7 @@ function required(hold: Hold | BudgetRefusal): Hold {
   return hold;
 }
 
-/** Returns the error for a hold that a budget has refused. */
+/** Returns the error to throw when a budget refused a hold. */
 export function refusedHold(refusal: BudgetRefusal): GatewayError {
   if (refusal === "spent") {
     const message =
@@ -105,8 +105,8 @@ const HOUR_MS = 60 * 60_000;
 const RETRY_SECONDS = 60;
 
 /**
- * Sums the orphan cost of each key within an hour, against a cap, to slow down clients that disconnect repeatedly. Each
- * process keeps its own sums; the ledger has the exact ones.
+ * Sums the orphan cost of each key for an hour and compares it with a cap, to slow down clients that disconnect
+ * repeatedly. Each process has its own sums; the ledger has the exact ones.
  */
 export class OrphanCosts {
   readonly #cap: Nanos | null;
@@ -114,13 +114,13 @@ export class OrphanCosts {
   #costs = new Map<string, Nanos>();
   #hourEndsAt = 0;
 
-  /** A cap of null allows everything. */
+  /** With a cap of null no key is refused. */
   constructor(cap: Nanos | null, clock: Clock) {
     this.#cap = cap;
     this.#clock = clock;
   }
 
-  /** Throws `rate_limit_exceeded` while the key has reached the cap. */
+  /** Throws `rate_limit_exceeded` when the orphan cost of the key has reached the cap. */
   require(keyId: string): void {
     if (this.#cap === null || (this.#current().get(keyId) ?? 0n) < this.#cap) return;
     const message = "Too many requests of this key were abandoned after their model was called. Retry later.";
@@ -162,9 +162,9 @@ export interface ChargeFacts {
 }
 
 /**
- * Returns the ledger entry for the usage of a request. Throws when the price does not cover it, so that nothing is free
- * by mistake, and when the amount is too large for the ledger, because the database would refuse the entry, and its
- * budget would never be booked.
+ * Returns the ledger entry for the usage of a request. Throws when the price does not cover the usage, so that no usage
+ * is free by mistake. Also throws when the amount is too large for the ledger: the database would refuse the entry, so
+ * no budget would count it.
  */
 export function chargeEntry({
   context,
@@ -207,8 +207,8 @@ export function chargeEntry({
     currency: price.currency,
     priceSource: source,
     ...(vendorCost && { vendorCost }),
-    // Each abandoned reply is priced by itself: one long request costs more than several short ones with as many
-    // tokens.
+    // Each abandoned reply is priced separately: one long request costs more than several short requests with the same
+    // total of tokens.
     orphanCost: abandoned.reduce(
       (sum, each) => sum + costOf(price, each, 1),
       costOf(price, requested, ambiguous),

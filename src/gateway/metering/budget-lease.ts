@@ -20,27 +20,27 @@ import type { Nanos } from "../../lib/money.ts";
 export class BudgetLease {
   readonly budget: string;
   #available: Nanos = 0n;
-  /** Promised to running requests. */
+  /** The amount promised to running requests. */
   #promised: Nanos = 0n;
-  /** Acquired from the store so far, without what was given back. */
+  /** The amount acquired from the store so far, minus the amount given back. */
   #acquired: Nanos = 0n;
-  /** Amount left in the store at the last call. */
+  /** The amount that the budget had left in the store at the last call. */
   #left: Nanos = 0n;
-  /** Monotonic milliseconds until which the lease may be used. Afterwards the store counts it as in doubt. */
+  /** Monotonic milliseconds until which the lease may be used. Afterwards the store counts the lease as in doubt. */
   #usableUntil = Infinity;
   /** Monotonic milliseconds until which only needed amounts are acquired, because other processes lack money. */
   #scarceUntil = 0;
-  /** Monotonic milliseconds of the last hold or attempt at one. */
+  /** Monotonic milliseconds at which a request last held money of the lease or tried to. */
   #usedAt = 0;
   /**
-   * Number of changes of the budget by administrators. `#confirmedChanges` is the number of those that the last grant
-   * has taken into account.
+   * Number of times that administrators changed the budget. `#confirmedChanges` is the number of these changes that the
+   * last grant took into account.
    */
   #changes = 0;
   #confirmedChanges = 0;
-  /** True when the result of a call that acquires was lost: only the store knows whether it took effect. */
+  /** True when the result of an acquiring call was lost: only the store knows whether that call took effect. */
   #isUnclear = false;
-  /** Number of running calls to the store that change `acquired`. `#calls` is the number of ended calls. */
+  /** Number of running calls to the store that change `acquired`. `#calls` is the number of ended ones. */
   #callsUnderWay = 0;
   #calls = 0;
 
@@ -48,7 +48,7 @@ export class BudgetLease {
     this.budget = budget;
   }
 
-  /** The amount that is promised to no request. Negative when requests have cost more than they held. */
+  /** The amount that is promised to no request. It is negative when requests have cost more than they held. */
   get available(): Nanos {
     return this.#available;
   }
@@ -62,26 +62,26 @@ export class BudgetLease {
     return this.#changes === this.#confirmedChanges;
   }
 
-  /** True when requests may take from the lease without a call to the store. */
+  /** True when requests may use the lease without a call to the store. */
   isUsable(now: number): boolean {
     return this.#usableUntil > now && this.isConfirmed;
   }
 
-  /** True when the lease must be renewed before more is acquired. */
+  /** True when the lease must be renewed before it acquires more. */
   needsRenewal(now: number): boolean {
-    // If negative, the charge that exceeded the lease may be posted by now; a renewal then raises `acquired` by it.
+    // A negative amount means that a charge exceeded the lease. Once it is posted, a renewal adds the excess.
     return this.#isUnclear || this.#usableUntil <= now || this.#available < 0n;
   }
 
-  /** True when no request has used the lease for `idleMs` and nothing of it is promised or owed. */
+  /** True when no request has used the lease for `idleMs`, no amount is promised and no debt is open. */
   isIdle(now: number, idleMs: number): boolean {
     const isUnused = this.#available >= 0n && this.#promised === 0n && this.#callsUnderWay === 0;
     return isUnused && this.#usedAt + idleMs <= now;
   }
 
   /**
-   * Returns the amount to acquire ahead of need: a share of what the budget has left, in whole multiples of a request,
-   * so that no process keeps a rest too small for any request. Returns 0 while other processes lack money.
+   * Returns the amount to acquire beyond the present need: a share of what the budget has left, in multiples of
+   * `amount`, so that no process keeps a rest too small for a request. Returns 0 while other processes lack money.
    */
   aheadOfNeed(amount: Nanos, now: number): Nanos {
     if (this.#scarceUntil > now) return 0n;
@@ -89,12 +89,12 @@ export class BudgetLease {
     return amount > 0n ? share - (share % amount) : share;
   }
 
-  /** Notes that a request uses the lease, so that it does not become idle. */
+  /** Records that a request uses the lease, so that the lease does not become idle. */
   touch(now: number): void {
     this.#usedAt = now;
   }
 
-  /** Until the given time, the lease acquires only the amounts that requests need. */
+  /** Until the given time, the lease acquires only what requests need. */
   markScarce(until: number): void {
     this.#scarceUntil = until;
   }
@@ -106,7 +106,7 @@ export class BudgetLease {
     this.#usedAt = now;
   }
 
-  /** Ends a hold of `amount`; the part `spent` does not become available again. */
+  /** Ends a hold of `amount`. The part `spent` does not become available again. */
   settle(amount: Nanos, spent: Nanos): void {
     this.#promised -= amount;
     this.#available += amount - spent;
@@ -125,7 +125,7 @@ export class BudgetLease {
     this.#promised += amount;
   }
 
-  /** Takes all that is available, to give it back to the store. Returns the amount. */
+  /** Removes all that is available, to return it to the store. Returns the removed amount. */
   empty(): Nanos {
     const amount = this.#available;
     this.#acquired -= amount;
@@ -133,7 +133,7 @@ export class BudgetLease {
     return amount;
   }
 
-  /** Adds a grant of the store. `changes` is the number of changes of the budget when the store was called. */
+  /** Adds an amount granted by the store. `changes` is the number of changes of the budget at the call. */
   grant(amount: Nanos, { left, usableUntil, changes }: GrantTerms): void {
     this.#acquired += amount;
     this.#left = left;
@@ -141,13 +141,13 @@ export class BudgetLease {
     if (this.#changes === changes) this.#confirmedChanges = changes;
   }
 
-  /** Notes that the budget was changed: the lease is not used until the next grant. */
+  /** Records a change of the budget: the lease is not used until the store's next grant. */
   budgetChanged(): void {
     this.#changes += 1;
     this.#left = 0n;
   }
 
-  /** Stops the use of the lease until a renewal. */
+  /** Makes the lease unusable until it is renewed. */
   suspend(): void {
     this.#usableUntil = -Infinity;
   }
@@ -165,20 +165,20 @@ export class BudgetLease {
     this.#isUnclear = true;
   }
 
-  /** Returns the number of ended calls, for `renewed`; null while one is running. */
+  /** Returns the number of ended calls, which `renewed` needs; null while a call is running. */
   callsBefore(): number | null {
     return this.#callsUnderWay > 0 ? null : this.#calls;
   }
 
   /**
-   * Applies a renewal: `acquired` is the amount in the store, undefined when the store no longer has the lease. Returns
-   * true when the table has to forget it.
+   * Applies a renewal. `acquired` is the amount that the store has recorded for the lease; undefined when the store no
+   * longer has the lease. Returns true when the table must forget the lease.
    */
   renewed(acquired: Nanos | undefined, usableUntil: number, callsBefore: number | null): boolean {
-    // When the result of the first acquiring call was lost, the lease has no known end yet.
+    // A lease whose first acquiring call lost its result has no end yet.
     const end = this.#usableUntil === Infinity ? 0 : this.#usableUntil;
     if (acquired !== undefined) this.#usableUntil = Math.max(end, usableUntil);
-    // A state that the store returned before or during another call is out of date.
+    // A state that the store returned before or during another call is outdated.
     if (this.#callsUnderWay > 0 || this.#calls !== callsBefore) return false;
     this.#isUnclear = false;
     if (acquired === undefined) return true;
@@ -196,12 +196,12 @@ interface GrantTerms {
   changes: number;
 }
 
-/** The amount that a request has reserved of one lease before the store is called for the rest. */
+/** The amount that a request has reserved from one lease before it calls the store for the rest. */
 export interface Reserve {
   readonly lease: BudgetLease;
-  /** The amount taken from `available`; negative for a debt. Grows by the grant of the store. */
+  /** The amount taken from `available`; negative when the lease is in debt. The store's grant is added to it. */
   reserved: Nanos;
-  /** Changes of the budget at the time of reserving. */
+  /** Number of changes of the budget when the amount was reserved. */
   readonly changes: number;
 }
 
@@ -210,7 +210,7 @@ export function unreserve(reserves: readonly Reserve[]): void {
   for (const { lease, reserved } of reserves) lease.release(reserved);
 }
 
-/** Turns the reserved amounts into a hold of at most `ceiling` on each lease and returns the rest to the leases. */
+/** Turns the reserved amounts into one hold of at most `ceiling` on each lease. The leases get the rest back. */
 export function holdOf(
   reserves: readonly Reserve[],
   ceiling: Nanos,
@@ -221,7 +221,7 @@ export function holdOf(
   return { amount, leases: reserves.map(({ lease }) => lease) };
 }
 
-/** Counts a running call to the store on each of these leases. Disposing of the result counts its end. */
+/** Counts the beginning of a call to the store on each of these leases. Disposing of the result counts its end. */
 export function beginCall(leases: readonly BudgetLease[]): Disposable {
   for (const lease of leases) lease.callBegins();
   return {

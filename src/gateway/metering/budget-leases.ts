@@ -7,16 +7,16 @@ import { beginCall, holdOf, unreserve, type BudgetLease, type Reserve } from "./
 import { ExhaustionCache, exhaustionOf, type Exhaustion, type BudgetRefusal } from "./exhaustion-cache.ts";
 import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
-/** Time for which the store is not called after a failed call. */
+/** Time after a failed call in which the store is not called again. */
 const UNAVAILABLE_MS = 250;
 /**
- * Number of attempts while a request waits for other processes, which give back within half a second. The wait is twice
- * that long.
+ * Number of attempts of a request that waits for other processes. They give back unused money within half a second; the
+ * attempts last about twice as long.
  */
 const YIELD_ATTEMPTS = 9;
 const YIELD_SLEEP_MS = 100;
 
-/** Money set aside for one request until it is settled. */
+/** Money reserved for one request until it is settled. */
 export interface Hold {
   readonly amount: Nanos;
   readonly leases: readonly BudgetLease[];
@@ -26,9 +26,9 @@ export interface Hold {
 export const NO_HOLD: Hold = { amount: 0n, leases: [] };
 
 /**
- * Leases of budgets held by this process, so that most requests are admitted without the store. The money of a lease is
- * already held in the store, so any number of processes together spend no more than a budget has. Other processes that
- * hold the rest of a budget return what they do not use.
+ * The leases of this process on budgets. With them most requests are admitted without calling the store. The store has
+ * already reserved the money of each lease, so all processes together never spend more than a budget has. When one
+ * process needs money, the others give back what they do not use.
  */
 export class BudgetLeases {
   readonly #table: LeaseTable;
@@ -55,9 +55,9 @@ export class BudgetLeases {
   }
 
   /**
-   * Holds `ceiling` of every budget, or the part that all of them cover when that is at least `floor`; else returns the
-   * reason for the refusal. Returns a promise only where the store must be called; it rejects with a `DependencyError`
-   * when that call fails.
+   * Holds `ceiling` on every budget. When the budgets cover less than that but at least `floor`, holds the part that
+   * all of them cover; otherwise returns the reason of the refusal. Returns a promise only when the store must be
+   * called; the promise rejects with a `DependencyError` when that call fails.
    */
   hold(
     budgets: readonly string[],
@@ -72,10 +72,10 @@ export class BudgetLeases {
   }
 
   /**
-   * Ends a hold. The amount `spent` stays used, and the store learns of it from the ledger; the rest can be held again.
+   * Ends a hold. The amount `spent` stays used; the store gets it with the ledger entry. The rest can be held again.
    */
   settle({ leases, amount }: Hold, spent: Nanos): void {
-    // A lease that was forgotten meanwhile is settled, too, which has no effect: it is no longer in the table.
+    // A lease may have been forgotten since. Settling it has no effect, because it is no longer in the table.
     for (const lease of leases) lease.settle(amount, spent);
   }
 
@@ -102,7 +102,7 @@ export class BudgetLeases {
     return this.#table.revalidate(changed);
   }
 
-  /** Holds the part of `ceiling` that the local leases cover, if it is at least `floor`. */
+  /** Holds `ceiling`, or the part that the local leases cover if it is at least `floor`; else returns null. */
   #holdLocally(budgets: readonly string[], ceiling: Nanos, floor: Nanos): Hold | null {
     let amount = ceiling;
     const leases: BudgetLease[] = [];
@@ -123,7 +123,7 @@ export class BudgetLeases {
     waiting: () => Nanos,
   ): Promise<Hold | BudgetRefusal> {
     for (let attempt = 0; ; attempt += 1) {
-      // Another request may have acquired enough, or found the budget exhausted, while this one waited.
+      // While this request waited, another may have acquired enough or learned that the budget is exhausted.
       const held = this.#holdLocally(budgets, ceiling, ceiling);
       if (held) return held;
       const known = attempt === 0 ? this.#knownRefusal(budgets, floor) : null;
@@ -147,8 +147,8 @@ export class BudgetLeases {
   }
 
   /**
-   * Calls the store once for the missing amount. Until the call ends, the local amounts are reserved, so that no other
-   * request takes them.
+   * Calls the store once for the missing amount. The available local amounts are reserved until the call ends, so that
+   * no other request takes them.
    */
   async #acquire(
     budgets: readonly string[],
@@ -225,13 +225,13 @@ function larger(one: Nanos, other: Nanos): Nanos {
 }
 
 /**
- * Makes the store calls for one budget in turn, so that the first may also acquire for the requests behind it.
- * Different budgets do not wait for each other.
+ * Runs the work of requests on one budget in sequence, so that the first call to the store can also acquire money for
+ * the requests behind it. Requests on different budgets do not wait for each other.
  */
 export class KeyedMutex {
   readonly #queues = new Map<string, Queue>();
 
-  /** Runs the work when its turn comes. `waiting` returns the amount that the requests behind it need. */
+  /** Runs `work` when the requests before it are done. `waiting` returns the sum that the requests behind it need. */
   async run<Result>(
     budget: string,
     amount: Nanos,

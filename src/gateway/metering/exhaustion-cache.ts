@@ -2,15 +2,15 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { Exhausted } from "./stores.ts";
 
-/** Time for which an exhaustion is remembered, so that a flood of refused requests does not reach the store. */
+/** Time for which an exhaustion is remembered, so that refused requests do not flood the store. */
 const REMEMBERED_MS = 250;
-/** Time for which no request waits again, after waiting for other processes had no success. */
+/** Time for which requests do not wait, after a request has waited for other processes in vain. */
 const PATIENT_AGAIN_MS = 5000;
 
-/** The reason why nothing was held: the budget is spent, or running requests hold the rest. */
+/** The reason of a refused hold: the budget is spent, or running requests hold what is left. */
 export type BudgetRefusal = "spent" | "held";
 
-/** Budgets that recently had too little left. */
+/** A cache of the budgets that recently had too little left. */
 export class ExhaustionCache {
   readonly #exhaustions = new Map<string, Remembered>();
   readonly #clock: Clock;
@@ -19,7 +19,7 @@ export class ExhaustionCache {
     this.#clock = clock;
   }
 
-  /** Returns the reason why the budget recently could not give as much; null when none is known. */
+  /** Returns the reason why the budget recently had less than `needed` left; null when none is known. */
   find(budget: string, needed: Nanos): BudgetRefusal | null {
     const exhaustion = this.#exhaustions.get(budget);
     if (!exhaustion || exhaustion.until <= this.#clock.monotonic() || needed < exhaustion.needed) return null;
@@ -31,7 +31,7 @@ export class ExhaustionCache {
     return (this.#exhaustions.get(budget)?.patientFrom ?? 0) <= this.#clock.monotonic();
   }
 
-  /** Remembers that the budget has less than `needed` left, and whether the request had waited for other processes. */
+  /** Remembers that the budget has less than `needed` left. `hasWaited`: the request waited for other processes. */
   note(budget: string, needed: Nanos, refusal: BudgetRefusal, hasWaited: boolean): void {
     const now = this.#clock.monotonic();
     const patientFrom = hasWaited
@@ -60,7 +60,7 @@ interface Remembered {
   patientFrom: number;
 }
 
-/** The amount that a budget lacks for a request. */
+/** A budget that has less left than a request needs. */
 export interface Exhaustion {
   budget: string;
   /** The amount that the budget must have left for the request. */
@@ -70,7 +70,7 @@ export interface Exhaustion {
   refusal: BudgetRefusal;
 }
 
-/** Reads the store's refusal; `promised` is the amount of the budget that this process holds for running requests. */
+/** Converts the store's refusal. `promised` is the amount that this process holds for running requests. */
 export function exhaustionOf(
   { exhausted, left, heldByOthers }: Exhausted,
   needed: Nanos,

@@ -3,22 +3,22 @@ import { DependencyError } from "../dependency-error.ts";
 import type { BudgetStore } from "./stores.ts";
 import { beginCall, BudgetLease } from "./budget-lease.ts";
 
-/** A lease is not used in its last minute, because the store counts it as in doubt afterwards. */
+/** A lease lasts 15 minutes and is not used in the last one, because the store counts it as in doubt after its end. */
 export const USABLE_MS = 14 * 60_000;
-/** Time for which only needed amounts are acquired after other processes lacked money of a budget. */
+/** Time for which a lease acquires only needed amounts, after other processes lacked money of its budget. */
 const SCARCE_MS = 5000;
 /** Time after which a lease that no request uses is given back to the store. */
 const IDLE_MS = 5 * 60_000;
 const LEASES_A_TURN = 250;
 
-/** The leases of this process, kept consistent with the store. */
+/** All leases of this process. It keeps them consistent with the store. */
 export class LeaseTable {
   readonly #leases = new Map<string, BudgetLease>();
   readonly #store: BudgetStore;
   readonly #processId: string;
   readonly #clock: Clock;
   #isYielding = false;
-  /** The last renewal of single leases; the next one waits for it. */
+  /** The running or last call that gave back or renewed single leases; the next such call waits for it. */
   #renewal: Promise<void> = Promise.resolve();
 
   constructor(store: BudgetStore, processId: string, clock: Clock) {
@@ -37,7 +37,7 @@ export class LeaseTable {
     return this.#leases.get(budget);
   }
 
-  /** Returns the lease of a budget, an empty one when there was none. */
+  /** Returns the lease of a budget. Adds an empty lease if there was none. */
   open(budget: string): BudgetLease {
     const lease = this.#leases.get(budget) ?? new BudgetLease(budget);
     this.#leases.set(budget, lease);
@@ -54,8 +54,8 @@ export class LeaseTable {
   }
 
   /**
-   * Prepares the leases of some budgets for a call that acquires more. Renews leases that ran out, are in debt or have
-   * a call whose result was lost, and gives back the amounts that a changed budget may no longer cover.
+   * Prepares the leases of the given budgets for a call that acquires more. Renews leases that ended, are in debt or
+   * lost the result of a call, and gives back the amounts that a changed budget may no longer cover.
    */
   async prepare(budgets: readonly string[]): Promise<void> {
     const now = this.#clock.monotonic();
@@ -72,7 +72,7 @@ export class LeaseTable {
 
   /**
    * Gives unused amounts back to the store, also when this process stops. Throws a `DependencyError`; the next renewal
-   * then finds out whether the call took effect.
+   * then shows whether the call took effect.
    */
   async giveBack(budgets: Iterable<string> = [...this.#leases.keys()]): Promise<void> {
     const leases: BudgetLease[] = [];
@@ -99,9 +99,9 @@ export class LeaseTable {
   }
 
   /**
-   * Gives back amounts that other processes lack and amounts that running requests have returned of changed budgets.
-   * Call it about every quarter of a second: it does not call the store while there is nothing to give, and does
-   * nothing while the store is unavailable.
+   * Gives back amounts that other processes lack, and amounts of changed budgets that running requests have released.
+   * Call it about every quarter of a second. It calls the store only while there is something to give back and the
+   * store is available.
    */
   async yieldContended(): Promise<void> {
     if (this.#isYielding || !this.#leases.values().some((lease) => lease.available > 0n)) return;
@@ -119,8 +119,8 @@ export class LeaseTable {
   }
 
   /**
-   * Gives idle leases back to the store, prolongs the others and reads their state in the store: lost results of calls,
-   * leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
+   * Gives idle leases back to the store, prolongs the others, and reads their state, which shows lost results of calls
+   * and leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
    */
   async renew(): Promise<void> {
     const now = this.#clock.monotonic();
@@ -166,7 +166,7 @@ export class LeaseTable {
   }
 }
 
-/** Yields pages small enough that a request waiting for its turn is not delayed. */
+/** Yields pages that are small enough not to delay a request that waits for the store. */
 function* pagesOf<T>(items: readonly T[]): Generator<T[]> {
   for (let start = 0; start < items.length; start += LEASES_A_TURN)
     yield items.slice(start, start + LEASES_A_TURN);

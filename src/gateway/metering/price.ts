@@ -7,7 +7,7 @@ import type { Model } from "../../domain/model.ts";
 import type { Price, TokenPrice } from "../../domain/price.ts";
 import type { Directory } from "../snapshot.ts";
 
-/** Returns the price of a model in the organization's currency; null when a call would be refused with a 402. */
+/** Returns the price of a model in the organization's currency; null when calls are refused for lack of a price. */
 export function findPrice(
   directory: Pick<Directory, "price">,
   organization: Pick<Organization, "id" | "currency">,
@@ -44,7 +44,7 @@ export function requireUsePrices({ perUse = {} }: TokenPrice, features: readonly
     }
 }
 
-/** Returns the refusal of a call without a price. */
+/** Returns the error for a call of a model without a price. */
 export function noPrice(): GatewayError {
   const message = "This model has no price in your organization's currency. An administrator can set one.";
   return new GatewayError("MODEL_PRICE_NOT_CONFIGURED", message, { param: "model", shouldRetry: false });

@@ -28,7 +28,7 @@ export function textCeiling(
   return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
 
-/** Returns the output tokens that an amount covers in addition to the input. It is the inverse of `textCeiling`. */
+/** Returns the number of output tokens that an amount covers besides the input: the inverse of `textCeiling`. */
 export function coveredOutput(
   price: TokenPrice,
   inputTokens: number,
@@ -48,10 +48,10 @@ function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
   return sum;
 }
 
-/** Maximum number of output tokens. It is more than any model returns. */
+/** Upper bound of the result. It is more than any model returns. */
 const MAX_OUTPUT_TOKENS = 2 ** 32;
 
-/** Returns the highest price of a token in a request of at most `inputTokens`, for long and short prompts alike. */
+/** Returns the highest price of a token in a request of at most `inputTokens`, over all price steps. */
 function highestPrice(price: TokenPrice, categories: readonly TokenCategory[], inputTokens: number): Nanos {
   // Tokens that a vendor adds to the prompt may cross a price step.
   const longest = inputTokens + INPUT_MARGIN;

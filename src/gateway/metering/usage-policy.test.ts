@@ -121,7 +121,7 @@ describe("a report", () => {
 });
 
 describe("uses of a feature", () => {
-  /** The bill when all uses were observed. */
+  /** Returns the billed uses when the vendor reports `counts`. */
   const uses = (counts: NonNullable<UsageReport["uses"]>) => {
     const found = report({ input: 3, output: 5 }, { uses: counts });
     const observed = { report: found, deliveredTokens: 5, seenUses: counts, isReportFinal: true };

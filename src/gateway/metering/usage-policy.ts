@@ -20,10 +20,10 @@ export interface UsageBounds {
   /** Local estimate of the input. */
   estimatedInput: number;
   maxInput: number;
-  /** Bounds of the output that the caller sees, and of all output with reasoning. */
+  /** Bounds of the visible output, and of all output including reasoning. */
   maxVisible: number;
   maxOutput: number;
-  /** Uses of the features that the request names; others cannot be used. */
+  /** Maximum uses of each feature that the request names. Other features cannot be used. */
   maxUses: UseCounts;
   /** True when the cost in the vendor's usage report is reliable. */
   reportsCost?: boolean;
@@ -32,19 +32,19 @@ export interface UsageBounds {
 /** Tokens that vendors add to a prompt: chat template, tool instructions, their own system prompt. */
 export const INPUT_MARGIN = 4_096;
 /**
- * Tokens of each choice by which a model's reasoning may exceed `max_tokens`, because some vendors count reasoning
+ * Number of tokens by which the reasoning of one choice may exceed `max_tokens`: some vendors count reasoning
  * separately.
  */
 export const REASONING_MARGIN = 65_536;
-/** Maximum of billed input or output tokens of a request, so that the charge fits the ledger's 64 bits. */
+/** Maximum of billed input or output tokens of a request. It makes the charge fit the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
 
-/** Maximum uses of a tool that sets none. */
+/** Maximum uses of a tool when the request sets none. */
 export const DEFAULT_USES = 50;
 /** Maximum uses of a feature in a request. */
 export const MAX_USES = 1_000;
 
-/** Usage of a call whose response has not begun. */
+/** The usage of a call whose response has not begun. */
 export const NOTHING_DELIVERED: ObservedUsage = {
   report: null,
   deliveredTokens: 0,
@@ -60,10 +60,7 @@ export function maxUsesOf(features: readonly FeatureUse[]): UseCounts {
   return uses;
 }
 
-/**
- * Returns the bounds of a request. Each choice may have `maxTokens` of output, and more of reasoning if its model
- * reasons.
- */
+/** Returns the bounds of a request. Each choice may have `maxTokens` of output, and more when the model reasons. */
 export function usageBounds(
   {
     estimatedInput,
@@ -86,10 +83,10 @@ export function usageBounds(
 }
 
 /**
- * Returns the billed usage of a text response, by the same rules whether it came whole, as a stream or in part. A count
- * that is missing, impossible, or zero although there was something to count is estimated. A response that continues
- * after the report, or was cut, costs the larger of reported and estimated. Uses cost the larger of reported and
- * observed. Nothing costs more than the bounds allow.
+ * Returns the billed usage of a text response; the rules are the same for a whole reply, a stream and a part of one. A
+ * count is estimated when it is missing, impossible, or zero although there was something to count. When the response
+ * was cut or continued after the vendor's report, the larger of the reported and estimated counts is billed. Of uses,
+ * the larger of the reported and observed counts is billed. No count exceeds the bounds.
  */
 export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): TokenUsage {
   const { report } = observed;
@@ -110,7 +107,7 @@ export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): Tok
 interface Side {
   tokens: TokenCounts;
   isEstimated: boolean;
-  /** True when more was reported than the request can cause. */
+  /** True when the vendor reported more than the request can cause. */
   isOver: boolean;
 }
 
@@ -123,7 +120,7 @@ interface Uses {
 
 const NO_USES: Uses = { isEstimated: false, isAnomalous: false };
 
-/** Returns the uses within the request's bounds, at least the observed ones even when the vendor reports fewer. */
+/** Returns the billed uses: at least the observed ones, even when the vendor reports fewer, and at most the bounds. */
 function usesOf(
   report: UsageReport | null,
   { seenUses, isReportFinal }: Pick<ObservedUsage, "seenUses" | "isReportFinal">,
@@ -148,7 +145,7 @@ function usesOf(
   return Object.keys(uses).length > 0 ? { ...found, uses } : found;
 }
 
-/** True when the report has input tokens. Every request has input, so zero means no report. */
+/** True when the report has input tokens. Every request has input, so a count of zero means that none was reported. */
 export function hasReportedInput(report: UsageReport | null): boolean {
   return report?.hasInput === true && sumTokens(report.tokens, INPUT_CATEGORIES) > 0;
 }
@@ -179,9 +176,7 @@ function outputOf(
   return { tokens, isEstimated: true, isOver };
 }
 
-/**
- * Reduces the categories to the bounds: the most expensive visible category is filled first, reasoning gets the rest.
- */
+/** Reduces the counts to the bounds. The most expensive visible category is filled first; reasoning gets the rest. */
 function capOutput(tokens: TokenCounts, { maxVisible, maxOutput }: UsageBounds): TokenCounts {
   const capped = { ...tokens };
   let visible = 0;
@@ -201,15 +196,15 @@ function pick(tokens: TokenCounts, categories: readonly TokenCategory[]): TokenC
 }
 
 /**
- * Determines the billed usage of one response. While the response runs, it estimates by a rule of thumb; after its end,
- * `refine` replaces the estimates by a tokenizer's counts where the vendor has reported none.
+ * Determines the billed usage of one response. While the response runs, it estimates by a simple rule. After the end,
+ * `refine` replaces the estimates by counts of a tokenizer where the vendor reported nothing.
  */
 export class UsageEstimator {
   readonly #bounds: UsageBounds;
   #prompt: () => CountableText;
   readonly #countTokens: CountTokens;
   #input: number | null = null;
-  /** The tokenizer's count of the output, and the rule's estimate of the same text. */
+  /** The tokenizer's count of the output, and the simple rule's estimate of the same text. */
   #output: { tokens: number; estimated: number } | null = null;
   #last: ObservedUsage | null = null;
   #refining: Promise<void> | null = null;
@@ -232,8 +227,8 @@ export class UsageEstimator {
   };
 
   /**
-   * Extracts the prompt's text now: while a stream runs, only that text is held and not the request, which may have
-   * megabytes.
+   * Extracts the text of the prompt now. A stream then keeps only this text in memory and not the request, which may
+   * have megabytes.
    */
   readPrompt(): void {
     const prompt = this.#prompt();
@@ -249,8 +244,8 @@ export class UsageEstimator {
   }
 
   /**
-   * Reads a whole reply. Returns a promise only when the usage has to be counted here; the reply is then read once
-   * more.
+   * Reads a whole reply. Returns a promise only when the usage has to be counted here; the reply is then read a second
+   * time.
    */
   refined<Read extends { usage: TokenUsage }>(read: () => Read): Read | Promise<Read> {
     const first = read();
@@ -269,7 +264,7 @@ export class UsageEstimator {
   }
 }
 
-/** Counts the tokens of a text. Resolves to null when it cannot; never rejects. */
+/** Counts the tokens of a text. Resolves to null when the text cannot be counted; never rejects. */
 export type CountTokens = (text: string) => Promise<number | null>;
 
 /** Returns the tokens of a text, at least one; null when they cannot be counted. */

@@ -2,14 +2,14 @@ import type { Channel } from "../../domain/channel.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { FairSemaphore } from "../../lib/semaphore.ts";
 
-/** Maximum wait for a slot of a channel. */
+/** Maximum time that a request waits for a slot of a channel. */
 const SLOT_WAIT_MS = 5_000;
-/** Maximum of waiting requests of one organization for one channel; further requests are refused at once. */
+/** Maximum number of requests of one organization that wait for one channel. Further requests are refused at once. */
 const MAX_WAITING = 100;
 
 /**
- * Counts the running calls of this process on each channel with a `max_concurrent`. Organizations take turns when their
- * requests wait for a slot.
+ * Limits the running calls of this process on each channel with a `max_concurrent`. When requests of several
+ * organizations wait for a slot, the organizations take turns.
  */
 export class ConcurrencyLimiter {
   readonly #channels = new Map<string, FairSemaphore>();
@@ -19,7 +19,7 @@ export class ConcurrencyLimiter {
     this.#slotWaitMs = slotWaitMs;
   }
 
-  /** Yields each channel that has a maximum and was called, with its number of running calls and the maximum. */
+  /** Yields each called channel that has a maximum, with the number of its running calls and the maximum. */
   *use(): Generator<{ channel: string; running: number; max: number }> {
     for (const [channel, semaphore] of this.#channels) {
       const { taken, slots } = semaphore.use;
@@ -31,14 +31,14 @@ export class ConcurrencyLimiter {
     return this.#slotsOf(channel)?.hasSlot(organization) ?? true;
   }
 
-  /** Takes a slot of the channel; disposing of the result releases it. Returns null when all are taken. */
+  /** Takes a slot of the channel. Disposing of the result releases the slot. Returns null when no slot is free. */
   take(channel: Channel, organization: string): Disposable | null {
     const slots = this.#slotsOf(channel);
     return slots ? slots.tryAcquire(organization) : UNLIMITED;
   }
 
   /**
-   * Takes a slot as `take` does, and waits if none is free. Resolves to null when none became free in time. Rejects
+   * Takes a slot as `take` does, and waits when none is free. Resolves to null when none becomes free in time. Rejects
    * when the signal aborts.
    */
   async wait(channel: Channel, organization: string, signal: AbortSignal): Promise<Disposable | null> {
@@ -69,8 +69,8 @@ const UNLIMITED: Disposable = { [Symbol.dispose]() {} };
 const WINDOW_MS = 10_000;
 
 /**
- * Limits repeated calls to a failing target, so that retries do not add to its load: within ten seconds at most `ratio`
- * × first calls + `floor` repeated calls for each target.
+ * Limits how often a failing target is called again, so that retries do not add to its load. Within ten seconds each
+ * target may get `ratio` × (number of first calls) + `floor` repeated calls.
  */
 export class RetryBudget {
   readonly #clock: Clock;
@@ -89,7 +89,7 @@ export class RetryBudget {
     this.#current(target, now).calls++;
   }
 
-  /** Takes one repeated call, or returns false when the target's share is used up. */
+  /** Counts one repeated call. Returns false when the target may get no more of them. */
   takeRetry(target: string): boolean {
     const counts = this.#current(target, this.#clock.monotonic());
     const max = this.#ratio * (counts.calls + counts.earlierCalls) + this.#floor;
@@ -98,7 +98,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** Returns the target's counts in two halves of the window. The older half is dropped when a new one begins. */
+  /** Returns the target's counts for the two halves of the window. The older half is dropped when a new half begins. */
   #current(target: string, now: number): Counts {
     const found = this.#counts.get(target);
     if (found && now - found.startedAt < WINDOW_MS / 2) return found;

@@ -8,18 +8,15 @@ import { FairSemaphore } from "../../lib/semaphore.ts";
 const NO_PARAMS: readonly string[] = [];
 
 /**
- * One running call to a vendor, and the events that may end it early. A disconnecting client and an expired deadline
- * abort the same cancellation; its reason says which of them did. Each takes effect within a tick of the deadline
- * timer.
+ * One running call to a vendor. A client that disconnects or a deadline that passes aborts the call's cancellation; the
+ * reason of the abort shows which of them it was. A deadline takes effect at most one tick of the deadline timer late.
  */
 export class Call {
   /** The vendor's own id of the call; set once its response has begun. */
   vendorRequestId: string | undefined;
   /** The caller's fields that have no effect at the vendor. */
   ignoredParams: readonly string[] = NO_PARAMS;
-  /**
-   * Set while the call waits for the first part of its reply; null afterwards. `since` is in monotonic milliseconds.
-   */
+  /** Set until the call has the first part of its reply. `since` is the start in monotonic milliseconds. */
   waiting: { channel: string; organization: string; since: number } | null = null;
   readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
@@ -35,7 +32,7 @@ export class Call {
     else this.#total = this.#setDeadline(totalMs, "the whole call");
   }
 
-  /** Ends the vendor's call. */
+  /** Aborts when the vendor's call must end. */
   get cancellation(): Cancellation {
     return this.#cancellation;
   }
@@ -47,7 +44,7 @@ export class Call {
 
   /**
    * Ends the call with a `timeout` unless `expect` or `stopExpecting` is called within the time. At the deadline,
-   * `extendMs` is called once; it returns the milliseconds by which the deadline is extended.
+   * `extendMs` is called once and returns the milliseconds to add.
    */
   expect(what: string, withinMs: number, extendMs?: () => number): void {
     this.stopExpecting();
@@ -58,18 +55,18 @@ export class Call {
     });
   }
 
-  /** Clears the deadline of `expect`. */
+  /** Clears the deadline that `expect` set. */
   stopExpecting(): void {
     if (this.#deadline) this.#deadlineTimer.clear(this.#deadline);
     this.#deadline = undefined;
   }
 
-  /** Detaches the client's signal from the call: the relay of its reply handles the client's disconnection. */
+  /** Stops watching the client's signal: from now on the relay of the reply handles the client's disconnection. */
   leaveClient(): void {
     if (this.#total) this.#deadlineTimer.unwatch(this.#total);
   }
 
-  /** Ends the call: clears its deadlines and detaches the client's signal. */
+  /** Ends the call: clears its deadlines and stops watching the client's signal. */
   finish(): void {
     this.stopExpecting();
     if (this.#total) this.#deadlineTimer.clear(this.#total);
@@ -81,7 +78,7 @@ export class Call {
     this.#cancellation.abort(reason);
   }
 
-  /** Returns the reason why a call threw: that of the abort if it was aborted, else the error itself. */
+  /** Returns the reason of the abort if the call was aborted, otherwise the error that the call threw. */
   reasonOf(error: unknown): unknown {
     return this.#cancellation.aborted ? this.#cancellation.reason : error;
   }
@@ -99,19 +96,19 @@ export class Call {
   }
 }
 
-/** The client disconnected: no target failed, and nobody reads a reply. */
+/** Thrown when the client has disconnected: no target failed, and nobody reads a reply. */
 export class ClientDisconnected extends Error {
   override readonly name = "ClientDisconnected";
 
-  /** `isReplyWhole` is true when the reply was nevertheless read to its end. */
+  /** `isReplyWhole` is true when the vendor's reply was nevertheless read to its end. */
   constructor(readonly isReplyWhole = false) {
     super();
   }
 }
 
 /**
- * Maximum number of calls that go on without their client: in this process, and of one organization. Further ones are
- * aborted.
+ * Maximum number of calls that continue without their client, for this process and for one organization. Calls beyond
+ * it are aborted.
  */
 const MAX_DETACHED = 32;
 const MAX_DETACHED_PER_ORGANIZATION = 8;
@@ -127,15 +124,13 @@ export interface DetachableSignal {
 
 const nothing = (): void => {};
 
-/** Decides about a vendor call whose client disconnects: it is aborted, or read to its end within a bound. */
+/** Decides about a vendor call whose client disconnects: it is aborted, or it continues until its reply is read. */
 export class DetachedCalls {
   readonly #running = new Set<AbortController>();
   readonly #slots = new FairSemaphore(MAX_DETACHED, MAX_DETACHED_PER_ORGANIZATION);
   #isClosed = false;
 
-  /**
-   * Returns the signal for a vendor call: the client's own under `abort`, one that outlives the client under `drain`.
-   */
+  /** Returns the signal for a vendor call. With the setting `abort`, it is the client's signal. */
   signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
     if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: nothing };
     const controller = new AbortController();
@@ -156,7 +151,7 @@ export class DetachedCalls {
     };
   }
 
-  /** True when a request's last call ended because its client disconnected, and not because this process stops. */
+  /** True when a request's last call ended because its client disconnected; false when this process was stopping. */
   isEndedByClient(attempts: readonly Attempt[]): boolean {
     return attempts.at(-1)?.outcome === "caller_gone" && !this.#isClosed;
   }

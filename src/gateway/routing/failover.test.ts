@@ -7,7 +7,7 @@ import { Health } from "./health.ts";
 import { RetryBudget } from "./call-bounds.ts";
 import { clock, fail, process, request, target } from "../../../test/support/failover-process.ts";
 
-/** Health that forgets every failure at once. */
+/** Returns a `Health` that forgets every failure at once. */
 function neverEjecting(): Health {
   const health = new Health(clock);
   health.failed = () => {};
@@ -199,7 +199,7 @@ describe("failover", () => {
       ).catch((error: unknown) => error);
     const own = process();
     expect(await last(own, { a: "account", b: "account" })).toMatchObject({ kind: "account", isFinal: true });
-    // Both are ejected now, and nothing is called.
+    // Both targets are ejected now, and nothing is called.
     expect(await last(own, { a: "account", b: "account" })).toMatchObject({ kind: "account", isFinal: true });
     for (const other of ["limited", "broken"] as const)
       expect(await last(process({ maxAttempts: 2 }), { a: other, b: "account" })).toMatchObject({
@@ -287,7 +287,7 @@ describe("failover", () => {
         ),
       );
     }
-    // The first request uses its calls up on targets with unknown health; the second finds the fourth.
+    // The first request spends all its calls on targets of unknown health. The second request finds the fourth target.
     expect(outcomes.slice(2)).toEqual(Array.from({ length: 18 }, () => "yes"));
   });
 

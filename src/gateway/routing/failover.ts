@@ -11,39 +11,39 @@ import type { Health } from "./health.ts";
 import { TargetQueue } from "./target-queue.ts";
 import { random } from "../../lib/random.ts";
 
-/** The parts of the process that failover uses. */
+/** The objects of the process that failover uses. */
 export interface Failover {
   clock: Clock;
   deadlineTimer: DeadlineTimer;
   health: Health;
   retryBudget: RetryBudget;
   concurrency: ConcurrencyLimiter;
-  /** Running calls; a process that stops aborts them. */
+  /** All running calls. A process that stops aborts them. */
   calls: Set<Call>;
-  /** Maximum of calls for one request, the first included. */
+  /** Maximum number of calls for one request, including the first. */
   maxAttempts: number;
 }
 
 interface FailoverRequest<Reply> {
-  /** The public id of the model; messages to the caller contain no other. */
+  /** The public id of the model. Messages to the caller contain no other name of it. */
   model: string;
   /** Targets in calling order. */
   targets: readonly Target[];
   /** The model's context in tokens, for targets that have none of their own; undefined where it is unknown. */
   contextWindow?: number;
-  /** The target to call next after a timeout; it need not be among `targets`. */
+  /** The target to call next if a call times out. It need not be in `targets`. */
   afterTimeout?: Target | null;
   /** Id of the organization that sends the request. */
   organization: string;
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
-  /** Maximum milliseconds of a call if the channel sets none. After this time, no further call begins. */
+  /** Maximum milliseconds of one call if its channel sets none. After this time the request begins no further call. */
   totalMs: number;
   /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
   /**
-   * Calls one target. Resolves when its reply will be used; no other target is called after that. `canMoveOn` returns
-   * true while another target could take over.
+   * Calls one target. Resolves when the reply of this target will be used; no other target is called after that.
+   * `canMoveOn` returns true while another target could be called instead.
    */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /** Receives every attempt as it ends. */
@@ -56,15 +56,15 @@ export interface Committed<Reply> {
   reply: Reply;
   target: Target;
   call: Call;
-  /** Releases the channel's slot and ends the deadlines. Call it once the reply has been read to its end. */
+  /** Releases the channel's slot and clears the call's deadlines. Call it once the reply has been read to its end. */
   release(): void;
 }
 
 const FIRST_BACKOFF_MS = 100;
 
 /**
- * Calls targets until one replies. Throws the last `UpstreamError` when none does, and `ClientDisconnected` when the
- * client disconnects. An ejected target is skipped; when all are ejected, nothing is sent.
+ * Calls targets until one replies. Throws the last `UpstreamError` when none replies, and `ClientDisconnected` when the
+ * client disconnects. An ejected target is skipped. When all targets are ejected, no call is made.
  */
 export async function callTargets<Reply>(
   process: Failover,
@@ -87,7 +87,7 @@ export async function callTargets<Reply>(
     let slot = concurrency.take(target.channel, organization);
     if (!slot && !full?.has(target)) {
       (full ??= new Set()).add(target);
-      // Once no other target is left, the request returns to this one and waits for a slot.
+      // When no other target is left, the request comes back to this target and waits for a slot.
       if (earlierCalls === 0) queue.repeat(target);
       continue;
     }
@@ -106,7 +106,7 @@ export async function callTargets<Reply>(
     if (!("error" in outcome)) return outcome;
     const { error } = outcome;
     if (error.kind !== "account" && !error.isUnsent) isForAccounts = false;
-    // The failure of an earlier call explains more than a target that cannot take the request.
+    // The failure of an earlier call explains more than the fact that this target cannot take the request.
     if (!error.isUnsent || !last) last = error;
     if (!request.failsOver(error) || clock.monotonic() - startedAt >= request.totalMs) break;
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
@@ -119,7 +119,7 @@ export async function callTargets<Reply>(
   throw last;
 }
 
-/** Limits of the noted unknown fields: callers of image endpoints can send any number of fields with any name. */
+/** Limits of the recorded unknown fields: callers of image endpoints can send any number of them with any names. */
 const MAX_PARAMS = 32;
 const MAX_PARAM = 64;
 
@@ -175,7 +175,7 @@ async function callOne<Reply>(
   }
 }
 
-/** Replaces the vendor's name of the model in its message by the public id. */
+/** Replaces the vendor's name of the model in a message by the public id. */
 function withPublicId(message: string, { upstreamModel }: Target, model: string): string {
   if (upstreamModel === model || !message.includes(upstreamModel)) return message;
   return message.replace(
@@ -185,7 +185,7 @@ function withPublicId(message: string, { upstreamModel }: Target, model: string)
 }
 
 /**
- * True when another target may be called after this failure. After a refusal by a vendor's safety policy the setting
+ * True when another target may be called after this failure. For a refusal by a vendor's safety policy, the setting
  * decides.
  */
 export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals: boolean): boolean {
@@ -193,8 +193,8 @@ export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals:
 }
 
 /**
- * Returns the release function. A stream keeps it while it runs, so the function is made in this scope, which does not
- * hold the whole request in memory.
+ * Returns the release function. A stream keeps this function while it runs. It is made in a scope of its own, so that
+ * it does not keep the whole request in memory.
  */
 function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
   return () => {
@@ -205,12 +205,12 @@ function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
 }
 
 /**
- * True when the target may be called again: repeatedly after a short disturbance, once after a failure that the request
- * may have caused.
+ * True when the target may be called again: several times when it is unreachable or overloaded, once when the request
+ * may have caused the failure.
  */
 function isRepeatable({ kind, status, isByRequest }: UpstreamError, earlierCalls: number): boolean {
   if (kind === "unreachable" || kind === "overloaded") return true;
-  // A repeated call would get the same status, for example 404.
+  // A repeated call would get the same status, such as 404.
   return isByRequest && (status === undefined || status < 400) && earlierCalls === 0;
 }
 
@@ -228,8 +228,8 @@ async function waitForSlot<Reply>(
 }
 
 /**
- * Waits exponentially longer with each call, with full jitter. Rejects with `ClientDisconnected` when the client
- * disconnects.
+ * Waits before a repeated call: exponentially longer each time, with full jitter. Rejects with `ClientDisconnected`
+ * when the client disconnects.
  */
 async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise<void> {
   try {
@@ -239,14 +239,14 @@ async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise
   }
 }
 
-/** Returns the error when every possible target has reached the maximum of calls on its channel. */
+/** Returns the error for the case that the channels of all possible targets run their maximum of calls. */
 function atCapacity(): UpstreamError {
   return new UpstreamError("overloaded", "every channel has reached its max_concurrent", {
     retryAfterSeconds: 1,
   });
 }
 
-/** Returns the error of a request whose targets are all ejected, with the time until the first may be called. */
+/** Returns the error for a request whose targets are all ejected, with the time until one may be called. */
 function allEjected(health: Health, targets: readonly Target[], organization: string): UpstreamError {
   const reasons = reasonsOfEjections(health, targets, organization);
   const waitMs = Math.min(...targets.map((target) => health.waitMs(target, organization)));

@@ -2,26 +2,26 @@ import { type Target, targetName } from "../../domain/channel.ts";
 import { KINDS_BY_REQUEST, type UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 
-/** Consecutive failures that eject a target. */
+/** Number of consecutive failures that ejects a target. */
 const FAILURES_TO_EJECT = 5;
-/** Organizations that must have failures before a target is ejected for everyone. */
+/** Number of organizations whose requests must have failed before a target is ejected for all organizations. */
 const ORGANIZATIONS_TO_EJECT = 2;
 const FIRST_EJECTION_MS = 1_000;
-/** Longest ejection: a recovered target gets traffic at most this much later. */
+/** Longest ejection. A target that has recovered gets requests at most this much later. */
 const MAX_EJECTION_MS = 30_000;
-/** A refused credential needs an operator; more frequent calls would be useless load. */
+/** An operator must replace a refused credential; more frequent calls would only add load. */
 const ACCOUNT_EJECTION_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Another probe is allowed when the running one has had no outcome for this time. */
+/** Time after which another probe is allowed if the running probe has had no outcome. */
 const PROBE_MS = 30_000;
-/** Organizations remembered for each target; the oldest are forgotten first. */
+/** Maximum number of organizations remembered for each target; the oldest are forgotten first. */
 const MAX_ORGANIZATIONS = 10_000;
 
 /**
- * Decides which targets may be called, from real requests only. Consecutive failures eject a target for the
- * organization whose requests failed, and for everyone once a second organization has had failures, so that one
- * organization's requests cannot take a target from others. Ejections double; after each a single request probes the
- * target.
+ * Decides which targets may be called. It learns only from real requests. Consecutive failures eject a target for the
+ * organization whose requests failed. Once a second organization has had failures, the target is ejected for all, so
+ * that one organization alone cannot take a target from others. The duration of ejections doubles; after each one, a
+ * single request probes the target.
  */
 export class Health {
   readonly #clock: Clock;
@@ -30,8 +30,8 @@ export class Health {
   readonly #targets = new Map<string, TargetHealth>();
 
   /**
-   * `announce` publishes to other processes where a shared store is configured. `onChange` receives each target that
-   * goes out of service or comes back, of other processes too.
+   * `announce` sends an ejection to the other processes if there is a shared store. `onChange` is called for each
+   * target that goes out of service or comes back, also when another process announced it.
    */
   constructor(
     clock: Clock,
@@ -43,9 +43,7 @@ export class Health {
     this.#onChange = onChange;
   }
 
-  /**
-   * Returns true when the target may be called now. When an ejection has just ended, true makes this call the probe.
-   */
+  /** Returns true when the target may be called now. Just after an ejection, this call is the probe. */
   tryCall(target: Target, organization: string): boolean {
     if (!this.isAvailable(target, organization)) return false;
     const states = this.#statesOf(target, organization);
@@ -99,13 +97,13 @@ export class Health {
     if (health.own.size === 0) this.#targets.delete(name);
   }
 
-  /** Call it when a call ended without an outcome, as when the client disconnected: another call may probe. */
+  /** Call it when a call ended without an outcome, as after a disconnection. Another call may then be the probe. */
   abandoned(target: Target, organization: string): void {
     for (const state of this.#statesOf(target, organization)) state.probeSince = 0;
   }
 
   failed(target: Target, organization: string, error: UpstreamError): void {
-    // The request caused the failure, and not the target.
+    // The request caused the failure; the target is not at fault.
     if (KINDS_BY_REQUEST.has(error.kind) || error.isByRequest) return this.abandoned(target, organization);
     const health = this.#open(targetName(target));
     const own = this.#ownState(health, organization);
@@ -120,8 +118,8 @@ export class Health {
     if (error.kind === "limited" && retryAfterMs > 0)
       return this.#ejectLimited(health, organization, retryAfterMs);
     const reason = error.kind === "limited" ? "limited" : "overload";
-    // An organization with an ejection of its own may fail for reasons of its own: its probes must not block others for
-    // long.
+    // When the organization itself has an ejection, its requests may fail for reasons of their own. Its probes must not
+    // block others for long.
     const isOwnTrouble = own.ejectedUntil > 0;
     if (this.#isEjecting(own, isProbe.own)) {
       this.#eject(health, organization, reason, nextEjectionMs(own));
@@ -154,7 +152,7 @@ export class Health {
       }
   }
 
-  /** Returns the current ejections, for metrics and dry runs; a duration of 0 means that a probe is due. */
+  /** Returns the current ejections, for metrics and dry runs. A duration of 0 means that a probe may be made now. */
   ejections(): Ejection[] {
     const now = this.#clock.monotonic();
     return [...this.#targets.values()].flatMap(({ name, everyone, own }) => {
@@ -172,8 +170,8 @@ export class Health {
   }
 
   /**
-   * Ejects for one organization first, because a single request of it may exceed a vendor's limit, for example when it
-   * is larger than a minute's tokens.
+   * Ejects for one organization first, because only its requests may exceed a vendor's limit: for example a request
+   * with more tokens than the vendor allows per minute.
    */
   #ejectLimited(health: TargetHealth, organization: string, durationMs: number): void {
     const now = this.#clock.monotonic();
@@ -184,7 +182,7 @@ export class Health {
   }
 
   /**
-   * True when a failure ejects: enough in a row or a failed probe. Calls begun before an ejection add nothing to it.
+   * True when this failure ejects: a probe failed, or there were enough failures in a row and no ejection is active.
    */
   #isEjecting({ failures, ejectedUntil }: State, isProbe: boolean): boolean {
     return isProbe || (failures >= FAILURES_TO_EJECT && this.#clock.monotonic() >= ejectedUntil);
@@ -215,7 +213,7 @@ export class Health {
     this.#onChange({ target, organization, reason, isUp: true, lastedMs });
   }
 
-  /** Returns the states that decide about a call; none for a target without recent failures. */
+  /** Returns the states that decide about a call. The list is empty for a target without recent failures. */
   #statesOf(target: Target, organization: string): readonly State[] {
     if (this.#targets.size === 0) return NO_STATES;
     const health = this.#targets.get(targetName(target));
@@ -246,9 +244,9 @@ export class Health {
 interface TargetHealth {
   name: string;
   everyone: State;
-  /** Organizations whose calls have failed since the last successful call. The set is limited in size. */
+  /** Organizations whose calls have failed since the last success. The set is limited in size. */
   failedFor: Set<string>;
-  /** State by organization, until one of its own calls succeeds. */
+  /** The state of each organization, until one of its own calls succeeds. */
   own: Map<string, State>;
 }
 
@@ -275,7 +273,7 @@ function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };
 }
 
-/** Returns the duration of the next ejection: it doubles until a call succeeds. */
+/** Returns the duration of the next ejection. It doubles each time until a call succeeds. */
 function nextEjectionMs(state: State): number {
   const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
   state.ejections++;
@@ -286,13 +284,13 @@ function nextEjectionMs(state: State): number {
 export interface Ejection {
   /** Name of the target, by `targetName`. */
   target: string;
-  /** The organization for which it is ejected; null for everyone. */
+  /** The organization for which the target is ejected; null for all. */
   organization: string | null;
   reason: "overload" | "account" | "limited";
   durationMs: number;
-  /** Time that the target has been out of service in this process. */
+  /** Milliseconds that the target has been out of service in this process. */
   lastedMs?: number;
 }
 
-/** A target that goes out of service in this process, or comes back. */
+/** A change in this process: a target goes out of service or comes back. */
 export type TargetChange = Required<Omit<Ejection, "durationMs">> & { isUp: boolean };

@@ -4,7 +4,7 @@ import { RetryBudget } from "./call-bounds.ts";
 const time = { now: 0 };
 const clock = { now: () => 0, monotonic: () => time.now };
 
-/** Requests a few repeated calls one after another and returns how many are granted. */
+/** Requests 50 repeated calls and returns how many are granted. */
 function granted(budget: RetryBudget, target = "t"): number {
   return Array.from({ length: 50 }, () => budget.takeRetry(target)).filter(Boolean).length;
 }

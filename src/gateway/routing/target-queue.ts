@@ -3,8 +3,8 @@ import type { ConcurrencyLimiter } from "./call-bounds.ts";
 import type { Health } from "./health.ts";
 
 /**
- * Returns a route's targets in calling order: as listed, or by weight, which means that each position is chosen at
- * random from the remaining targets. `random` returns numbers from 0 up to 1.
+ * Returns a route's targets in calling order. The strategy `ordered` keeps the listed order. The other one chooses each
+ * next target at random by weight from the remaining ones. `random` returns numbers from 0 up to 1.
  */
 export function orderTargets({ strategy, targets }: Route, random: () => number): readonly Target[] {
   if (strategy === "ordered" || targets.length === 1) return targets;
@@ -20,8 +20,8 @@ export function orderTargets({ strategy, targets }: Route, random: () => number)
 }
 
 /**
- * Returns the targets whose context is large enough for an input of `tokens`; all of them when none is, because the
- * number is an estimate. `contextWindow` is the model's, for targets without one of their own.
+ * Returns the targets whose context is large enough for an input of `tokens`, or all targets when none is: the number
+ * is an estimate. `contextWindow` is the model's context, for targets that set none of their own.
  */
 export function targetsThatFit(
   targets: readonly Target[],
@@ -34,17 +34,17 @@ export function targetsThatFit(
 }
 
 /**
- * Returns the context of a target in tokens; `ofModel` is the context of its model. An unknown context fits every
- * input.
+ * Returns the context of a target in tokens. `ofModel` is the context of its model. An unknown context counts as
+ * unlimited.
  */
 function windowOf({ contextWindow }: Target, ofModel: number | undefined): number {
   return contextWindow ?? ofModel ?? Infinity;
 }
 
 /**
- * The targets that one request may still call, in order. Ejected ones are skipped. The last of several calls goes to a
- * target that the request has not called and whose last call, by any request, did not fail (`isSuspect`), if there is
- * one, so that failing targets cannot hide it.
+ * The targets that one request may still call, in order. Ejected targets are skipped. If the request may make several
+ * calls, the last one goes to a target that it has not called and whose most recent call did not fail, if there is one.
+ * Otherwise failing targets could use up all calls of the request.
  */
 export class TargetQueue {
   readonly #queue: Target[];
@@ -73,11 +73,11 @@ export class TargetQueue {
     this.#maxCalls = maxAttempts;
   }
 
-  /** Takes the next target to call; undefined when none is left or the request has made all its calls. */
+  /** Removes and returns the next target to call; undefined when the request may make no further call. */
   next(): Target | undefined {
     const callsLeft = this.#maxCalls - this.#called.length;
     if (callsLeft <= 0) return undefined;
-    // A request with a single call keeps the order: otherwise a target that failed once would never be called again.
+    // A request with one call keeps the order: otherwise a target that failed once would never be called again.
     const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
     const index = sound >= 0 ? sound : this.#health.firstAvailable(this.#queue, this.#organization);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
@@ -94,12 +94,12 @@ export class TargetQueue {
     return this.#called.filter((other) => other === target).length;
   }
 
-  /** Puts the target behind all others, to be tried again. */
+  /** Puts the target at the end of the queue, to be tried again. */
   repeat(target: Target): void {
     this.#queue.push(target);
   }
 
-  /** Moves the target that takes over after a timeout before all others, unless it has been called. */
+  /** Puts the target for calls after a timeout first, unless it has been called. */
   moveAfterTimeout(): void {
     const target = this.#afterTimeout;
     if (!target || this.#called.includes(target)) return;
@@ -109,8 +109,7 @@ export class TargetQueue {
   }
 
   /**
-   * Drops the targets with a known context that is not larger than the context of `tooSmall`, for which the input was
-   * too long.
+   * Removes the targets whose known context is not larger than that of `tooSmall`, for which the input was too long.
    */
   dropNoLarger(tooSmall: Target, contextWindow?: number): void {
     const exceeded = windowOf(tooSmall, contextWindow);
@@ -119,7 +118,7 @@ export class TargetQueue {
     this.#queue.splice(0, this.#queue.length, ...this.#queue.filter(isLarger));
   }
 
-  /** True when a target that was not called yet could be called next, after a timeout. */
+  /** True when a target that was not called yet could be called next, now or after a timeout. */
   hasAnother(): boolean {
     const candidates = this.#afterTimeout ? [this.#afterTimeout, ...this.#queue] : this.#queue;
     return this.#called.length < this.#maxCalls && candidates.some((target) => this.#isUnusedAndFree(target));

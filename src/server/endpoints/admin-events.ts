@@ -14,15 +14,12 @@ import { every } from "../../lib/waiting.ts";
 /** Maximum number of connections of one member, and of all members to one process. */
 const MOST = { ofMember: 10, ofAll: 200 };
 const CHECK_MS = 1_000;
-/**
- * Number of checks between two comments on the connection. Comments are needed because proxies close silent
- * connections.
- */
+/** Number of checks between two SSE comments. Comments are needed because proxies close silent connections. */
 const COMMENT_CHECKS = 15;
 /** Number of checks of the connection between two checks of the session. */
 const SESSION_CHECKS = 3;
 
-/** Sends the console server-sent events about changes, so that it reloads only the changed data. */
+/** Sends server-sent events about changes to the console, so that it reloads only the changed data. */
 export function eventsRoute(admin: Administration, lifecycle: Lifecycle): HttpRoute {
   const events = new LiveEvents(admin.context);
   const slots = new MemberSlots(MOST, "too many connections follow the events");
@@ -87,7 +84,7 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
         try {
           client.close();
         } catch {
-          // The stream is closed already, because the client has disconnected.
+          // The client has disconnected, so the stream is already closed.
         }
       };
       signal.addEventListener("abort", () => end(), { once: true });

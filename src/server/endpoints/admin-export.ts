@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
 /** Maximum number of exports of one member and of one process, because each reads the database while it runs. */
 const MOST = { ofMember: 4, ofAll: 32 };
 
-/** Serves lists as files: all entries that match a filter, streamed as they are read. */
+/** Serves lists as files with all entries that match a filter. Each entry is sent as soon as it is read. */
 export function exportRoute(admin: Administration): HttpRoute {
   const slots = new MemberSlots(MOST, "too many exports run at the same time: wait until one has ended");
   const needs = { method: "GET", path: "/export/{name}", role: "viewer", reach: "organization" } as const;
@@ -56,15 +56,15 @@ export function exportRoute(admin: Administration): HttpRoute {
   });
 }
 
-/** Returns the days of a range, for the file's name. */
+/** Returns the days of a time range, for the file's name. */
 function rangeOf({ from, to }: Record<string, string>): string[] {
   const days = [from, to].map((time) => (time === undefined ? "" : /^[\d-]{4,10}/.exec(time)?.[0]) ?? "");
   return days.some(Boolean) ? [days[0] || "start", "to", days[1] || "now"] : [];
 }
 
 /**
- * Streams pieces. Each is made only when the client has taken the previous one. `end` is called once, on success and on
- * failure.
+ * Returns a stream of the pieces. Each piece is made only after the client has taken the previous one. `end` is called
+ * once, on success and on failure.
  */
 function streamOf(pieces: AsyncGenerator<string>, end: () => Promise<void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();

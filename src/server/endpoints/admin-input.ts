@@ -7,8 +7,8 @@ import { queryOf, type HttpExchange } from "../http-exchange.ts";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the input of an operation: the variable part of the path, with the query of a GET or DELETE or the body of
- * other methods.
+ * Returns the input of an operation: the variable part of the path together with the query (GET, DELETE) or the body
+ * (other methods).
  */
 export async function readInputOf(
   exchange: HttpExchange,
@@ -23,8 +23,8 @@ export async function readInputOf(
 }
 
 /**
- * Reads a JSON object. Refuses a missing content type and any other one, because pages of other sites can send such
- * requests without the user's knowledge.
+ * Reads a JSON object. Requires the content type of JSON: pages of other sites can send requests with other types, or
+ * without one, without the user's knowledge.
  */
 export async function readObject(
   { request }: Pick<HttpExchange, "request">,
@@ -43,7 +43,7 @@ export async function readObject(
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // A body that is not JSON is refused below, as is every body that is not an object.
+    // A body that is not JSON is refused below, like a body that is not an object.
   }
   throw new AdminError(400, null, "the body must be a JSON object");
 }

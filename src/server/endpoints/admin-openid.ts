@@ -10,7 +10,7 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 const START = "/console/oidc/start";
 const CALLBACK = "/console/oidc/callback";
 const COOKIE = "gateway_oidc";
-/** Maximum time for signing in at the provider. */
+/** Maximum time that a member may take to sign in at the provider. */
 const PENDING_SECONDS = 600;
 
 /** Error codes that the sign-in page shows. */
@@ -58,8 +58,7 @@ async function start(
     const next = queryOf(exchange.request.url).get("next") ?? "/";
     const kept: Pending = { ...pending, next };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
-    // The cookie is `Lax`, because the browser would not send a strict one when the provider's page redirects to the
-    // gateway.
+    // The cookie is `Lax`: browsers do not send a strict cookie when the provider's page redirects to the gateway.
     const options = { sameSite: "Lax", maxAgeSeconds: PENDING_SECONDS } as const;
     return redirect(exchange, location, [writeCookie(admin, exchange, [COOKIE, value], options)]);
   } catch (error) {
@@ -102,7 +101,7 @@ function readPending(value: string | null): Pending | null {
   }
 }
 
-/** Returns a path of the console, even if `next` contains something else. */
+/** Returns a path of the console, even if `next` is something else. */
 function consolePath(next: string): string {
   const { pathname, search } = new URL(`/console/${next.replace(/^\/+/, "")}`, "http://gateway");
   return pathname.startsWith("/console/") ? pathname + search : "/console";

@@ -12,9 +12,9 @@ import { readInputOf } from "./admin-input.ts";
 import { memberRoute } from "./member-route.ts";
 import { signInRoutes } from "./admin-sign-in.ts";
 
-/** Maximum number of reports of one member and of one process at once. The console requests a few at once. */
+/** Maximum number of reports that run at the same time, for one member and for the process. */
 const MAX_REPORTS = { ofMember: 16, ofAll: 64 };
-/** A process runs one verification at a time, because a second one would give the same result. */
+/** A process runs only one verification at a time, because a second one would give the same result. */
 const MAX_VERIFICATIONS = { ofMember: 1, ofAll: 1 };
 
 /** Returns one route for each operation of administration, and the routes to sign in. */
@@ -35,8 +35,8 @@ export function adminRoutes(admin: Administration, limits: BodyLimits): HttpRout
 }
 
 /**
- * Returns the slots of operations that read more than a page. Taking a slot throws 429 when none is free; disposing of
- * the slot gives it back.
+ * Returns the slots of expensive operations, which read more than a page. Taking a slot throws 429 when none is free;
+ * disposing of the slot releases it.
  */
 function costSlots() {
   const slots = {

@@ -15,17 +15,17 @@ import type { HttpRoute } from "../routes.ts";
 export interface ConsoleFiles {
   /** Resolves to true once the files are built, and to false when the build failed. */
   isReady(): Promise<boolean>;
-  /** Returns the page. Each response must replace `NONCE` in it. */
+  /** Returns the page. Each response must replace the `NONCE` in it. */
   page(): Promise<string>;
   /** Returns a file that the page loads; null for an unknown name. */
   file(name: string, acceptsGzip: boolean): Promise<BuiltFile | null>;
 }
 
-/** Maximum time that a browser's request waits for a running build. */
+/** Maximum time that a request waits for a running build. */
 const PATIENCE_MS = 3_000;
 const RETRY_SECONDS = 2;
 
-/** Returns the routes of the console: one page for every address below `/console`, and the files of the page. */
+/** Returns the routes of the console: one page for all addresses below `/console`, and the files of that page. */
 export function consoleRoutes(files: ConsoleFiles): HttpRoute[] {
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
     method: "GET",

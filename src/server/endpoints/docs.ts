@@ -13,10 +13,10 @@ import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 
-/** The files that `npm run site` has built, as listed in the file `MANIFEST` next to them. */
+/** The files that `npm run site` has built, as listed in the file `MANIFEST` in the same folder. */
 export interface SiteManifest {
   files: Record<string, SiteFile>;
-  /** Sources for the content security policy: hashes of the scripts and style attributes in the pages. */
+  /** Hashes of the scripts and style attributes in the pages, as sources for the content security policy. */
   scripts: string[];
   styles: string[];
 }
@@ -26,7 +26,7 @@ interface SiteFile {
   type: string;
   /** Hash of the file's content. */
   hash: string;
-  /** True when there is a compressed file with the ending `.gz` next to the file. */
+  /** True when there is also a compressed file of the same name with the ending `.gz`. */
   isCompressed: boolean;
   /** True for a page whose styles need a nonce. */
   hasNonce: boolean;
@@ -35,9 +35,7 @@ interface SiteFile {
 export const MANIFEST = "site.json";
 const BASE = "/docs/";
 
-/**
- * Returns the routes of the documents: a file for each known address, and a page that says "not found" for any other.
- */
+/** Returns the routes of the documents: a file for each known address, and a "not found" page for all others. */
 export function docsRoutes(folder: string = programFolder("dist/docs")): HttpRoute[] {
   const readManifest = manifestReader(folder);
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
@@ -83,7 +81,7 @@ export function documentRoute(routes: readonly HttpRoute[]): HttpRoute {
         headers: {
           ...baseHeaders(requestId),
           "content-type": "application/json",
-          // The document may change with each version of the program, so browsers must revalidate it.
+          // The document may change with each version of the program, so browsers must revalidate their copy.
           "cache-control": "no-cache",
         },
       }),
@@ -91,7 +89,7 @@ export function documentRoute(routes: readonly HttpRoute[]): HttpRoute {
   return own;
 }
 
-/** Returns a function that reads the manifest once for each build. It returns null when there is no manifest. */
+/** Returns a function that reads the manifest once for each build. It resolves to null when there is no manifest. */
 function manifestReader(folder: string): () => Promise<SiteManifest | null> {
   let known: { at: number; manifest: Promise<SiteManifest> } | null = null;
   return async () => {
@@ -103,10 +101,7 @@ function manifestReader(folder: string): () => Promise<SiteManifest | null> {
   };
 }
 
-/**
- * Sends the file or page that an address names. Reads only names in the manifest, so no address leads out of the
- * folder.
- */
+/** Sends the file or page of an address. Only files in the manifest are read, so no address leads out of the folder. */
 async function sendNamed(folder: string, manifest: SiteManifest, exchange: HttpExchange): Promise<Response> {
   const { parameter } = exchange;
   const isKnown = (name: string) => ownValue(manifest.files, name) !== undefined;

@@ -13,9 +13,7 @@ interface HealthSettings {
   status(): Promise<InstallationStatus>;
   /** Returns the metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
-  /**
-   * Bearer token that `/metrics` requires. Readiness shows names only to callers with this token. Null for no token.
-   */
+  /** Bearer token that `/metrics` requires; null for none. Readiness shows names only to callers with this token. */
   metricsToken: string | null;
 }
 
@@ -57,7 +55,7 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
     },
     {
       ...open,
-      // This is the check of a load balancer that is configured without a path (HAProxy manual, `option httpchk`).
+      // Load balancers without a configured path check this one (HAProxy manual, `option httpchk`).
       method: "OPTIONS",
       path: "/",
       name: "readiness",
@@ -76,12 +74,12 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
   ];
 }
 
-/** Time for which a verdict is reused, however many callers ask. */
+/** Time for which a verdict is reused, so that many callers cost no more than one. */
 const STATUS_MS = 2_000;
 
 /**
- * Returns a function that returns the additional fields of `/readyz?verbose`. Names of organizations, models and
- * vendors require the token of metrics; other callers get only the kinds of the causes.
+ * Returns a function for the additional fields of `/readyz?verbose`. Only callers with the metrics token get the names
+ * of organizations, models and vendors; others get the kinds of the causes.
  */
 function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Headers) => Promise<object> {
   let read: { at: number; status: Promise<InstallationStatus> } | null = null;
@@ -104,7 +102,7 @@ function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Head
   };
 }
 
-/** Compares hashes of equal length, so that the comparison takes the same time for every token. */
+/** Compares hashes, which have equal length, so that the comparison takes the same time for every token. */
 function isToken(headers: Headers, token: string): boolean {
   const hash = (text: string): Uint8Array => new Bun.CryptoHasher("sha256").update(text).digest();
   return timingSafeEqual(hash(readSecret(headers, []) ?? ""), hash(token));

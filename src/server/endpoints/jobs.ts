@@ -26,7 +26,7 @@ import { readJobIds, readJobPage } from "./job-query.ts";
 
 type JobEndpoints = ImageEndpoints & JobCore;
 
-/** Maximum size of a cancellation's body, more than the ids of one call need. */
+/** Maximum size of a cancellation's body. The ids of one call need less. */
 const MAX_CANCEL_BYTES = 64 * 1024;
 
 /** Returns the routes of images as asynchronous jobs. */
@@ -91,7 +91,7 @@ function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promi
   });
 }
 
-/** Returns the values that decide whether two submissions are the same. */
+/** Returns the values by which two submissions are compared for equality. */
 function contentOf(request: JobRequest): unknown[] {
   return request.kind === "native"
     ? [request.isCompressing, request.model, request.body]
@@ -100,7 +100,7 @@ function contentOf(request: JobRequest): unknown[] {
 
 async function readOrCancel(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const { parameter: id, principal, request } = exchange;
-  // Only a GET with exactly this value cancels jobs. A HEAD, which is handled like GET, must not change anything.
+  // Only a GET with exactly this value cancels jobs. A HEAD must not, although it is otherwise handled like a GET.
   const isCancel = request.method === "GET" && queryOf(request.url).get("cancel") === "true";
   const job = isCancel
     ? await requestCancel(endpoints, principal.organization.id, id)
@@ -142,7 +142,7 @@ function respondWithJob(endpoints: JobEndpoints, exchange: AuthenticatedExchange
   return Response.json(writeJob(job, linker(endpoints, exchange)), { headers });
 }
 
-/** Returns a function that signs links anew for each response, so that their validity starts then. */
+/** Returns a function that signs links anew for each response, so that their validity begins with the response. */
 function linker(endpoints: JobEndpoints, exchange: AuthenticatedExchange): (name: string) => string {
   const base = endpoints.baseOf(exchange);
   const { linkHours } = exchange.principal.organization.settings;
@@ -159,7 +159,7 @@ interface JobBody {
   content: WithoutHeaders<JobRequest>;
   /** Address that receives a message when the job ends. */
   webhookUrl: string | null;
-  /** Names of image fields that were sent with a body of the native protocol, which does not define them. */
+  /** Names of image fields that were sent in a body of the native protocol. The protocol does not define them. */
   ignored: string[];
 }
 
@@ -194,7 +194,7 @@ async function readJobBody(exchange: AuthenticatedExchange, destination: BodyDes
 
 /**
  * Removes image fields, because vendors of the native protocol refuse unknown fields. Throws for fields with pictures,
- * because their loss would change the result.
+ * because the result would be different without them.
  */
 function withoutImageFields(body: StreamedObject): { native: StreamedObject; ignored: string[] } {
   const given = Object.entries(body).filter(([name, value]) => isKnownField(name) && value !== null);

@@ -7,7 +7,7 @@ import { adminErrorBody, baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 import { readCaller, type Administration } from "../signed-in.ts";
 
-/** Handles a member's request. Returns an object to send as JSON, or a response of its own. */
+/** Handles a member's request. Returns an object to send as JSON, or a `Response`. */
 type Act = (context: OperationContext, exchange: HttpExchange) => Promise<object>;
 
 /**
@@ -42,7 +42,7 @@ export function memberRoute(
   };
 }
 
-/** Runs the handler of a request of administration and renders its errors. */
+/** Runs the handler of an administrative request and renders its errors. */
 export async function rendered(
   { requestId }: HttpExchange,
   respond: () => Promise<Response>,

@@ -21,8 +21,8 @@ import { isModelName } from "./native-call.ts";
 import { nativeModelRoutes } from "./native-models.ts";
 
 /**
- * Routes of the models that a key can call. The list is a superset of the list that official clients know. The shape of
- * the native protocol is served at its own path, and to its clients at the shared path as well.
+ * Routes of the models that a key can call. Besides the fields that official clients read, the list has some more. The
+ * native protocol's form of the list has its own path; clients of that protocol also get it at the shared path.
  */
 export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   const native = nativeModelRoutes((principal) => callable(snapshot, clock, principal));
@@ -65,7 +65,7 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   ];
 }
 
-/** Returns the part of a route that passes requests of the native protocol's clients to that protocol's own route. */
+/** Returns a field for a route: it passes requests from clients of the native protocol to that protocol's own route. */
 function ifNative(native: HttpRoute): Pick<HttpRoute, "routeFor"> {
   const isNative = ({ headers }: Request): boolean =>
     headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
@@ -73,8 +73,7 @@ function ifNative(native: HttpRoute): Pick<HttpRoute, "routeFor"> {
 }
 
 /**
- * True for clients of the messages protocol, which has a list shape of its own. They are recognized by their version
- * header.
+ * True for clients of the messages protocol, which need another form of the list. Their version header identifies them.
  */
 function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
@@ -96,7 +95,7 @@ const DEFAULT_PAGE = 20;
 const MAX_PAGE = 1_000;
 
 /**
- * Returns the page after `after_id` or directly before `before_id`, and whether there are more models in that direction
+ * Returns the page after `after_id` or directly before `before_id`, and whether more models follow in that direction
  * (Anthropic API, "List models"). Throws a `GatewayError`.
  */
 function messagesPage(
@@ -128,7 +127,7 @@ function isText(model: Model): model is TextModel {
   return "maxOutputTokens" in model;
 }
 
-/** Describes a model in the form that official clients of the messages protocol know (Anthropic API, "List models"). */
+/** Describes a model in the form that official clients of the messages protocol read (Anthropic API, "List models"). */
 function describeForMessages(model: TextModel): object {
   const { id, displayName, created, shutdownDate } = model;
   return {
@@ -138,7 +137,7 @@ function describeForMessages(model: TextModel): object {
     created_at: new Date(created * 1000).toISOString(),
     max_input_tokens: null,
     max_tokens: model.maxOutputTokens,
-    // A model with a shutdown date can be called until then, so it is only deprecated.
+    // A model with a shutdown date can be called until that date, so it is only deprecated.
     lifecycle: shutdownDate ? "deprecated" : "active",
     deprecated_at: null,
     retires_at: shutdownDate ? new Date(shutdownDate).toISOString() : null,
@@ -148,8 +147,7 @@ function describeForMessages(model: TextModel): object {
 }
 
 /**
- * Returns the models that a key can call. Leaves out models without a price, because every call of them would be
- * refused with a 402.
+ * Returns the models that a key can call. Models without a price are left out, because a call of them fails with a 402.
  */
 function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model[] {
   const directory = snapshot.directory();
@@ -159,7 +157,7 @@ function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model
   );
 }
 
-/** Returns a response with an ETag, and 304 when the client already has it. */
+/** Returns a response with an ETag, or a 304 when the client already has the text. */
 function tagged({ request, requestId }: AuthenticatedExchange, text: string): Response {
   const etag = `"${Bun.hash(text).toString(36)}"`;
   const headers = {

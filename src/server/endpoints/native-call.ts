@@ -13,8 +13,8 @@ export interface NativeCall {
 }
 
 /**
- * Reads `{model}:{method}`; null for any other method. Clients put the kind of resource before the model, sometimes
- * twice or with its publisher (Google Gen AI SDK).
+ * Reads `{model}:{method}`; null for any other form. Clients put the kind of resource before the model, sometimes
+ * twice, or add the publisher (Google Gen AI SDK).
  */
 export function readCall(call: string): NativeCall | null {
   const at = call.lastIndexOf(":");
@@ -27,12 +27,12 @@ export function isEmbedding({ method }: NativeCall): boolean {
   return method === "embedContent" || method === "batchEmbedContents";
 }
 
-/** Returns the id in the resource name of a model. */
+/** Returns the model id in a resource name. */
 export function modelName(name: string): string {
   return name.replace(/^(?:publishers\/google\/)?models\//, "");
 }
 
-/** True when the end of a path names a model and no method. */
+/** True when the end of a path is a model without a method. */
 export function isModelName(name: string): boolean {
   return readCall(name) === null;
 }

@@ -12,9 +12,7 @@ import { serveCount, serveText } from "./text.ts";
 
 type Endpoints = Core & { bodyLimits: BodyLimits };
 
-/**
- * Serves a text model on the native protocol, as a whole reply, as server-sent events, or as a JSON array in pieces.
- */
+/** Serves a text model in the native protocol: a whole reply, server-sent events, or a JSON array in pieces. */
 export async function serveNativeText(
   core: Endpoints,
   exchange: AuthenticatedExchange,
@@ -37,12 +35,12 @@ export async function serveNativeText(
   return { response: new Response(response.body && asJsonArray(response.body), { headers }), ended };
 }
 
-/** True when the stream is requested as server-sent events. Otherwise it is one JSON array. */
+/** True when the request wants the stream as server-sent events. Otherwise the stream is one JSON array. */
 export function isServerSentEvents({ request }: AuthenticatedExchange): boolean {
   return queryOf(request.url).get("alt") === "sse";
 }
 
-/** Serves `embedContent` and `batchEmbedContents` by any vendor of embeddings. */
+/** Serves `embedContent` and `batchEmbedContents` with any vendor of embeddings. */
 export async function serveNativeEmbeddings(
   core: Endpoints,
   exchange: AuthenticatedExchange,

@@ -10,10 +10,10 @@ import { isEmbedding, readCall, type NativeCall } from "./native-call.ts";
 import { isServerSentEvents, serveNativeEmbeddings, serveNativeText } from "./native-text.ts";
 
 /**
- * Returns the routes of the native generate protocol. It has two versions of its path, because current official clients
- * call the stable version and earlier ones the beta (Google Gen AI SDK); the AI SDK leaves out `models/` before a name
- * with a slash. The type of the model in the path decides between text and pictures; the method decides whether
- * embeddings are requested.
+ * Returns the routes of the native generate protocol. Each path exists with two versions: current official clients call
+ * the stable version, earlier ones the beta (Google Gen AI SDK). The AI SDK omits `models/` before a name with a slash.
+ * The type of the model in the path decides between text and pictures; the method decides whether embeddings are
+ * wanted.
  */
 export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
   const isCall = (parameter: string): boolean => readCall(parameter) !== null;
@@ -53,7 +53,7 @@ export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
       if (!call || !isPossible(endpoints, call)) return pictures;
       const model = endpoints.snapshot.directory().models.get(call.model);
       const forText = isEmbedding(call) ? embeddings : text;
-      // Every key may learn that a model does not exist, so no scope is required.
+      // Every key may learn that a model does not exist, so no scope is required here.
       if (!model) return { ...forText, scope: null };
       if (isEmbedding(call)) return embeddings;
       return model.type === "image" ? pictures : text;
@@ -83,13 +83,13 @@ async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange
     const body = writeReply(outcome.delivery, exchange.requestId);
     const headers = imageHeaders(exchange, outcome);
     if (call.method === "generateContent") return { body, headers };
-    // A stream of a picture has only one event, because a picture has no parts.
+    // A picture is not sent in parts, so its stream has only one event.
     if (!isServerSentEvents(exchange)) return { body, headers, frame: ["[", "]"] };
     return { body, headers: { ...headers, "content-type": "text/event-stream" }, frame: ["data: ", "\n\n"] };
   });
 }
 
-/** Matches a model id that can be configured. Some ids have the name of a vendor before a slash. */
+/** Matches a model id that can be configured. Some ids begin with the name of a vendor and a slash. */
 const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*$/;
 
 function isPossible({ snapshot }: ImageEndpoints, { model }: NativeCall): boolean {

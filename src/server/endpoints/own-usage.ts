@@ -68,7 +68,7 @@ const QUANTITIES = {
   images: "imagesPerMinute",
 } as const;
 
-/** Returns the remaining amount of each limit of a minute. */
+/** Returns the remaining amount of each limit per minute. */
 async function limitsOf({ limiter, limits }: Parts, { principal }: AuthenticatedExchange): Promise<object[]> {
   const owners = { organization: principal.organization, key: principal.key };
   const wanted = (["organization", "key"] as const).flatMap((scope) =>

@@ -61,7 +61,7 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Authen
   return requestedRow(model, price, query);
 }
 
-/** Returns every price row of a model for the list; none when the model cannot be called or has no price. */
+/** Returns every price row of a model. The list is empty when the model cannot be called or has no price. */
 function allRows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Model): object[] {
   if (!mayCall(principal, model)) return [];
   const price = findPrice(snapshot.directory(), principal.organization, model, clock.now());
@@ -78,7 +78,7 @@ function allRows(snapshot: Snapshot, clock: Clock, principal: Principal, model: 
 }
 
 function requestedRow(model: ImageModel, price: ImagePrice, query: URLSearchParams): object {
-  // An empty value is an absent one, as in a form.
+  // An empty value counts as absent, as in a form.
   const valueOf = (name: string) => query.get(name) || undefined;
   const count = valueOf("n") ?? "1";
   if (!/^[1-4]$/.test(count))

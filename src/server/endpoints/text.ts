@@ -33,7 +33,7 @@ interface TextEndpoint {
   read(bytes: Uint8Array, request: Request): TextPayload;
 }
 
-/** Clients of the messages protocol send the key in either header, or in both. */
+/** Clients of the messages protocol send the key in `x-api-key`, in `Authorization`, or in both. */
 const messages = { family: "messages", keyHeaders: () => ["x-api-key"] } as const;
 
 const ENDPOINTS: readonly TextEndpoint[] = [
@@ -109,8 +109,8 @@ function routeOf(
 }
 
 /**
- * Serves one text request. `read` reads its body. `comparedBody` returns the value that a repeated request must equal;
- * by default, the text for the vendor.
+ * Serves one text request. `read` reads its body. `comparedBody` returns the value by which a repetition is compared
+ * with the first request; by default, the text for the vendor.
  */
 export async function serveText(
   {
@@ -146,7 +146,7 @@ export async function serveText(
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
 
-/** Serves a completion, which is the earlier form of chat, with any text model. */
+/** Serves a completion (the older form of chat) with any text model. */
 async function serveCompletion(
   core: Core,
   bodyLimits: BodyLimits,
@@ -169,7 +169,7 @@ async function serveCompletion(
   return { response: new Response(events, { headers }), ended: result.ended };
 }
 
-/** Serves the token count of a request. `write` puts an estimate into the protocol's form. */
+/** Serves the token count of a request. `write` returns an estimate in the protocol's form. */
 export async function serveCount(
   { core, bodyLimits, read, write }: CountEndpoint & { core: Core; bodyLimits: BodyLimits },
   exchange: AuthenticatedExchange,
@@ -200,7 +200,7 @@ export function refuseProvider({ headers, url }: Request): void {
   throw new GatewayError("provider_not_allowed", message, { param: "provider" });
 }
 
-/** Operations that Azure's clients also call below the name of a deployment (openai-node, `AzureOpenAI`). */
+/** Operations that Azure's clients also call at addresses with a deployment's name (openai-node, `AzureOpenAI`). */
 const OPERATIONS: ReadonlySet<string> = new Set([
   "chat/completions",
   "images/generations",
@@ -210,15 +210,15 @@ const OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the same endpoints at the addresses of Azure OpenAI, for its clients: below `/openai/v1/` and `/openai/`, and
- * below the name of a deployment, which is the model. These clients send the key in `api-key`.
+ * Returns the same endpoints at the addresses of Azure OpenAI, for its clients: below `/openai/v1/`, below `/openai/`,
+ * and below the name of a deployment, which is the model. These clients send the key in `api-key`.
  */
 export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
   return routes.flatMap((route) => {
     if (route.auth !== "key" || !route.path.startsWith("/v1/")) return [];
     const operation: string = route.path.slice("/v1/".length);
     const keyHeaders = (headers: Headers) => [...(route.keyHeaders?.(headers) ?? []), "api-key"];
-    // The addresses without a version are needed as well: Azure's client sends forms with the model there.
+    // The addresses without a version are needed as well: Azure's client sends forms that contain the model to them.
     const renamed: HttpRoute[] = ["/openai/v1/", "/openai/"].map((prefix) =>
       Object.assign({ ...route }, { path: prefix + operation, keyHeaders }),
     );
@@ -230,7 +230,7 @@ export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
 }
 
 /**
- * Replaces the model of a JSON body by the model that the path names, if any, and returns the bytes. Throws a
+ * Returns the bytes of a JSON body. If the path names a model, it replaces the model of the body. Throws a
  * `GatewayError` for a body that is not an object, as the reader of the protocol does.
  */
 export function withPathModel(bytes: Uint8Array, { model }: { model?: string }): Uint8Array {

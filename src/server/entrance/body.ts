@@ -16,9 +16,9 @@ import { type QuotaShare, ResourceQuota } from "./resource-quota.ts";
 import { SmallChunks } from "./small-chunks.ts";
 
 /**
- * Maximum bytes of a body that `readJsonBody` reads at once. Larger bodies are read in pieces, so that a slow body is
- * noticed before its end. Reading a prompt of a megabyte in pieces costs as much as all its other processing, and few
- * bodies are larger.
+ * Maximum bytes of a body that `readJsonBody` reads at once. Larger bodies are read in pieces, so that a slow client is
+ * noticed before the end. Few bodies are larger than a megabyte, and reading that much in pieces doubles the cost of
+ * the request.
  */
 const MAX_SMALL_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
@@ -50,8 +50,8 @@ export async function readJsonBody(
 }
 
 /**
- * Collects bytes in one buffer, which doubles when it is full, because a list of one-byte pieces would take over a
- * hundred bytes for each.
+ * Collects bytes in one buffer, which doubles when it is full. A list of one-byte pieces would need over a hundred
+ * bytes for each piece.
  */
 class GrowingBuffer {
   #buffer: Buffer<ArrayBuffer>;
@@ -59,7 +59,7 @@ class GrowingBuffer {
   readonly #maxBytes: number;
   readonly #memory: QuotaShare;
 
-  /** `byteLength` is the first size of the buffer, which `memory` has counted already. */
+  /** `byteLength` is the first size of the buffer. `memory` has already counted it. */
   constructor(byteLength: number, maxBytes: number, memory: QuotaShare) {
     this.#buffer = Buffer.allocUnsafeSlow(byteLength);
     this.#maxBytes = maxBytes;
@@ -101,12 +101,12 @@ export function requireJson(contentType: string | null): void {
 
 const MIB = 1024 * 1024;
 
-/** Minimum average speed of a body after its grace time. Even slow mobile networks are twice as fast. */
+/** Minimum average speed of a body after the grace time. Even slow mobile networks are twice as fast. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 
-/** Limits the resources that bodies use while they are read, and the time they take. There is one for the process. */
+/** Limits the resources and the time for reading bodies. A process has one `BodyLimits`. */
 export class BodyLimits {
-  /** Limits the number of bodies. The maximum allows thousands of clients of one key to connect at the same time. */
+  /** Limits the number of bodies being read. Thousands of clients of one key may connect at the same time. */
   readonly bodies = new ResourceQuota("bodies being sent", {
     key: 2_000,
     organization: 4_000,
@@ -127,14 +127,14 @@ export class BodyLimits {
   readonly #timer = new DeadlineTimer();
   readonly #graceMs: number;
 
-  /** A body may take `graceMs`, plus a time that depends on its size. */
+  /** A body may take `graceMs` plus a time that depends on its size. */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }
 
   /**
-   * Yields a body of at most `maxBytes` as it arrives, and joins small chunks. Throws when the average speed is too
-   * low; the time in which the reader takes no pieces is not counted.
+   * Yields a body of at most `maxBytes` as it arrives; small chunks are joined. Throws when the average speed is too
+   * low. Time in which the reader takes no piece is not counted.
    */
   async *arriving(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
     const smallChunks = declaredLength(request) === null ? new SmallChunks() : null;
@@ -158,7 +158,7 @@ export class BodyLimits {
     if (joined) yield joined;
   }
 
-  /** Waits for a body of a declared length, at most for the time that a body of this length may take. */
+  /** Waits for a body of a declared length, no longer than a body of this length may take. */
   arrived<Body>(body: Promise<Body>, byteLength: number): Promise<Body> {
     const { promise, resolve, reject } = Promise.withResolvers<Body>();
     const deadline = this.#timer.set(this.#timeFor(byteLength), () => reject(tooSlow()));
@@ -187,14 +187,14 @@ function tooSlow(): GatewayError {
 
 const KIB = 1024;
 
-/** Throws when the declared length of a body is over the limit, before a byte of it is read. */
+/** Throws when the declared length of a body exceeds the limit, before any byte of the body is read. */
 export function requireLength(request: Request, maxBytes: number): void {
   if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
 /**
- * Returns the `Content-Length`: null for a chunked body, and NaN for a value that is not only digits, which no route
- * accepts.
+ * Returns the `Content-Length`: null for a chunked body, and NaN for a value with other characters than digits. Every
+ * route refuses NaN.
  */
 export function declaredLength({ headers }: Pick<Request, "headers">): number | null {
   const length = headers.get("content-length");
@@ -210,15 +210,14 @@ export function tooLarge(maxBytes: number): GatewayError {
 }
 
 /**
- * Maximum bytes of a body that `decodedBody` reads as a whole, because a stream would cost more than all its other
- * processing.
+ * Maximum bytes of a body that `decodedBody` reads whole, because a stream would cost more than all other work on it.
  */
 const MAX_WHOLE_BYTES = 64 * 1024;
 
 /** The request and its sender. */
 type BodyExchange = Pick<AuthenticatedExchange, "request" | "principal" | "network">;
 
-/** A decoder of a content encoding, and the memory that its window takes. */
+/** A decoder of a content encoding, and the memory for its window. */
 interface Decoder {
   create(): Transform;
   windowBytes: number;
@@ -231,8 +230,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "x-gzip": GZIP,
   deflate: { create: () => createInflate(), windowBytes: 64 * 1024 },
   br: { create: () => createBrotliDecompress(), windowBytes: 16 * MIB },
-  // RFC 8878 requires decoders to support windows of 8 MiB (3.1.1.1.2). A frame may request far more, so the window is
-  // limited to 8 MiB.
+  // RFC 8878 requires decoders to support windows of 8 MiB (3.1.1.1.2). A frame may request far more, so larger windows
+  // are refused.
   zstd: {
     create: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
     windowBytes: 8 * MIB,
@@ -246,9 +245,9 @@ export function isPlain({ headers }: Request): boolean {
 }
 
 /**
- * Yields the body without its content encoding, decoded while it arrives, with at most `maxBytes` before decoding.
- * Throws a `GatewayError` for an unknown encoding, an exhausted quota, a body that is too large, too slow or in too
- * many chunks, and bytes that do not match the encoding. The reader limits the decoded size.
+ * Yields the body, decoded while it arrives. The encoded body may have at most `maxBytes`; the reader limits the
+ * decoded size. Throws a `GatewayError` for an unknown encoding, an exhausted quota, bytes that do not match the
+ * encoding, and a body that is too large, too slow or in too many chunks.
  */
 export async function* decodedBody(
   exchange: BodyExchange,

@@ -5,39 +5,36 @@ import { listDescriptors, type ClientConnection, type OpenDescriptors } from "./
 import { openLibc, type Libc } from "./libc.ts";
 
 interface ConnectionLimitOptions {
-  /** Maximum number of connections of one client address, or of one IPv6 network of 64 bits; null for no limit. */
+  /** Maximum number of connections of one client address, or of one /64 network of IPv6; null for no limit. */
   perAddress: number | null;
   /**
-   * Addresses of proxies. A connection from a proxy may belong to many clients, so the limit for addresses does not
-   * apply.
+   * Addresses of proxies. A proxy's connections may belong to many clients, so the limit per address does not apply.
    */
   trustedProxies: AddressList;
   onClosed(message: string): void;
 }
 
-/** Time between two samples. The connections that arrive within this time must fit into the reserve. */
+/** Time between two samples. The connections that arrive in this time must fit into the reserve. */
 const SAMPLE_MS = 20;
 /** Number of samples between two counts of the connections of each address. */
 const COUNT_SAMPLES = 50;
 /**
- * Number of descriptors reserved for files and for connections to vendors and stores: a quarter of the limit, but
- * within these bounds.
+ * The reserve is the number of descriptors for files and for connections to vendors and stores: a quarter of the limit,
+ * but within these bounds.
  */
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
 /**
- * When this share of the limit is in use, every sample counts all descriptors: descriptors above the lowest free one
- * may then also be in use.
+ * When this share of the limit is in use, every sample scans all descriptors, because descriptors above the lowest free
+ * one may be in use too.
  */
 const TIGHT_SHARE = 0.9;
-/**
- * Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` applies while there are too many connections.
- */
+/** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` applies while connections are too many. */
 const SCAN_SHARE = 20;
 const BUSY_SCAN_SHARE = 5;
-/** The pause once half of the reserve is used. */
+/** The same multiple once half of the reserve is used. */
 const URGENT_SCAN_SHARE = 1;
-/** Share of the limit by which an excess is reduced further, because more connections arrive before the next scan. */
+/** Share of the limit that is freed in addition, because more connections arrive before the next scan. */
 const HEADROOM_SHARE = 0.1;
 const REPORT_MS = 10_000;
 const SHUT_BOTH = 2;
@@ -46,10 +43,10 @@ const RLIMIT_NOFILE = 7;
 const MAX_SCANNED = 131_072;
 
 /**
- * Keeps the connections of clients below the process's limit of open files. The runtime accepts every connection, so
- * this class closes excess ones afterwards, many times a second. It never closes a connection with a running request or
- * an unfinished response. It closes connections of the address that has the most: first those that were never served,
- * then those that were silent for the longest time.
+ * Limits the client connections of this process, so that it does not reach its limit of open files. The runtime accepts
+ * every connection, so this class checks many times a second and closes excess ones. It never closes a connection with
+ * a running request or an unfinished response. It closes connections of the address that has the most: first those
+ * without any request so far, then those that were silent for the longest time.
  */
 export class ConnectionLimit {
   readonly #options: ConnectionLimitOptions;
@@ -79,13 +76,13 @@ export class ConnectionLimit {
     return this.#running.size;
   }
 
-  /** Starts the limit for the connections of these servers. */
+  /** Starts limiting the connections of these servers. */
   start(servers: readonly Server<undefined>[], onProblem: (error: unknown) => void): BackgroundWork {
     this.#servers.push(...servers);
     return every(SAMPLE_MS, () => this.#enforce(), onProblem);
   }
 
-  /** Notes the start of a request, whose connection stays open until `ended` is called. */
+  /** Records the start of a request. Its connection stays open until `ended` is called. */
   began(request: Request): void {
     this.#running.add(request);
   }
@@ -111,7 +108,7 @@ export class ConnectionLimit {
     const excess = this.#findExcess(open, maxOpen);
     for (const { descriptor } of excess) libc.shutdown(descriptor, SHUT_BOTH);
     this.#report(excess.length);
-    // Connections that wait for acceptance will take the closed descriptors, so these still count here.
+    // New connections will take the closed descriptors at once, so these still count here.
     this.#isTight = open.count >= maxOpen * TIGHT_SHARE;
     this.#scanShare = excess.length > 0 ? BUSY_SCAN_SHARE : SCAN_SHARE;
     this.#scannedAt = startedAt;
@@ -131,7 +128,7 @@ export class ConnectionLimit {
     const excess: ClientConnection[] = [];
     for (const group of groups)
       if (perAddress !== null && !group.isProxy) excess.push(...take(group, group.size - perAddress));
-    // The order makes each connection come from the address that has the most connections left at that point.
+    // In this order, each connection to close belongs to the address that has the most connections left.
     const ranked = groups.flatMap(({ size, idle }) =>
       idle.map((connection, index) => ({ connection, rank: size - index })),
     );
@@ -176,7 +173,7 @@ function nameOf({ address, port }: { address: string; port: number }): string {
   return `${networkOf(address)} ${port}`;
 }
 
-/** Returns the lowest free descriptor. The system always assigns the lowest one, so usually all below it are in use. */
+/** Returns the lowest free descriptor. The system always assigns that one, so all below it are in use. */
 function lowestFree(libc: Libc): number {
   const descriptor = libc.dup(0);
   if (descriptor < 0) return Infinity;

@@ -24,7 +24,7 @@ function exchangeOf(
   } as unknown as AuthenticatedExchange;
 }
 
-/** Runs a streamed request of an organization whose vendor calls continue after the client has disconnected. */
+/** Sends a streamed request. The organization's vendor calls continue after the client has disconnected. */
 async function stream({
   isClientDisconnected = false,
   callerGone = "drain",
@@ -53,7 +53,7 @@ async function stream({
     async complete(_: Claim, outcome: Outcome) {
       stored.push(outcome);
       completed.resolve();
-      // A whole response is returned only after it is stored; for a stream, the store is held up here.
+      // A whole response is returned only after it is stored. For a stream, this makes the store wait.
       if (isStreamed) await storing;
     },
   };
@@ -100,7 +100,7 @@ test("a stream whose client left before its response is read to its end and stor
   const { stored, completed } = await stream({ isClientDisconnected: true });
   await completed;
   expect(new TextDecoder().decode(stored[0]!.body!)).toBe("data: [DONE]\n\n");
-  // The headers that name the request are not stored, because a repetition has an id of its own.
+  // The headers with the request's id are not stored, because a repetition has an id of its own.
   expect(stored[0]!.headers).toEqual({ "x-gateway-model": "m" });
 });
 

@@ -21,18 +21,15 @@ export interface Idempotency {
 const HEADER = "idempotency-key";
 const USABLE_KEY = /^[\x21-\x7e]{1,255}$/;
 const RENEWAL_MS = 20_000;
-/**
- * Maximum bytes of a body that is stored in the row. Larger bodies are stored as blobs; the largest bodies are not
- * kept.
- */
+/** Maximum bytes of a body that is stored in the row. A larger body is stored as a blob, up to `MAX_BLOB_BYTES`. */
 const MAX_ROW_BYTES = 64 * 1024;
 const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;
 
 /**
  * Runs a route's handler. On routes of text and images, the first request with an `Idempotency-Key` claims the key
- * after its body is read, and its outcome is stored. Later requests with the same body get that outcome, without a
- * vendor call or a charge. If the response was too large to be kept, they get an error.
+ * after its body is read, and its outcome is stored. Later requests with the same key and body get that outcome,
+ * without a vendor call or a charge, or an error if the response was too large to be kept.
  */
 export function runIdempotently(
   idempotency: Idempotency,
@@ -63,8 +60,8 @@ async function runOnce(
 }
 
 /**
- * Returns the hash of a request's idempotency key; null when it has none. Throws `invalid_parameter` for an unusable
- * key.
+ * Returns the hash of a request's idempotency key; null when there is no key. Throws `invalid_parameter` for an
+ * unusable key.
  */
 export function idempotencyKeyOf({ headers }: Request): string | null {
   const key = headers.get(HEADER);
@@ -73,7 +70,7 @@ export function idempotencyKeyOf({ headers }: Request): string | null {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** Returns the response of a refusal that the same request would get again; null for any other error. */
+/** Returns the response for a refusal that the same request would get again; null for every other error. */
 function refusalToStore(error: unknown, family: ErrorFamily, requestId: string): Response | null {
   const failure = asGatewayError(error);
   return failure.status === 400 ? errorResponse(failure, family, requestId) : null;
@@ -86,7 +83,7 @@ class Replay extends Error {
   }
 }
 
-/** True when a stream that has ended contains the whole reply, even if nobody received it. */
+/** True when the stream contained the whole reply, even if the client did not receive it. */
 function isWhole(failure: Awaited<StreamedResponse["ended"]>): boolean {
   return failure === null || (failure instanceof ClientDisconnected && failure.isReplyWhole);
 }
@@ -104,7 +101,7 @@ class HeldClaim {
     this.#claim = { keyId: gatewayKey.id, key, id: newId("claim"), organizationId: organization.id };
   }
 
-  /** Throws a `Replay` when the outcome is stored already, and a `GatewayError` when this request may not run now. */
+  /** Throws a `Replay` when the outcome is already stored, and a `GatewayError` when this request may not run now. */
   async take(content: unknown): Promise<void> {
     const { outcomes } = this.#idempotency;
     const fingerprint = await fingerprintOf([this.#exchange.path, content]);
@@ -128,7 +125,7 @@ class HeldClaim {
     return { ended, response: new Response(this.#captureStream(response, ended), response) };
   }
 
-  /** Stores the outcome, even if its body cannot be kept. Gives the key back when there is no response. */
+  /** Stores the outcome, even if its body cannot be kept. Releases the key when there is no response. */
   async settle(response: Response | null): Promise<void> {
     if (!this.#renewal) return;
     const renewal = this.#renewal;
@@ -139,13 +136,12 @@ class HeldClaim {
       const outcome = response && (await this.#outcomeOf(response));
       await (outcome ? outcomes.complete(this.#claim, outcome) : outcomes.release(this.#claim));
     } catch {
-      // The error has no consequences, because the claim expires by itself.
+      // The error has no consequences, because the claim expires without a call.
     }
   }
 
   /**
-   * Reads the whole body first, so that a client that disconnects meanwhile gets the outcome when it repeats the
-   * request.
+   * Reads the whole body first. If the client disconnects meanwhile, it gets the outcome when it repeats the request.
    */
   async #storeWhole(response: Response): Promise<Response> {
     const { status, headers } = response;
@@ -200,8 +196,8 @@ class HeldClaim {
       if (request.signal.aborted) void readOn();
       else request.signal.addEventListener("abort", () => void readOn(), { once: true });
     };
-    // If the call continues without its client, the reply is read to its end, so that a repeated request gets its
-    // outcome. Otherwise only the rest of a reply that has ended well is read on, because all of it is charged.
+    // If the call continues without its client, the whole reply is read, so that a repeated request gets its outcome.
+    // Otherwise the rest is read only when the vendor's reply ended without an error, because it is charged fully.
     if (principal.organization.settings.callerGone === "drain") goOn();
     else void ended.then((failure) => (failure === null ? goOn() : undefined));
     return new ReadableStream({
@@ -224,8 +220,8 @@ class HeldClaim {
   }
 
   /**
-   * Stores the body in the row or as a blob, and returns where it is. Returns null when the organization's bound or the
-   * disk's is reached.
+   * Stores the body in the row or as a blob. Returns where it is, or null when the organization's limit or the disk's
+   * limit is reached.
    */
   async #keep(body: Uint8Array<ArrayBuffer>): Promise<Pick<Outcome, "body" | "blob" | "bytes"> | null> {
     const { outcomes, blobs, hasSpaceToKeep } = this.#idempotency;
@@ -246,7 +242,7 @@ class HeldClaim {
   }
 }
 
-/** Yields the part of a body that was already read, then the rest. */
+/** Yields the part of a body that was already read, and then the rest. */
 async function* joined(
   pieces: readonly Uint8Array<ArrayBuffer>[],
   reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> },
@@ -268,7 +264,7 @@ function conflict(message: string): GatewayError {
   return new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key", shouldRetry: false });
 }
 
-/** Returns an error that clients do not retry, because the same request would be charged a second time. */
+/** Returns an error that clients do not retry, because a new request would be charged a second time. */
 function notKept(status: number): GatewayError {
   return conflict(
     `The first request with this idempotency key ended with status ${status}. Its response is not kept, and it does not run again; a new key runs, and charges, it once more.`,

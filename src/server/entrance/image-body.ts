@@ -13,7 +13,7 @@ import type { Spool } from "../../lib/spool.ts";
 import { type BodyLimits, decodedBody, requireJson, requireLength, tooLarge } from "./body.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 
-/** Maximum size of the encoded and of the decoded body. */
+/** Maximum size of the body before and after decoding. */
 const MAX_BYTES = 800 * 1024 * 1024;
 
 /** The destination of a body, and the resources that reading it may use. */
@@ -55,7 +55,7 @@ export function isFormBody({ headers }: Request): boolean {
   return /^multipart\/form-data\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** Reads a JSON object in constant memory. Decodes base64 as it arrives where `isPicture` returns true. */
+/** Reads a JSON object in constant memory. Decodes strings from base64 if `isPicture` returns true for them. */
 export async function readPictureJson(
   exchange: AuthenticatedExchange,
   { limits, spool }: BodyDestination,
@@ -89,7 +89,7 @@ async function readForm(
 
 function contentOf(part: MultipartPart): unknown {
   if (part.kind === "skipped") return undefined;
-  // HTML forms send an empty part without a file name for a file field that was left empty.
+  // For a file field that was left empty, HTML forms send an empty part without a file name.
   if (part.kind === "file" && part.fileName === "" && part.byteLength === 0) return "";
   return part.kind === "file" ? part.blob : part.value;
 }
@@ -141,12 +141,12 @@ function formError({ reason, part }: MultipartError): GatewayError {
   }
 }
 
-/** Returns the documented name of a picture's field for errors, whichever name the caller used. */
+/** Returns the documented name of a picture's field, for errors. Callers may use other names. */
 function paramOf(name: string): string {
   return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
 }
 
-/** Returns the error for more references than any model takes. It is thrown before the body is read to its end. */
+/** Returns the error for more references than any model takes. It is thrown before the whole body is read. */
 function tooManyPictures(): GatewayError {
   const max = Math.max(...Object.values(FAMILIES).map((family) => family.references));
   const message = `An edit takes at most ${max} reference images, on some models fewer.`;

@@ -1,8 +1,8 @@
 import { dlopen } from "bun:ffi";
 
 /**
- * Returns the socket functions of the C library that the runtime does not offer; null when they are missing, as on all
- * systems but Linux.
+ * Returns the socket functions of the C library that the runtime does not offer; null on systems without them (all but
+ * Linux).
  */
 export function openLibc() {
   if (process.platform !== "linux") return null;

@@ -28,7 +28,7 @@ const LISTENING = "0A";
 
 /**
  * Stops listening on a port of this process without losing a connection: new connections are refused, and existing ones
- * stay open. Returns false, without any change, when the system offers no way to do this.
+ * stay open. Returns false without a change when the system does not support this.
  */
 export async function stopListening(port: number): Promise<boolean> {
   const libc = openLibc();
@@ -38,13 +38,12 @@ export async function stopListening(port: number): Promise<boolean> {
   if (libc.setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, ptr(program.bytes), program.bytes.length) !== 0)
     return false;
   await sleep(QUEUE_MS);
-  // The descriptor stays open, so that the runtime can close it later, but no longer refers to a socket.
+  // The descriptor now refers to /dev/null and no longer to the socket. It stays open until the runtime closes it.
   return libc.dup2(openSync("/dev/null", "r"), socket) === socket;
 }
 
 /**
- * Returns the descriptor of this process's own listening socket on the port. Other processes may listen on the same
- * port.
+ * Returns the descriptor of this process's listening socket on the port. Other processes may listen on the port too.
  */
 function findListeningSocket(port: number): number | null {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
@@ -66,7 +65,7 @@ function findListeningSocket(port: number): number | null {
   return found === undefined ? null : Number(found);
 }
 
-/** Returns a `struct sock_fprog`. Its `filter` must be kept in memory as long as the program is used. */
+/** Returns a `struct sock_fprog`. Its `filter` must stay in memory as long as the kernel may read it. */
 function filterProgram(): { bytes: Uint8Array; filter: Uint8Array } {
   const filter = Buffer.alloc(DROP_SYN.length * 8);
   for (const [index, [code, jumpTrue, jumpFalse, value]] of DROP_SYN.entries()) {

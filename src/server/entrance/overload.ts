@@ -4,17 +4,17 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { declaredLength } from "./body.ts";
 
-/** 0: all requests are served. 1: new large bodies are refused. 2: only probes are served. */
+/** 0: all requests are served. 1: large bodies are refused. 2: only probes are served. */
 type OverloadStep = 0 | 1 | 2;
 
-/** The values of one signal from which the two steps begin. */
+/** The value of one signal at which each of the two steps begins. */
 interface Thresholds {
   largeBodies: number;
   requests: number;
 }
 
 interface OverloadSettings {
-  /** Maximum bytes of bodies from the first step on. Larger bodies and bodies of unknown length are refused. */
+  /** Maximum bytes of a body in the first step. Larger bodies and bodies of unknown length are refused. */
   largeBodyBytes: number;
   /**
    * Thresholds of the process's resident memory. Null derives them from the memory of the machine or container, divided
@@ -33,10 +33,7 @@ interface OverloadOptions {
   onChange(message: string, level: "info" | "warn"): void;
 }
 
-/**
- * One measurement. `lagMs` is the smallest lag of the last samples, so that a single long task does not count as
- * overload.
- */
+/** One measurement. `lagMs` is the smallest of the last lags, so that a single long task does not count as overload. */
 export interface OverloadSample {
   memoryBytes: number;
   freeDiskBytes: number;
@@ -46,23 +43,23 @@ export interface OverloadSample {
 const SAMPLE_MS = 200;
 const LAG_SAMPLES = 3;
 /**
- * A step ends only after all signals were better than their thresholds by this share in `CALM_SAMPLES` consecutive
- * samples.
+ * A step ends only after `CALM_SAMPLES` samples in a row in which all signals were better than their thresholds by this
+ * share.
  */
 const MARGIN = 0.1;
 const CALM_SAMPLES = 5;
 const RETRY_SECONDS = 2;
 /**
- * Kept outcomes must leave this multiple of the first step's threshold free on the disk, so that they do not cause the
- * step themselves.
+ * Optional data, such as kept outcomes, must leave this multiple of the first step's threshold free on the disk, so
+ * that the data itself never starts that step.
  */
 const KEPT_SHARE = 1.25;
 const MIB = 1024 * 1024;
 const SHARES: Thresholds = { largeBodies: 0.8, requests: 0.9 };
 
 /**
- * Samples memory, disk and event loop, and refuses requests in two steps before one of them is exhausted. A request
- * only reads `step`.
+ * Samples memory, disk and event loop. Refuses requests in two steps before one of these is exhausted. A request only
+ * reads `step`.
  */
 export class Overload {
   step: OverloadStep = 0;
@@ -85,8 +82,8 @@ export class Overload {
   }
 
   /**
-   * Reads the free space of the disk, for the first time before anything is served. Later samples do not wait for it,
-   * because a disk that does not respond must not hide the other signals.
+   * Reads the free space of the disk. The first time, this is done before anything is served. Later samples do not wait
+   * for it, because a disk that does not respond must not hide the other signals.
    */
   async readDisk(): Promise<void> {
     this.#isReadingDisk = true;
@@ -111,7 +108,7 @@ export class Overload {
     throw new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_SECONDS });
   }
 
-  /** True when the disk of the data folder has space for bytes that are optional to store. */
+  /** True when the disk of the data folder has space to store bytes that are optional. */
   hasSpaceToKeep(bytes: number): boolean {
     return this.sample.freeDiskBytes - bytes >= KEPT_SHARE * this.#options.settings.freeDiskBytes.largeBodies;
   }
@@ -133,7 +130,7 @@ export class Overload {
     this.#sampledAt = now;
     const memoryBytes = process.memoryUsage.rss();
     this.update({ ...this.sample, memoryBytes, lagMs: Math.min(...this.#lags) });
-    // A garbage collection frees the memory of ended requests. An idle process would not start one by itself.
+    // A garbage collection frees the memory of ended requests. An idle runtime would not start one by itself.
     if (this.step > 0 && memoryBytes > this.#memoryBytes.largeBodies * (1 - MARGIN)) Bun.gc(false);
     if (!this.#isReadingDisk) this.readDisk().catch(onProblem);
   }
@@ -144,7 +141,7 @@ export class Overload {
     return request.method === "POST" && (isUnknown || (length ?? 0) > this.#options.settings.largeBodyBytes);
   }
 
-  /** Returns the highest step that any signal requires, with thresholds made stricter by `margin`. */
+  /** Returns the highest step that any signal requires. `margin` makes the thresholds stricter. */
   #stepOf(margin: number): OverloadStep {
     const { memoryBytes, freeDiskBytes, lagMs } = this.sample;
     const { settings } = this.#options;

@@ -15,9 +15,9 @@ interface QuotaMaxima {
 export interface ResourceUser {
   principal: Principal;
   /**
-   * Returns the client's network, as a part of its address, because keys of several organizations may belong to one
-   * person. Called only when the total use is so high that one network could exceed its share, because querying the
-   * runtime for an address costs microseconds.
+   * Returns the network part of the client's address: keys of several organizations may belong to one person. Called
+   * only when the total use is so high that one network could exceed its share, because reading an address costs
+   * microseconds.
    */
   network(): string;
 }
@@ -30,15 +30,15 @@ const NETWORK_SHARE = 0.75;
 
 const RETRY_SECONDS = 2;
 
-/** The use of one key or organization. It is kept as long as the owner has a share. */
+/** The use of one key or organization, kept as long as its owner has an open share. */
 interface OwnerUse {
   amount: number;
   shares: number;
 }
 
 /**
- * Limits the amount of one resource that requests use at the same time: by key, organization, client network and
- * process. So one caller cannot use up what others need.
+ * Limits the amount of one resource that requests use at the same time, by key, organization, client network and
+ * process, so that no caller can use up what others need.
  */
 export class ResourceQuota {
   readonly #keys = new Map<string, OwnerUse>();
@@ -75,8 +75,8 @@ export class ResourceQuota {
   }
 
   /**
-   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` when a key, organization or network has reached its
-   * maximum, and `overloaded` when the process has.
+   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` when a key, organization or network would exceed
+   * its maximum, and `overloaded` when the process would.
    */
   take(share: QuotaShare, amount: number): void {
     const maxima = this.#maxima;
@@ -150,10 +150,7 @@ export class QuotaShare implements Disposable {
     return (this.#network ??= this.#user.network());
   }
 
-  /**
-   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` when a key, organization or network has reached its
-   * maximum, and `overloaded` when the process has.
-   */
+  /** Takes the whole amount or nothing. Throws as `ResourceQuota.take` does. */
   add(amount: number): void {
     this.#quota.take(this, amount);
   }
@@ -188,13 +185,12 @@ const FREE_SPACE_MS = 250;
 const DISK_RETRY_SECONDS = 10;
 
 /**
- * Limits the temporary files of requests by key, organization, client network and process, and by the free space of the
- * disk.
+ * Limits the temporary files of requests by key, organization, client network and process, and by the free disk space.
  */
 export class SpoolQuota {
   readonly #quota: ResourceQuota;
   readonly #options: SpoolQuotaOptions;
-  /** Number of bytes that may be written before the reserve is reached, by the last measurement. */
+  /** Number of bytes that may be written before only the reserve is left, by the last measurement. */
   #availableBytes = 0;
   #readAt = -Infinity;
 

@@ -7,7 +7,7 @@ import type { SpoolQuota } from "./resource-quota.ts";
 interface SpooledResponse {
   body: StreamedObject;
   headers: Record<string, string>;
-  /** The text before and after the body, for a response that is a stream with the body as its only event. */
+  /** The text before and after the body. It makes the response a stream with the body as its only event. */
   frame?: readonly [before: string, after: string];
 }
 
@@ -20,8 +20,8 @@ export interface SpoolOptions {
 }
 
 /**
- * Runs `handle` with a spool and sends the response that it returns. The spool exists until the last byte of the
- * response is sent, the client disconnects, or `handle` fails.
+ * Runs `handle` with a spool and sends the response that it returns. The spool exists until the last byte is sent, the
+ * client disconnects, or `handle` fails.
  */
 export async function respondFromSpool(
   { directory, filePool, quota }: SpoolOptions,
@@ -36,7 +36,7 @@ export async function respondFromSpool(
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);
   };
-  // Reuses the files. Only a complete response guarantees that nobody reads them any more.
+  // Lets later requests reuse the files. Only after a complete response does nobody read them any more.
   const retire = async () => {
     await Promise.allSettled([spool.retire()]);
   };
@@ -51,7 +51,7 @@ export async function respondFromSpool(
       await retire();
       return new Response(frame.join(JSON.stringify(body)), { headers });
     }
-    // If the client disconnects before the stream begins, the stream is never read.
+    // If the client disconnects before the stream begins, the runtime never reads the stream.
     signal.addEventListener("abort", drop, { once: true });
     return new Response(send({ body, frame }, { retire, drop }), { headers });
   } catch (error) {
@@ -61,8 +61,7 @@ export async function respondFromSpool(
 }
 
 /**
- * Yields the body in pieces. The runtime copies a piece before it requests the next, and requests pieces only as fast
- * as the client reads.
+ * Yields the body in pieces. The runtime requests a piece when the client has read the previous one, and copies each.
  */
 async function* send(
   { body, frame: [before, after] }: Required<Pick<SpooledResponse, "body" | "frame">>,

@@ -65,7 +65,7 @@ function tagsOf({ tags }: PathItem): string[] {
   return tags;
 }
 
-/** Groups the tags by the kind of reader. Tags of routes that only repeat or refuse others come last. */
+/** Groups the tags by the reader they are for. Tags of routes that only repeat or refuse other routes come last. */
 function tagGroups(tags: readonly string[]): OpenApiDocument["x-tagGroups"] {
   const last = [AZURE, NOT_OFFERED];
   const isAdmin = (name: string) => name.startsWith(ADMINISTRATION);
@@ -107,8 +107,8 @@ at \`/console/settings/account\`.
 `;
 
 /**
- * Returns a heading for each error, so that pages made from the document list the errors and find them by status and
- * code.
+ * Returns a heading for each error. Pages made from the document thereby list the errors, so that readers find them by
+ * status and code.
  */
 function errorSections(): string {
   const sections = Object.entries(ERROR_CODES).map(

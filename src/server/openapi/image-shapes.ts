@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { JOB_STATUSES } from "../../domain/job.ts";
 
-/* The published schemas of pictures and jobs, except for requests of pictures, which are published by their dialect. */
+/* The published schemas of picture responses and of jobs. The dialects publish the schemas of picture requests. */
 
 const detailsSchema = z.object({ text_tokens: z.int(), image_tokens: z.int() });
 

@@ -34,8 +34,8 @@ export interface EndpointDescription {
   /** Status of a success; 200 when absent. */
   status?: number;
   /**
-   * Descriptions by the values of `{call}` in the path. The document cannot express `{call}`, so it has a path for each
-   * value.
+   * Descriptions by the value of `{call}` in the path. OpenAPI cannot express such a part, so the document has a path
+   * for each value.
    */
   calls?: Readonly<Record<string, Partial<EndpointDescription>>>;
 }

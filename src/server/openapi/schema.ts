@@ -2,20 +2,20 @@ import { z, type ZodType } from "zod";
 
 export type Schema = z.core.JSONSchema.BaseSchema;
 
-/** Returns a schema as JSON Schema 2020-12: of a request (`input`) or of a response (`output`). */
+/** Returns a schema as JSON Schema 2020-12: for a request (`input`) or for a response (`output`). */
 export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
   const { $schema: _dialect, ...written } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",
     override({ zodSchema, jsonSchema: made }) {
-      // Responses contain the times and amounts of records as texts.
+      // In responses, the times and amounts of records are texts.
       if (io === "output" && zodSchema instanceof z.ZodCodec) {
         const { $schema: _, ...shown } = z.toJSONSchema(zodSchema.in, { io: "input" });
         Object.assign(made, { type: undefined }, shown);
       }
-      // `readOnly` comes from read-only arrays in the code and has no meaning for callers.
+      // `readOnly` comes from read-only arrays in the code and means nothing to callers.
       delete made.readOnly;
-      // A value of a query that may be a text or a number is published as a number.
+      // A query value that may be a text or a number is published as a number.
       if (made.type !== undefined) delete made.anyOf;
     },
   });
@@ -23,8 +23,8 @@ export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
 }
 
 /**
- * Splits the fields of an object into the one in the path and the others, which are parameters of the query or an
- * object of their own.
+ * Separates the path's field of an object from its other fields. The others are query parameters or an object of their
+ * own.
  */
 export function splitFields(schema: Schema, pathField: string | null) {
   const { properties = {}, required = [], ...others } = schema;

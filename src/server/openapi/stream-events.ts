@@ -1,16 +1,16 @@
-/** The stream of one protocol, in the form that the documents describe. */
+/** Description of the stream of one protocol, for the documents. */
 export interface StreamDescription {
   title: string;
-  /** Description of the request for the stream. */
+  /** The request that starts the stream. */
   request: string;
-  /** Meanings of the events by name, in the order of their first occurrence. */
+  /** The meaning of each event by its name, in the order of first occurrence. */
   events: Readonly<Record<string, string>>;
   end: string;
   silence: string;
   failure: string;
 }
 
-/** The streams of the public interface, by protocol. Other events may come from vendors of the same protocol. */
+/** The streams of the public interface by protocol. Vendors of the same protocol may send other events as well. */
 export const STREAMS = {
   chat: {
     title: "Chat and completions",

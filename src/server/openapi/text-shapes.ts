@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/* The published responses of text endpoints; the dialects publish their requests. */
+/* The published responses of text endpoints. The dialects publish the requests. */
 
 const imagePartSchema = z
   .looseObject({ type: z.string() })
