@@ -1,11 +1,11 @@
 import type { AlertData, WebhookMessageType } from "../domain/webhook-message.table.ts";
 
-/** Maximum characters of a section's text (Slack, Block Kit). */
+/** Maximum number of characters in the text of a section (Slack, Block Kit). */
 const MAX_TEXT = 3_000;
 
 /**
- * Writes an alert for an incoming webhook of Slack. Receivers that do not support blocks, such as Mattermost, show only
- * `text`, so `text` contains everything.
+ * Writes an alert for an incoming webhook of Slack. `text` contains the whole alert, because receivers without support
+ * for blocks, such as Mattermost, show only `text`.
  */
 export function writeSlackMessage(type: WebhookMessageType, data: AlertData): object {
   const { alert_name: name, severity, message, link, installation, organization_id: organization } = data;
@@ -28,7 +28,7 @@ export function writeSlackMessage(type: WebhookMessageType, data: AlertData): ob
   };
 }
 
-/** Slack reads these three characters as markup (Slack, Formatting text, Escaping). */
+/** Escapes the three characters that Slack reads as markup (Slack, Formatting text, Escaping). */
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -37,15 +37,15 @@ function cut(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1).replace(/&[a-z]{0,3}$/, "")}…`;
 }
 
-/** The address of the Events API v2. Accounts of the European region have a different one. */
+/** The address of the Events API v2. Accounts in PagerDuty's European region use another address. */
 export const PAGERDUTY_ADDRESS = "https://events.pagerduty.com/v2/enqueue";
 
-/** Maximum characters of an event's summary (PagerDuty, Events API v2). */
+/** Maximum number of characters in the summary of an event (PagerDuty, Events API v2). */
 const MAX_SUMMARY = 1_024;
 
 /**
- * Writes an alert as an event of PagerDuty's Events API v2. Begin and end of the alert have the same `dedup_key`, so
- * that the end resolves the incident and a repeated begin opens no second one.
+ * Writes an alert as an event of PagerDuty's Events API v2. The start and the end of an alert have the same
+ * `dedup_key`. So the end resolves the incident, and a repeated start opens no second incident.
  */
 export function writePagerDutyEvent(type: WebhookMessageType, data: AlertData, routingKey: string): object {
   const { id, alert_name: name, installation, severity, message, link, subject, kind } = data;

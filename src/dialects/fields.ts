@@ -2,15 +2,15 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { foldCase } from "../lib/casing.ts";
 import { isObject } from "../lib/json.ts";
 
-/** Plain JSON Schema 2020-12, as published in the document of the interface. */
+/** Plain JSON Schema 2020-12. The published description of the interface (OpenAPI) contains it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A rule for the value of a documented field. */
 export interface Check {
   holds(value: unknown): boolean;
-  /** Description of the rule for error messages: "a number". */
+  /** Description of the rule for error messages, such as "a number". */
   must: string;
-  /** The same rule as JSON Schema, for the document of the interface. */
+  /** The same rule as JSON Schema, for the published description of the interface. */
   schema: JsonSchema;
 }
 
@@ -54,24 +54,24 @@ function either(one: Check, other: Check): Check {
   return rule(must, schema, (value) => one.holds(value) || other.holds(value));
 }
 
-/** Returns the same check with a more detailed schema, which describes fields that are checked elsewhere. */
+/** Returns the same check with a more detailed schema. Other code checks these details. */
 export function shaped(check: Check, schema: JsonSchema): Check {
   return { ...check, schema: { ...check.schema, ...schema } };
 }
 
-/** An object with a `type`, such as a part, block or tool. */
+/** An object with a `type`, such as a content part, block or tool. */
 export const TYPED: JsonSchema = { type: "object", properties: { type: text.schema }, required: ["type"] };
 
 /**
- * Documented fields: name, type, and a description if the name is not clear by itself. Ranges and enumerations are not
- * checked, because they differ between vendors, which refuse wrong values themselves.
+ * Documented fields: name, rule, and a description if the name is not self-explanatory. The rules contain no ranges and
+ * enumerations, because these differ between vendors. Vendors refuse wrong values themselves.
  */
 export type FieldChecks = readonly (readonly [name: string, check: Check, description?: string])[];
 
 export const STREAM_DESCRIPTION = "Server-sent events in place of one object";
 
 /**
- * Returns the published schema of an object, made from its checked fields and `others`. The object may have further
+ * Returns the published schema of an object with its checked fields and `others`. The object may have additional
  * fields.
  */
 export function requestSchema(
@@ -86,12 +86,12 @@ export function requestSchema(
   return { type: "object", properties: { ...others, ...Object.fromEntries(checked) }, required };
 }
 
-/** Returns the schema of an optional field: null is allowed and counts as absent. */
+/** Returns the schema of an optional field. Null means that the field is absent. */
 export function nullable(schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { type: "null" }] };
 }
 
-/** Throws a `GatewayError` that names the first field of a wrong type. Null counts as absent. */
+/** Throws a `GatewayError` that names the first field that breaks its rule. Null means that the field is absent. */
 export function checkTypes(body: Record<string, unknown>, fields: FieldChecks): void {
   for (const [name, check] of fields) {
     const value = body[name];
@@ -99,7 +99,7 @@ export function checkTypes(body: Record<string, unknown>, fields: FieldChecks): 
   }
 }
 
-/** Returns the rule that an item breaks; undefined when it is valid. */
+/** Returns the rule that an item breaks; undefined for a valid item. */
 type Wrong = (item: unknown) => string | undefined;
 
 /** If `items` is a list, throws a `GatewayError` that names its first wrong item. */
@@ -115,7 +115,7 @@ export function wrongType(name: string, must: string): GatewayError {
   return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
 }
 
-/** Names that the gateway reads, by the same name in lower case. */
+/** Names that the gateway reads. The key is the name in lower case. */
 export type KnownNames = ReadonlyMap<string, string>;
 
 const PLAIN = /^[a-z0-9_]*$/;
@@ -125,8 +125,8 @@ export function knownNames(names: Iterable<string>): KnownNames {
 }
 
 /**
- * Refuses a field whose name differs only in case from a name that the gateway reads: a vendor that ignores case would
- * use a value that the gateway has not checked. `path` is the path of the object, empty at the top level.
+ * Refuses a field whose name differs only in case from a name that the gateway reads. A vendor that ignores case would
+ * use its unchecked value. `path` is the path of the object; it is empty at the top level.
  */
 export function refuseCaseVariants(object: object, known: KnownNames, path = ""): void {
   for (const name in object) {

@@ -7,21 +7,21 @@ import { readUsage as readMessages } from "./messages/usage.ts";
 import { readUsage as readNative } from "./native/text/usage.ts";
 import { readUsage as readResponses } from "./responses/usage.ts";
 
-/* Tests every reader of a vendor's usage with reports that are hostile, incomplete or contradictory. */
+/* Tests all readers of a vendor's usage with hostile, incomplete or contradictory reports. */
 
-/** Path of a number in a protocol's usage: the names of fields from the top down. */
+/** Path of a number in a protocol's usage, as names of fields from the outside to the inside. */
 type Path = readonly string[];
 
 /**
- * The structure of a protocol's usage: its sums, and the parts of each sum. A part is at most the sum minus the parts
- * in `beside`.
+ * The structure of a protocol's usage: its sums and the parts of each sum. The maximum of a part is its sum minus the
+ * parts in `beside`.
  */
 interface Reader {
   read(value: unknown): UsageReport | null;
   input: readonly Path[];
   output: readonly Path[];
   total?: Path;
-  /** Parts in the order in which they are subtracted from their sum. */
+  /** Parts, in the order in which they are subtracted from their sum. */
   parts: readonly { of: Path; path: Path; beside?: readonly Path[] }[];
 }
 
@@ -109,7 +109,7 @@ function usageOf(...numbers: readonly (readonly [Path, unknown])[]): Record<stri
 
 const SUM = 40;
 
-/** Returns a usage in which each sum is 40 and the total is the sum of all. */
+/** Returns a usage whose sums are all 40. The total is the sum of these sums. */
 function sound({ input, output, total }: Reader): (readonly [Path, unknown])[] {
   const sums = [...input, ...output].map((path): [Path, number] => [path, SUM]);
   return total ? [...sums, [total, SUM * sums.length]] : sums;

@@ -1,23 +1,23 @@
 import type { TextRequest } from "./dialect.ts";
 
-/** Upper bound of the tokens of one image, and the number of tokens of most images. */
+/** Upper bound of the tokens of one image. `DEFAULT_IMAGE_TOKENS` is the estimate for one image. */
 const MAX_IMAGE_TOKENS = 12_288;
 const DEFAULT_IMAGE_TOKENS = 1_536;
-/** Number of base64 characters for one token of audio and documents. */
+/** Number of base64 characters per token of audio and documents. */
 const MEDIA_CHARACTERS_PER_TOKEN = 64;
 
 /**
- * Maximum number of tokens for one character of a document: a page may take only a hundred characters of the file, but
- * counts up to 3,000 tokens as text and as a picture (Anthropic PDF support).
+ * Maximum number of tokens per character of a document. A page may take only a hundred characters of the file. It
+ * counts up to 3,000 tokens, because vendors read it as text and as a picture (Anthropic PDF support).
  */
 const MAX_TOKENS_PER_CHARACTER = 32;
 
-/** Number of tokens for linked media: the largest prompt of current models. */
+/** Maximum number of tokens of linked media. It is the largest prompt of current models. */
 const MAX_LINKED_TOKENS = 1_048_576;
 
 /**
- * The size of a prompt, estimated and as an upper bound. It is computed from the bytes and UTF-16 code units of the
- * body without those of the media in it.
+ * The size of a prompt, as an estimate and as an upper bound. The bytes and UTF-16 code units of the body without its
+ * media are the basis; media are added separately.
  */
 export class InputSize {
   #ceiling: number;
@@ -29,7 +29,7 @@ export class InputSize {
     this.#eighths = eighthsOf(bytes, units);
   }
 
-  /** Adds an image. `inline` is the text in the body that contains its data; null when the image is a link. */
+  /** Adds an image. `inline` is the text of its data in the body; null when the image is a link. */
   addImage(inline: string | null): void {
     if (inline !== null) {
       this.#ceiling -= inline.length;
@@ -39,20 +39,20 @@ export class InputSize {
     this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);
   }
 
-  /** Adds audio, a video or a document whose base64 is in the body. */
+  /** Adds audio, a video or a document. Its base64 is in the body. */
   addMedia({ length }: string): void {
     this.#ceiling += Math.min(length * (MAX_TOKENS_PER_CHARACTER - 1), MAX_LINKED_TOKENS);
     this.#eighths -= eighthsOf(length, length);
     this.#addEighths((8 * length) / MEDIA_CHARACTERS_PER_TOKEN);
   }
 
-  /** Adds a document or recording behind a link, whose length is unknown. */
+  /** Adds a linked document or recording. Its length is unknown. */
   addLinkedMedia(): void {
     this.#ceiling += MAX_LINKED_TOKENS;
     this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);
   }
 
-  /** Returns the fields of a `TextRequest` that contain its size. */
+  /** Returns the fields of `TextRequest` for the size. */
   get tokens(): Pick<TextRequest, "inputCeiling" | "estimatedInput" | "mediaTokens"> {
     return {
       inputCeiling: Math.max(this.#ceiling, 1),
@@ -68,21 +68,21 @@ export class InputSize {
 }
 
 /**
- * Returns the estimated size of a text in eighths of a token. It is used for limits and while a response runs; at the
- * end, a reply without a vendor's report is counted by a tokenizer (`gateway/metering/usage-policy`). Eighths make the
- * sizes of pieces add up exactly, so it does not matter how the text is divided: 2 for an ASCII character (four to a
- * token, as OpenAI's documentation says), 5 for other letters of two bytes, 8 for a CJK character, 10 for an emoji.
+ * Estimates the size of a text in eighths of a token: 2 for an ASCII character (four per token, as OpenAI's
+ * documentation says), 5 for other letters of two bytes, 8 for a CJK character, 10 for an emoji. The sizes of pieces
+ * add up exactly. The estimate is for limits and for running replies. A tokenizer counts an ended reply without a
+ * vendor's usage (`gateway/metering/usage-policy`).
  */
 export function tokenEighths(text: string): number {
   return eighthsOf(Buffer.byteLength(text), text.length);
 }
 
-/** Returns the estimate from the size of a text: its UTF-8 bytes and its UTF-16 code units. */
+/** Returns the same estimate for the UTF-8 bytes and UTF-16 code units of a text. */
 export function eighthsOf(bytes: number, units: number): number {
   return 3 * bytes - units;
 }
 
-/** Returns whole tokens, at least one for any text. */
+/** Rounds up to whole tokens. */
 export function wholeTokens(eighths: number): number {
   return Math.ceil(eighths / 8);
 }

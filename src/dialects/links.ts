@@ -2,9 +2,9 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { readLink } from "../lib/safe-fetch/link.ts";
 
 /**
- * Returns true when a media address is a link that a vendor would fetch, and false for a `data:` URL. Throws
- * `image_url_not_allowed` for any other address and for a link that is not public, because a vendor inside a private
- * network would fetch it.
+ * True when a media address is a link that a vendor would fetch; false for a `data:` URL. Throws
+ * `image_url_not_allowed` for other addresses and for links that are not public: a vendor inside a private network
+ * would fetch them.
  */
 export function requireLink(value: string, param: string): boolean {
   if (value.startsWith("data:")) return false;

@@ -3,10 +3,7 @@ import type { SpooledString } from "../lib/json-spool.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
-/**
- * Reads a text that was stored on disk because of its length, such as a long prompt. Throws `invalid_parameter` above 1
- * MiB.
- */
+/** Reads a long text, such as a prompt, that was stored on disk. Throws `invalid_parameter` for more than 1 MiB. */
 export async function readLongText(text: SpooledString, param: string): Promise<string> {
   if (text.byteLength <= MAX_BYTES) return text.blob.text();
   throw new GatewayError("invalid_parameter", "A text may have at most 1 MiB.", { param });

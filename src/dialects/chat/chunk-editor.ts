@@ -13,27 +13,27 @@ import {
 } from "./required-fields.ts";
 import { neutralFrame } from "../sse/vendor-frames.ts";
 
-/** A chunk's frame after it was edited for the caller. */
+/** The frame of a chunk, edited for the caller. */
 interface EditedFrame {
   frame: Buffer;
-  /** True when the edits of this chunk do not apply to the next one. */
+  /** True when the edits of this chunk cannot be reused for the next chunk. */
   isUnique: boolean;
 }
 
 /**
- * Edits a vendor's chunks for callers. The model gets its public name; all chunks get the same id and all fields that
- * the protocol requires. The first delta of a choice gets a role. Calls are numbered without gaps and contain their id
- * and name only once. No chunk contains both choices and usage. All other bytes stay unchanged.
+ * Edits a vendor's chunks for callers. Sets the model's public name, one id for all chunks, and all fields that the
+ * protocol requires. The first delta of a choice gets a role. Tool calls are numbered without gaps, and their id and
+ * name occur only once. No chunk contains both choices and usage. All other bytes stay unchanged.
  */
 export class ChunkEditor {
   readonly #model: string;
-  /** Name of the model as JSON text, with one character for each byte. */
+  /** The model's public name as JSON text. Each character represents one byte. */
   readonly #modelText: string;
-  /** Choices that have begun, by index; the value is null for a choice without calls so far. */
+  /** Choices that have begun, by index. The value is null until the choice has a tool call. */
   readonly #choices = new Map<unknown, CallNumbers | null>();
-  /** The id of the vendor's first chunk. */
+  /** The id of the stream: the first id that the vendor sent, or an id of the gateway. */
   #id: string | null = null;
-  /** Time at which the stream began, for chunks without one. */
+  /** Time at which the stream began, in Unix seconds. It is for chunks without a time. */
   readonly #created = secondsNow();
 
   constructor(model: string) {
@@ -60,12 +60,12 @@ export class ChunkEditor {
     return { frame: editData(neutral, edit), isUnique };
   }
 
-  /** Returns the id of the stream. Makes an id when the vendor sent none. */
+  /** Returns the id of the stream. Makes an id if the vendor has not sent one. */
   idOrNew(): string {
     return (this.#id ??= newReplyId());
   }
 
-  /** Returns the edit of a choice; null when nothing changes. */
+  /** Returns the edit of a choice; null when the choice needs no edit. */
   #editsOf(choice: unknown): Edit | null {
     if (!isObject(choice)) return null;
     const { index = 0, delta, usage } = choice;
@@ -81,14 +81,14 @@ export class ChunkEditor {
       if (calls) inDelta["tool_calls"] = (old) => old && editItems(old, calls);
       if (Object.keys(inDelta).length > 0) edits["delta"] = (old) => old && editMembers(old, inDelta);
     } else {
-      // Clients read `delta` without a check, so it must exist.
+      // Clients read `delta` without a check, so every choice gets one.
       edits["delta"] = () => "{}";
     }
     if (Object.keys(edits).length === 0 && !usage) return null;
     return (text) => editMembers(usage ? removeMember(text, "usage") : text, edits);
   }
 
-  /** Returns the edit of each call in a delta; null when no call needs an edit. */
+  /** Returns the edit of each tool call in a delta; null when no call needs an edit. */
   #editsOfCalls(choice: unknown, calls: unknown): (Edit | null)[] | null {
     if (!Array.isArray(calls)) return null;
     const numbers = this.#choices.get(choice) ?? new CallNumbers();
@@ -101,9 +101,9 @@ export class ChunkEditor {
 type Edit = (text: string) => string;
 
 /**
- * Returns the edit of a call. Official clients need small indexes (OpenAI's clients for Node and Python). Some clients
- * append a repeated id or name to the first one, or replace the first one even by an empty text (OpenAI's client for
- * Python, LangChain). OpenAI's client for Node fails on a null call and on a call that begins without id or type.
+ * Returns the edit of a tool call. OpenAI's clients for Node and Python need small indexes. OpenAI's client for Python
+ * and LangChain append a repeated id or name to the first one, or replace it even by an empty text. OpenAI's client for
+ * Node fails on a null call and on a call that begins without id or type.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   if (!isObject(call)) throw new UpstreamError("broken", "a call is not an object");
@@ -126,7 +126,7 @@ function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   return (text) => editMembers(hasOldId ? removeMember(text, "id") : text, edits);
 }
 
-/** Marks a call whose id the gateway made: an id that the vendor sends later for that call is left out. */
+/** Stands for an id that the gateway made. A later id of the vendor for the same tool call is removed. */
 const MADE_HERE = "made here";
 
 function editItems(text: string, edits: readonly (Edit | null)[]): string {
@@ -138,15 +138,15 @@ function editItems(text: string, edits: readonly (Edit | null)[]): string {
   return splice(text, edited);
 }
 
-/** Matches the data of an event on one line, which is how vendors write it. */
+/** Matches an event's data in one line. Vendors write it in one line. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
-/** Edits the JSON in a frame. Each character stands for one byte; the syntax of events and JSON is ASCII. */
+/** Edits the JSON in a frame. Each character represents one byte: the syntax of events and JSON is ASCII. */
 function editData(frame: Buffer, edit: Edit): Buffer {
   const text = frame.toString("latin1");
   const lines = text.match(DATA) ?? [];
   if (lines.length === 1) return Buffer.from(text.replace(DATA, edit), "latin1");
-  // Line ends in the data occur only between JSON tokens, so a space can replace them.
+  // Line breaks in the data occur only between JSON tokens, so spaces can replace them.
   const data = lines.map((line) => line.slice("data:".length)).join(" ");
   return Buffer.from(`data:${edit(data)}\n\n`, "latin1");
 }

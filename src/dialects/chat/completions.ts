@@ -20,12 +20,12 @@ import {
 import { readBody } from "../request-body.ts";
 import { type ChatPayload, readRequest } from "./request.ts";
 
-/** A request of the completions protocol, with its prompt as a chat of one user message. */
+/** A request of the completions protocol. `payload` is the same request as a chat with one user message. */
 export interface Completion {
   payload: ChatPayload;
-  /** The text of the request, as it was sent. */
+  /** The text of the request, as the caller sent it. */
   raw: string;
-  /** True when the caller's stream must end with a chunk that contains the usage. */
+  /** True when the caller's stream must end with a usage chunk. */
   showsUsage: boolean;
 }
 
@@ -49,7 +49,7 @@ export const completionsSchema = requestSchema(
   ["model", "prompt"],
 );
 
-/** Fields that have no equivalent in chat, each with the values that request nothing. */
+/** Fields without an equivalent in chat. Each list has the values that request nothing and are therefore allowed. */
 const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ["suffix", [""]],
   ["echo", [false]],
@@ -60,15 +60,13 @@ const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonl
   ["functions", []],
 ]);
 
-/**
- * Maximum number of fields. The body is rewritten as a chat request, which would take long with many thousand fields.
- */
+/** Maximum number of fields. The body is rewritten as a chat request, and thousands of fields would take too long. */
 const MAX_FIELDS = 1_000;
 
 const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...FIELDS.map(([name]) => name)]);
 
 /**
- * Reads a request of the completions protocol (OpenAI reference, "Completions"). Models get it as a chat. Throws a
+ * Reads a request of the completions protocol (OpenAI reference, "Completions"). The request becomes a chat. Throws a
  * `GatewayError` that names the field to change.
  */
 export function readCompletion(bytes: Uint8Array): Completion {
@@ -102,13 +100,13 @@ function readPrompt(prompt: unknown): string {
   throw new GatewayError("unsupported_parameter", message, { param: "prompt" });
 }
 
-/** Writes a whole reply to a chat as a reply to a completion. */
+/** Converts a whole reply of a chat to a reply of a completion. */
 export function writeCompletion(reply: string): string {
   const parsed = parseBounded(reply);
   return JSON.stringify(completionOf(isObject(parsed) ? parsed : {}));
 }
 
-/** Returns a reply to a chat, or a chunk of it, in the form of a completion. */
+/** Converts a whole reply of a chat, or one chunk of it, to the form of a completion. */
 function completionOf(reply: Record<string, unknown>): object {
   const { id, created, model, choices, usage } = reply;
   const written = (Array.isArray(choices) ? choices.filter(isObject) : []).map((choice, index) => ({
@@ -133,11 +131,11 @@ function textOf(message: unknown): string {
   return typeof written === "string" ? written : "";
 }
 
-/** A comment that clients skip. It replaces a chunk that has no equivalent, so that the stream is never silent. */
+/** A comment, which clients skip. It replaces chunks without an equivalent, so that the stream is not silent. */
 const COMMENT = ":\n\n";
 const END = "[DONE]";
 
-/** Converts the events of a chat to those of a completion. Comments, errors and the end mark stay unchanged. */
+/** Converts the events of a chat to those of a completion. Comments, errors and `[DONE]` stay unchanged. */
 export function asCompletionEvents(
   events: ReadableStream<Uint8Array>,
   { showsUsage }: Pick<Completion, "showsUsage">,
@@ -153,8 +151,8 @@ export function asCompletionEvents(
   };
   return new ReadableStream({
     async pull(client) {
-      // The runtime does not call `pull` again after a call that enqueued nothing, so this loop reads until an event is
-      // complete.
+      // The runtime does not call `pull` again after a call that enqueued nothing. So this loop reads until it has a
+      // whole event.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;
@@ -169,7 +167,7 @@ export function asCompletionEvents(
   });
 }
 
-/** True for a chunk that has text or ends a choice. A chunk with only the usage is shown if the caller requested it. */
+/** True for a chunk with text or the end of a choice. A usage chunk is shown if the caller requested usage. */
 function isShown({ choices, usage }: Record<string, unknown>, showsUsage: boolean): boolean {
   const list = Array.isArray(choices) ? choices.filter(isObject) : [];
   if (list.length === 0) return showsUsage && usage != null;

@@ -3,17 +3,17 @@ import type { ToolCall } from "../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
 import { SizedText } from "../stream-meter.ts";
 
-/** Tokens that vendors count for one generated image (Gemini API, token counting). */
+/** Number of tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
-/** Base64 of audio has about this many characters for one token. */
+/** Approximate number of base64 characters of audio per token. */
 const AUDIO_CHARACTERS_PER_TOKEN = 64;
 
 /**
- * Adds everything in a message or delta that a vendor counts as output. The sizes of a stream's deltas add up to the
- * size of the whole message.
+ * Adds all content of a message or delta that a vendor counts as output. The deltas of a stream together have the size
+ * of the whole message.
  */
 export function addContent(sized: SizedText, message: Record<string, unknown>): void {
-  // Some vendors send the same reasoning in both fields.
+  // Some vendors send the same reasoning in both fields, so only one is counted.
   addText(sized, message["reasoning_content"] ?? message["reasoning"]);
   addText(sized, message["content"]);
   addText(sized, message["refusal"]);
@@ -22,7 +22,7 @@ export function addContent(sized: SizedText, message: Record<string, unknown>): 
   addMedia(sized, message);
 }
 
-/** True for a delta that contains only text. Deltas like this differ only in their text. */
+/** True for a delta that contains nothing but text. Two of these deltas differ only in their text. */
 export function isTextDelta(delta: Record<string, unknown>): boolean {
   const { tool_calls: calls, function_call: call, audio, images } = delta;
   if (calls || call || audio || images) return false;
@@ -32,8 +32,8 @@ export function isTextDelta(delta: Record<string, unknown>): boolean {
 }
 
 /**
- * Adds a text. It is a string, or a list of parts that contain the text as `text` or in a field named like their type;
- * Mistral nests such lists.
+ * Adds a text. The text is a string or a list of parts. A part has its text in `text` or in a field named like its
+ * type. Mistral nests these lists.
  */
 function addText(sized: SizedText, value: unknown): void {
   if (typeof value === "string") sized.add(value);
@@ -68,7 +68,7 @@ function addMedia(sized: SizedText, { audio, images }: Record<string, unknown>):
   if (typeof audio["data"] === "string") sized.addTokens(audio["data"].length / AUDIO_CHARACTERS_PER_TOKEN);
 }
 
-/** Returns the text of a content, which is a list of parts at some vendors (Mistral). */
+/** Returns the text of a message's content. Some vendors send it as a list of parts (Mistral). */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -77,7 +77,7 @@ export function contentText(content: unknown): string {
     .join("");
 }
 
-/** A call in the form of chat completions, in a message or a delta. */
+/** A tool call in the form of chat completions, in a message or a delta. */
 interface WrittenCall {
   id: string;
   type: "function" | "custom";
@@ -87,8 +87,8 @@ interface WrittenCall {
 }
 
 /**
- * Reads a call, or the part of a call in a delta. Missing texts become empty. Returns null when the value is not a
- * call.
+ * Reads a tool call, or the piece of a tool call in a delta. Missing texts become empty. Returns null when the value is
+ * not a tool call.
  */
 export function readCall(value: unknown): ToolCall | null {
   if (!isObject(value)) return null;
@@ -107,15 +107,15 @@ export function readCall(value: unknown): ToolCall | null {
   };
 }
 
-/** Returns the text of arguments. Some servers send an object instead of its text (Ollama, SGLang). */
+/** Returns the arguments as text. Some servers send an object instead (Ollama, SGLang). */
 function argumentsOf(value: unknown): string {
   if (typeof value === "string") return value;
   return isObject(value) ? JSON.stringify(value) : "";
 }
 
 /**
- * Reads the signature of a call where Google's compatible endpoint puts it (Gemini API, "OpenAI compatibility", thought
- * signatures).
+ * Reads the signature of a tool call from the field that Google's compatible endpoint uses (Gemini API, "OpenAI
+ * compatibility", thought signatures).
  */
 function readSignature(extra: unknown): Signature | null {
   const google = isObject(extra) ? extra["google"] : undefined;
@@ -134,42 +134,42 @@ export function writeCall({ id, name, kind, arguments: args, signature }: ToolCa
   };
 }
 
-/** Returns a new id for a call whose vendor sent none. */
+/** Returns a new id for a tool call without an id. */
 export function newCallId(): string {
   return `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
 }
 
-/** The fields of a delta that show to which call it belongs. */
+/** The fields of a delta that identify its tool call. */
 interface CallMark {
-  /** Id of the call; empty when the delta contains none. */
+  /** Id of the tool call; empty when the delta has no id. */
   id: string;
   name: string;
 }
 
 /**
- * Numbers the calls of a choice in the order in which they begin. Servers differ: parallel calls may all have index 0
- * and different ids (vLLM), or arrive whole without an index (xAI, Google); each delta may repeat the name and id.
+ * Numbers the tool calls of a choice in the order in which they begin. Servers differ. Parallel calls may all have
+ * index 0 and different ids (vLLM). Whole calls may have no index (xAI, Google). Each delta may repeat the name and id.
  */
 export class CallNumbers {
-  /** Ids of calls by their number; empty when a call has no id. */
+  /** Ids of the tool calls by number. The id of a call may be empty. */
   readonly #ids: string[] = [];
-  /** Number of the latest call for each index. */
+  /** Number of the latest tool call for each index. */
   readonly #byIndex = new Map<number, number>();
   readonly #reported = new Set<string>();
 
-  /** Returns the number of the call that a delta belongs to. Numbers start at 0 and have no gaps. */
+  /** Returns the number of a delta's tool call. Numbers start at 0 and have no gaps. */
   of({ id, name }: CallMark, index: unknown): number {
     const last = typeof index === "number" ? this.#byIndex.get(index) : this.#ids.length - 1;
     if (last === undefined || last < 0) return this.#open(id, index);
     const known = this.#ids[last] ?? "";
-    // In a delta without index and id, only a name shows that another call begins.
+    // Without index and id, only a name marks the begin of another call.
     const isOther = name !== "" && (id === "" ? typeof index !== "number" : known !== "" && id !== known);
     if (isOther) return this.#open(id, index);
     this.#ids[last] ||= id;
     return last;
   }
 
-  /** Returns true when a call's id, name or type arrives for the first time. */
+  /** Returns true when the id, name or type of a call arrives for the first time. */
   isNews(number: number, member: keyof CallMark | "type", value: string): boolean {
     const key = `${member} ${number}`;
     if (value === "" || this.#reported.has(key)) return false;

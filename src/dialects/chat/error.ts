@@ -2,8 +2,8 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { ERROR_TYPES } from "../openai-error-codes.ts";
 
 /**
- * The body of an error of chat completions. Its `code` is the gateway's error code, except that a failed authentication
- * has the code in `type`.
+ * The body of an error of chat completions. `code` is the gateway's error code. For a failed authentication the error
+ * code is in `type` and `code` is absent.
  */
 interface ChatErrorBody {
   error: { code?: string; message: string; type: string; param: string | null };

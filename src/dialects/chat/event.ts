@@ -12,8 +12,8 @@ import {
 import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /**
- * Returns a whole reply as an object. Throws an `UpstreamError` if it is not a chat completion, if it has no choices,
- * or if a choice has no message: clients read messages and calls without a check.
+ * Parses a whole reply. Throws an `UpstreamError` if the reply is not a chat completion, has no choices, or has a
+ * choice without a message. Clients read messages and calls without a check.
  */
 export function parseCompletion({ text, parsed }: VendorReply): Completion {
   const body = parsed ?? parseVendorObject(text, "the response");
@@ -37,8 +37,8 @@ function isChoice(choice: unknown): boolean {
 }
 
 /**
- * Returns the error in a frame. Vendors put it into the field `error`, into the frame itself (Mistral, SGLang), into
- * Groq's own object, or into a choice (OpenRouter).
+ * Returns the error in a frame. Vendors send it in the field `error`, as the frame itself (Mistral, SGLang), in the
+ * object `x_groq` (Groq) or in a choice (OpenRouter).
  */
 export function errorOf(event: Record<string, unknown>): unknown {
   const { error, x_groq: groq, choices, object } = event;
@@ -49,7 +49,7 @@ export function errorOf(event: Record<string, unknown>): unknown {
 }
 
 /**
- * Returns the error for a failure inside a running stream. Vendors report it as a frame with `error`; some add an HTTP
+ * Returns the error for a failure inside a running stream. Vendors send a frame with `error`. Some vendors add an HTTP
  * status.
  */
 export function inStreamError(error: unknown): UpstreamError {
@@ -74,8 +74,8 @@ function kindOfStatus(code: unknown): UpstreamErrorKind {
 }
 
 /**
- * Returns the usage in a chunk. Vendors put it into the chunk itself, into a choice (Moonshot) or into Groq's own
- * object.
+ * Returns the usage of a chunk. Vendors send it in the chunk itself, in a choice (Moonshot) or in the object `x_groq`
+ * (Groq).
  */
 export function usageOf({ usage, choices, x_groq: groq }: Record<string, unknown>): unknown {
   return usage ?? firstChoice(choices)?.["usage"] ?? (isObject(groq) ? groq["usage"] : undefined);
@@ -86,7 +86,7 @@ export function firstChoice(choices: unknown): Record<string, unknown> | undefin
   return isObject(first) ? first : undefined;
 }
 
-/** Finish reasons of OpenAI, and those that DeepSeek, Mistral, Zhipu, SGLang and OpenRouter use instead. */
+/** Finish reasons of OpenAI, and the other names that DeepSeek, Mistral, Zhipu, SGLang and OpenRouter use. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",
@@ -98,7 +98,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   sensitive: "refused",
 };
 
-/** Finish reasons that report a failure of the vendor (DeepSeek, SGLang, Mistral and OpenRouter, Zhipu). */
+/** Finish reasons for a failure of the vendor (DeepSeek, SGLang, Mistral and OpenRouter, Zhipu). */
 const FAILURES: ReadonlySet<string> = new Set([
   "insufficient_system_resource",
   "abort",
@@ -106,19 +106,19 @@ const FAILURES: ReadonlySet<string> = new Set([
   "network_error",
 ]);
 
-/** Throws an `UpstreamError` if the `finish_reason` reports a failure of the vendor. */
+/** Throws an `UpstreamError` if the finish reason means a failure of the vendor. */
 export function refuseFailure(reason: unknown): void {
   if (typeof reason === "string" && FAILURES.has(reason))
     throw new UpstreamError("overloaded", `the reply ended with ${reason}`);
 }
 
-/** Reads `finish_reason`; null while the reply continues. Throws an `UpstreamError` if it reports a failure. */
+/** Reads `finish_reason`; null while the reply continues. Throws an `UpstreamError` for a failure of the vendor. */
 export function readFinish(value: unknown, hasCalls: boolean): Finish | null {
   // DashScope sends the text "null" instead of null.
   if (typeof value !== "string" || value === "null") return null;
   refuseFailure(value);
   const reason = ownValue(REASONS, value) ?? "stop";
-  // Many servers send `stop` when a reply ends with calls.
+  // Many servers send `stop` although the reply ends with tool calls.
   return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, stopSequence: null };
 }
 

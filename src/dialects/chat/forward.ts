@@ -12,10 +12,10 @@ import { editsOfReply } from "./required-fields.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 
 /**
- * Returns the text of a request for a vendor of the same dialect. Sets the vendor's model name, requests usage in a
- * stream, and sets a maximum of output tokens if a budget needs one and the caller set none. Fields that the vendor
- * refuses by its traits are renamed or removed, and the refused role `developer` becomes `system`; all other fields
- * stay as the caller wrote them.
+ * Returns the text of a request for a vendor of the same dialect. Sets the vendor's model name and requests usage for a
+ * stream. Sets a maximum of output tokens if the budget requires one and the caller set none. Renames or removes fields
+ * that the vendor refuses according to its traits. A refused role `developer` becomes `system`. Other fields stay
+ * unchanged.
  */
 export function forVendor(
   payload: ChatPayload,
@@ -51,10 +51,7 @@ function withModelAndUsage(
   return edits.length === 0 ? raw : splice(raw, edits);
 }
 
-/**
- * Replaces names that the vendor does not know by the vendor's own names. Only fields that the vendor cannot use are
- * removed.
- */
+/** Renames fields and roles that the vendor refuses. Removes a field only if the vendor has no equivalent. */
 function adapt(
   text: string,
   body: Readonly<Record<string, unknown>>,
@@ -99,9 +96,9 @@ function asSystem(role: string | undefined): string | undefined {
 }
 
 /**
- * Reads a reply that is not a stream. The text stays as the vendor wrote it, except for the model name, fields that
- * name the vendor, missing required fields, and `usage` if other numbers are billed. Throws an `UpstreamError` when the
- * text is not a chat completion or has no choices.
+ * Reads a whole reply. Keeps the vendor's text, but changes the model name, adds required fields, and removes fields
+ * that identify the vendor. Changes `usage` if other numbers are billed. Throws an `UpstreamError` when the text is not
+ * a chat completion or has no choices.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);

@@ -16,9 +16,9 @@ import { readCall } from "./content.ts";
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Reads messages into turns. Instructions at the start are returned separately; successive messages of one side become
- * one turn; results of tools become parts of the user's turn. Empty texts and empty messages are left out. `hasNames`
- * is true when messages contain names of participants, which other protocols do not support.
+ * Reads messages into turns. Returns instructions at the start separately. Joins successive messages of one side. Tool
+ * results become parts of the user's turn. Skips empty texts and empty messages. `hasNames` is true when messages
+ * contain names of participants, which other protocols do not support.
  */
 export function readMessages(
   messages: unknown,
@@ -79,14 +79,14 @@ function readOwnCall(value: unknown, path: string): ToolCall {
   return call;
 }
 
-/** Reads an earlier message of the model, which consists of text and refusals. */
+/** Reads the content of an earlier message of the model: texts and refusals. */
 function readAnswer(content: unknown, path: string): AssistantPart[] {
   if (!Array.isArray(content)) return typeof content === "string" ? nonEmpty(content) : [];
   return content.flatMap((part: unknown, index): AssistantPart[] => {
     const { type, text, refusal } = isObject(part) ? part : {};
     if (type === "text" && typeof text === "string") return nonEmpty(text);
     if (type === "refusal" && typeof refusal === "string") return [{ type: "refusal", text: refusal }];
-    // Some vendors put reasoning here. `readReasoning` has read it already.
+    // Some vendors send reasoning here. `readReasoning` reads it.
     if (type === "thinking") return [];
     throw untranslatable(`${path}[${index}].type`);
   });
@@ -134,7 +134,7 @@ function readPart(part: Message, path: string): ContentPart[] {
 
 const DATA_URL = /^data:([^;,]+)(?:;[^,]*)?;base64,/i;
 
-/** Reads the source of media: a link, or a `data:` URL with base64. */
+/** Reads the source of media: an `https:` link, or a `data:` URL with base64. */
 function readSource(value: unknown, path: string): MediaSource {
   if (typeof value !== "string") throw untranslatable(path);
   if (/^https:/i.test(value)) return { url: value };

@@ -16,15 +16,15 @@ import { readReasoning } from "./reasoning.ts";
 import { readUsage } from "./usage.ts";
 
 /**
- * Reads a vendor's chunks. The reply is complete after a `finish_reason` or `[DONE]`; some vendors send only one of
- * them.
+ * Reads a vendor's chunks. The reply is complete after a `finish_reason` or after `[DONE]`, because some vendors send
+ * only one of the two.
  */
 export class ChatReplyReader implements ReplyReader {
   readonly #calls = new CallDeltas();
   readonly #tags = new ThinkTags();
   #hasStarted = false;
   #finish: Finish | null = null;
-  /** Text of reasoning since the last `reasoning_details`. */
+  /** Text of the reasoning that arrived after the last `reasoning_details`. */
   #plainReasoning = "";
   isDone = false;
 
@@ -41,7 +41,7 @@ export class ChatReplyReader implements ReplyReader {
     yield* this.readEvent(parseVendorObject(data));
   }
 
-  /** Reads a chunk or a whole reply; a whole reply has `message` instead of `delta`. */
+  /** Reads a chunk or a whole reply. A whole reply has `message` instead of `delta`. */
   *readEvent(event: Record<string, unknown>): Generator<ReplyEvent> {
     const error = errorOf(event);
     if (error) throw inStreamError(error);
@@ -50,7 +50,7 @@ export class ChatReplyReader implements ReplyReader {
       this.#hasStarted = true;
       yield { type: "start", id: typeof id === "string" && id !== "" ? id : null };
     }
-    // Callers of other protocols can request only one choice.
+    // Other protocols have no choices, so only the first choice is read.
     const choice = firstChoice(choices);
     if (choice) yield* this.#readChoice(choice);
     const report = readUsage(usageOf(event));
@@ -88,9 +88,9 @@ export class ChatReplyReader implements ReplyReader {
   }
 
   /**
-   * Returns the reasoning in a delta that has not been returned before. This gateway sends reasoning first as text and
-   * then again as a whole with signatures; then only the signature is new. If the whole consists of several pieces,
-   * none of their signatures is returned, because the text was already joined to one piece.
+   * Returns the reasoning of a delta without text that an earlier delta contained. A gateway like this one sends
+   * reasoning first as text and later as a whole with its signature. Then only the signature is new. For several pieces
+   * the signatures are dropped, because the texts were already joined to one piece.
    */
   #newReasoning(delta: Record<string, unknown>): ReasoningPart[] {
     const parts = readReasoning(delta);
@@ -114,8 +114,8 @@ export class ChatReplyReader implements ReplyReader {
 }
 
 /**
- * Parses a vendor's whole reply, which is read like a stream with only one chunk. Throws an `UpstreamError` when the
- * text is not a chat completion.
+ * Parses a vendor's whole reply as a stream with one chunk. Throws an `UpstreamError` when the text is not a chat
+ * completion.
  */
 export function parseReply(reply: VendorReply): Reply {
   return collectReply(readWhole(parseCompletion(reply)));
@@ -127,7 +127,7 @@ function* readWhole(body: Record<string, unknown>): Generator<ReplyEvent> {
   yield* reader.read("[DONE]");
 }
 
-/** Members of a message without a neutral form: speech, an earlier form of calls, pictures (OpenRouter API). */
+/** Fields that the neutral form does not have: speech, old function calls, pictures (OpenRouter API). */
 const OTHERS = ["audio", "function_call", "images"];
 
 function hasMembers(value: unknown): boolean {
@@ -136,7 +136,7 @@ function hasMembers(value: unknown): boolean {
 
 interface OpenCall {
   id: string;
-  /** Kind of the call after it was announced; null before its name is known. */
+  /** Kind of the call; null until the call's name has arrived. */
   kind: ToolCall["kind"] | null;
   /** Arguments that arrived before the name. */
   waiting: string;
@@ -144,8 +144,8 @@ interface OpenCall {
 }
 
 /**
- * Reads the calls of a stream. Announces each call once, together with its name. Makes an id when the vendor sends none
- * or one that another call already has.
+ * Reads the tool calls of a stream. Announces each call once, when its name arrives. Makes an id if the vendor sends no
+ * id or an id that another call has.
  */
 class CallDeltas {
   readonly #numbers = new CallNumbers();
@@ -156,7 +156,7 @@ class CallDeltas {
     return this.#calls.length > 0;
   }
 
-  /** `areWhole` is true when each entry is a separate call, even if it repeats an id or index. */
+  /** With `areWhole`, each entry is a separate call, even if it repeats an id or index. */
   *read(deltas: readonly unknown[], { areWhole }: { areWhole: boolean }): Generator<ReplyEvent> {
     for (const delta of deltas) {
       const part = readCall(delta);
@@ -168,8 +168,8 @@ class CallDeltas {
   }
 
   /**
-   * Ends all calls. A function without parameters may have been called without arguments; it gets an empty object,
-   * which other protocols require.
+   * Ends all tool calls. A function without parameters may have been called without arguments. It gets an empty object,
+   * because other protocols require one.
    */
   *end(): Generator<ReplyEvent> {
     for (const [call, { kind, hasArguments }] of this.#calls.entries())
@@ -195,7 +195,7 @@ class CallDeltas {
   }
 }
 
-/** A piece of text, marked as reasoning or as answer. */
+/** A piece of text that is either reasoning or answer. */
 interface Piece {
   type: "text" | "reasoning";
   text: string;
@@ -206,18 +206,17 @@ const OPEN = "<think>";
 const CLOSE = "</think>";
 
 /**
- * Separates reasoning from text for servers that leave it in the text between tags at the very start (MiniMax without
- * `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks. If the
- * closing tag never arrives, the text was not reasoning: text that was already sent as reasoning is then sent again as
- * text, so that no answer is lost.
+ * Separates reasoning from text. Some servers leave the reasoning between tags at the very start of the text (MiniMax
+ * without `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks.
+ * Without a closing tag the text was no reasoning. It is then sent again as text, so that no answer is lost.
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";
-  /** White space at the very start, kept until the text after it has been examined. */
+  /** White space at the very start. It waits until the text after it has been examined. */
   #space = "";
-  /** Text that may be the beginning of a tag, kept until more text arrives. */
+  /** Text that may be the beginning of a tag. It waits for more text. */
   #held = "";
-  /** Text since the opening tag while the closing tag has not arrived. */
+  /** All text from the opening tag on, until the closing tag arrives. */
   #unclosed = "";
 
   *read(text: string): Generator<Piece> {
@@ -230,7 +229,7 @@ class ThinkTags {
     if (this.#state === "answer") yield* this.#take("text", this.#held.length);
   }
 
-  /** Ends the text. `isCut` is true when the text ended early, so that the closing tag may only be missing. */
+  /** Ends the text. `isCut` means that the text ended early and the closing tag may therefore be missing. */
   *end(isCut: boolean): Generator<Piece> {
     if (this.#state === "thinking" && !isCut) {
       this.#state = "answer";

@@ -10,8 +10,8 @@ import type { ChatPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a chat request into the neutral form, which lists the names of hints and fields that only this protocol has.
- * Throws an `UpstreamError` that names a field whose value has no neutral form.
+ * Reads a chat request into the neutral form. The neutral form also lists hints and fields that only chat has. Throws
+ * an `UpstreamError` that names the field if its value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
@@ -52,7 +52,7 @@ export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   };
 }
 
-/** Names of neutral fields and hints in this protocol. */
+/** The names of neutral fields and hints in chat. */
 const PARAMS: Conversation["params"] = {
   system: "messages",
   turns: "messages",
@@ -79,7 +79,7 @@ const PARAMS: Conversation["params"] = {
   fileName: "filename",
 };
 
-/** Fields that `readConversation` reads or that concern only the gateway. */
+/** Fields that `readConversation` reads, and fields that only concern the gateway. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.values(PARAMS),
   "model",
@@ -95,8 +95,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Labels, hints for caches and speed (OpenAI reference), and sampling settings that only vendors of this protocol have
- * (OpenRouter and vLLM API references).
+ * Hints without a neutral form: labels, hints for caches and speed (OpenAI reference), and sampling settings that only
+ * vendors of chat have (OpenRouter and vLLM API references).
  */
 const HINTS: ReadonlySet<string> = new Set([
   "metadata",
@@ -108,7 +108,7 @@ const HINTS: ReadonlySet<string> = new Set([
   "top_a",
 ]);
 
-/** Conditions under which the value of a field requests nothing. */
+/** For each field, a test whether its value requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
   modalities: (value) => Array.isArray(value) && value.every((each) => each === "text"),
@@ -126,7 +126,7 @@ interface Types {
   string: string;
 }
 
-/** Returns the value of a field; null when the field is absent. */
+/** Returns the value of a field, or null when the field is absent. Throws if the value has another type. */
 function typed<Name extends keyof Types>(body: Body, field: string, type: Name): Types[Name] | null {
   const value = body[field];
   if (!isSet(value)) return null;
@@ -161,7 +161,7 @@ function readTool(tool: unknown, index: number): Tool {
   };
 }
 
-/** Reads a grammar. The responses protocol writes it next to its type; chat writes it one level deeper. */
+/** Reads a grammar. Chat nests it one level deeper than the neutral form. */
 function readGrammar(format: unknown): unknown {
   return isObject(format) && isObject(format["grammar"]) ? { type: "grammar", ...format["grammar"] } : format;
 }
@@ -206,8 +206,8 @@ function readFormat(value: unknown): OutputFormat | null {
 }
 
 /**
- * Reads the format `json_object`. Some vendors, and clients made for them, add a schema to it (Fireworks AI,
- * "Structured responses").
+ * Reads the format `json_object`. Some vendors and their clients add a schema to it (Fireworks AI, "Structured
+ * responses").
  */
 function readJsonFormat(schema: unknown): OutputFormat {
   if (!isSet(schema)) return { type: "json" };
@@ -216,8 +216,8 @@ function readJsonFormat(schema: unknown): OutputFormat {
 }
 
 /**
- * Reads `reasoning_effort`, and OpenRouter's `reasoning`, which may also contain a budget and hides the reasoning by
- * `exclude` (OpenRouter API, "Reasoning tokens").
+ * Reads `reasoning_effort` and OpenRouter's `reasoning`. The latter may also contain a budget, and `exclude` hides the
+ * reasoning (OpenRouter API, "Reasoning tokens").
  */
 function readReasoning({ reasoning_effort: word, reasoning: object }: Body): Conversation["reasoning"] {
   const { effort: inner, max_tokens: budget, exclude, enabled } = isObject(object) ? object : {};

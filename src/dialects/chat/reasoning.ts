@@ -3,9 +3,9 @@ import { exceededBound, isObject } from "../../lib/json.ts";
 import type { ReasoningPart } from "../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
 
-// OpenAI's chat completions have no field for reasoning. Vendors and clients use two: `reasoning_content` contains its
-// text (DeepSeek API, "Thinking mode"; Groq, vLLM and OpenRouter call it `reasoning`), and `reasoning_details` also
-// contains what a client must send back (OpenRouter, "Reasoning tokens").
+// OpenAI's chat completions have no field for reasoning. Vendors and clients use two fields. `reasoning_content`
+// contains the text (DeepSeek API, "Thinking mode"; Groq, vLLM and OpenRouter call it `reasoning`). `reasoning_details`
+// also contains the signatures that a client must send back (OpenRouter, "Reasoning tokens").
 
 /** One item of `reasoning_details`. */
 export interface ReasoningDetail {
@@ -15,13 +15,13 @@ export interface ReasoningDetail {
   data?: string;
   id?: string;
   format?: string;
-  /** Index of the piece of reasoning that the item belongs to. */
+  /** Index of the piece of reasoning to which the item belongs. */
   index: number;
 }
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Reads the reasoning in a message or delta as pieces. A piece without a signature may continue in the next delta. */
+/** Reads the reasoning of a message or delta as pieces. A piece without a signature may continue in the next delta. */
 export function readReasoning(message: Message): ReasoningPart[] {
   const details = message["reasoning_details"];
   if (Array.isArray(details) && details.length > 0) return readDetails(details);
@@ -47,7 +47,7 @@ function readDetails(details: readonly unknown[]): ReasoningPart[] {
   return parts;
 }
 
-/** Reads reasoning among the parts of the content, where Mistral puts it (Mistral API, "Reasoning"). */
+/** Reads reasoning from the parts of the content (Mistral API, "Reasoning"). */
 function readThinking(content: unknown): ReasoningPart[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((part: unknown): ReasoningPart[] => {
@@ -59,8 +59,8 @@ function readThinking(content: unknown): ReasoningPart[] {
 }
 
 /**
- * Reads a signature. A relay accepts a signature only together with the id and format that it sent, so all three are
- * kept in one text. Signatures that the gateway made have neither id nor format.
+ * Reads a signature. A vendor that relays other models accepts a signature only with the id and format that it sent, so
+ * all three are packed into one text. Signatures of the gateway have neither id nor format.
  */
 function readSignature({ id, format }: Record<string, unknown>, value: string): Signature | null {
   if (value === "") return null;
@@ -70,13 +70,13 @@ function readSignature({ id, format }: Record<string, unknown>, value: string): 
   return { dialect: "chat", value: PACKED + JSON.stringify({ value, id, format }) };
 }
 
-/** The `format` of a signature whose vendor sends none. */
+/** The `format` for a signature whose vendor sends no format. */
 const OWN_FORMAT = "unknown";
 const PACKED = "detail:";
-/** Bounds for parsing an object of three texts. A request may contain thousands of such objects. */
+/** Limits for an object of three texts. They are low: a request may contain thousands of these objects. */
 const PACKED_BOUNDS = { ...JSON_BOUNDS, depth: 1, values: 9, perString: 1, names: 3 };
 
-/** Returns one piece of reasoning, or a part of it, as items of `reasoning_details`. */
+/** Returns a piece of reasoning, or a part of a piece, as items of `reasoning_details`. */
 export function writeDetails(
   { text, signature, isRedacted }: Omit<ReasoningPart, "type">,
   index: number,
@@ -95,7 +95,7 @@ function unpack(text: string): { value: string; id?: string; format?: string } {
     const { value, id, format } = Object(parseBounded(packed));
     return { value: textOf(value), ...(id && { id: textOf(id) }), ...(format && { format: textOf(format) }) };
   } catch {
-    // The value is not one of the gateway's: clients may send any text.
+    // The gateway did not write this value: clients may send any text.
     return { value: text };
   }
 }

@@ -30,13 +30,13 @@ import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor
 
 export interface ChatRequest extends TextRequest {
   spans: { model: JsonSpan | undefined; streamOptions: JsonSpan | undefined; bodyStart: number };
-  /** True for a client of Mistral. These clients fail on fields that OpenAI has and Mistral does not have. */
+  /** True for a client of Mistral. These clients fail on fields of OpenAI that Mistral does not have. */
   isMistralClient: boolean;
 }
 
 export type ChatPayload = TextPayload<ChatRequest>;
 
-/** Reads and checks the bytes of a request. Throws a `GatewayError` whose `param` names the field to change. */
+/** Parses and checks a request. Throws a `GatewayError` whose `param` names the field to change. */
 export function readRequest(bytes: Uint8Array, isMistralClient = false): ChatPayload {
   const { raw, body, spans, bodyStart } = readBody(bytes, ["model", "stream_options"]);
   const model = requireModelName(body);
@@ -64,14 +64,14 @@ export function readRequest(bytes: Uint8Array, isMistralClient = false): ChatPay
   };
 }
 
-/** True when the `user-agent` is Mistral's client for TypeScript or Python, or the AI SDK's provider for Mistral. */
+/** True when the `user-agent` is Mistral's client for TypeScript or Python, or the Mistral provider of the AI SDK. */
 export function isMistralClient(headers: Pick<Headers, "get">): boolean {
   return /\bmistralai\b|\bmistral-client\b|ai-sdk\/mistral\b/.test(headers.get("user-agent") ?? "");
 }
 
 /**
- * Returns the larger maximum. Vendors obey one of the two fields or bill as much as the larger one allows, so the
- * amount held must cover the larger one.
+ * Returns the larger maximum. Vendors obey one of the two fields, or bill up to the larger one. So the held amount must
+ * cover the larger one.
  */
 function largerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
@@ -81,7 +81,7 @@ function integer(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Returns the size of a prompt, from the bytes and UTF-16 code units of its body and from the media in it. */
+/** Returns the size of a prompt: of a body with `bytes` bytes and `units` UTF-16 code units, and of its media. */
 function inputSize(bytes: number, units: number, messages: unknown): InputSize {
   const size = new InputSize(bytes, units);
   for (const part of partsOf(messages)) {
@@ -110,7 +110,7 @@ function memberOf(value: unknown, name: string): string | undefined {
   return typeof member === "string" ? member : undefined;
 }
 
-/** Returns the features that fields and tools of the request use. */
+/** Returns the vendor features that fields and tools of the request use. */
 function readFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses = fieldFeatures(body);
   const { tools } = body;
@@ -165,16 +165,16 @@ const STREAM_OPTIONS_NAMES = knownNames(["include_usage"]);
 const MESSAGE_NAMES = knownNames(["role", "content"]);
 
 /**
- * Refuses names at the top level that differ only in case from a name that the gateway reads; a vendor might accept
- * them.
+ * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept these
+ * names.
  */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
 }
 
 /**
- * Checks the types of the documented fields. Throws a `GatewayError` that names the first wrong one. Other fields are
- * not checked.
+ * Checks the types of the documented fields. Throws a `GatewayError` that names the first wrong field. Ignores other
+ * fields.
  */
 function checkFields(body: Record<string, unknown>): void {
   checkMessages(body["messages"]);
@@ -201,7 +201,7 @@ function hasRole(message: unknown): boolean {
   return isObject(message) && typeof message["role"] === "string";
 }
 
-/** Returns the rule that a part breaks. Parts of other types are not checked; the vendor may accept them. */
+/** Returns the rule that a part breaks. Parts of other types break none, because the vendor may accept them. */
 function wrongOfPart(part: unknown): string | undefined {
   if (!isObject(part) || typeof part["type"] !== "string") return "an object with a `type`";
   if (part["type"] === "text" && typeof part["text"] !== "string")
@@ -213,7 +213,7 @@ function wrongOfPart(part: unknown): string | undefined {
     : "a part with `image_url` that is an object with a `url`";
 }
 
-/** Returns the rule that a tool breaks. Tools of other types are not checked; the vendor may accept them. */
+/** Returns the rule that a tool breaks. Tools of unknown types break no rule, because the vendor may accept them. */
 function wrongOfTool(tool: unknown): string | undefined {
   if (!isObject(tool) || typeof tool["type"] !== "string") return "an object with a `type`";
   if (tool["type"] !== "function") return undefined;
@@ -223,11 +223,11 @@ function wrongOfTool(tool: unknown): string | undefined {
   return isObject(parameters) ? undefined : "a `function` whose `parameters` are a schema object";
 }
 
-/** References in a conversation to data outside of the request. */
+/** References in the messages to data outside of the request. */
 interface References {
-  /** Files in the operator's account at the vendor, with the fields that refer to them. */
+  /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];
-  /** The field that contains the first `https:` link; null when there is none. */
+  /** Path of the field with the first `https:` link; null without a link. */
   linkParam: string | null;
 }
 
@@ -247,9 +247,9 @@ const MEDIA_NAMES = knownNames(["url", "data", "file_data", "file_url", "file_id
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Reads the references in content parts of all types: in the part itself and in its objects. Throws a `GatewayError`
- * for a link that is neither `data:` nor public `https:`, because a vendor inside a private network would fetch it.
- * Adds the size of linked media other than pictures to `size`.
+ * Finds the references in content parts of all types, in the part itself and in its objects. Throws a `GatewayError`
+ * for a link that is neither `data:` nor public `https:`: a vendor inside a private network would fetch it. Adds the
+ * size of linked media other than pictures to `size`.
  */
 function readReferences(messages: unknown, size: InputSize): References {
   const files: FeatureUse[] = [];
@@ -279,7 +279,7 @@ function readReferences(messages: unknown, size: InputSize): References {
   }
 }
 
-/** True when the value is a link. Fields for data may contain plain base64 or a link. */
+/** True when the value is a link. Fields for data contain either plain base64 or a link. */
 function isLink(name: string, value: string): boolean {
   if (name === "url" || name.endsWith("_url")) return true;
   return (name === "data" || name === "file_data") && SCHEME.test(value);

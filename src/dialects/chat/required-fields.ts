@@ -7,8 +7,8 @@ import { readReasoning } from "./reasoning.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /*
- * Edits that add fields that OpenAI's published types require, and that rewrite fields of another form. Some vendors
- * leave such fields out, and clients with types fail. A complete reply needs no edits and keeps its bytes.
+ * Edits that add or correct fields that OpenAI's published types require. Some vendors omit these fields or write them
+ * in another form, and typed clients fail. A correct reply needs no edits and keeps its bytes.
  */
 type Edits = Record<string, MemberEdit>;
 
@@ -20,7 +20,7 @@ const REASONS: ReadonlySet<unknown> = new Set([
   "function_call",
 ]);
 
-/** Returns the edits of a whole reply (OpenAI API reference, "The chat completion object"). */
+/** Returns the edits for a whole reply (OpenAI API reference, "The chat completion object"). */
 export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
   const { id, object, created, choices } = body;
   const edits: Edits = {};
@@ -32,9 +32,7 @@ export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
   return edits;
 }
 
-/**
- * Returns the edits of a chunk, except those of its choices. `created` is the time for streams whose vendor sends none.
- */
+/** Returns the edits for a chunk without its choices. `created`, in Unix seconds, is for chunks without a time. */
 export function editsOfChunk(event: Readonly<Record<string, unknown>>, created: number): Edits {
   const edits: Edits = {};
   if (event["object"] !== "chat.completion.chunk") edits["object"] = always("chat.completion.chunk");
@@ -42,7 +40,7 @@ export function editsOfChunk(event: Readonly<Record<string, unknown>>, created: 
   return edits;
 }
 
-/** Returns the edits of a chunk's choice, except those of its delta. */
+/** Returns the edits for a choice of a chunk, except for its delta. */
 export function editsOfChunkChoice({
   index,
   finish_reason: reason,
@@ -54,7 +52,7 @@ export function editsOfChunkChoice({
   return { ...edits, finish_reason: always(finish && writeFinish(finish)) };
 }
 
-/** Returns the edit that replaces a content in parts (Mistral) by its text. Clients know only this form. */
+/** Returns the edits that replace content parts (Mistral) by their text, because OpenAI's clients only read text. */
 export function editsOfContent(message: Readonly<Record<string, unknown>>): Edits {
   const { content, reasoning_content: shown } = message;
   if (!Array.isArray(content)) return {};
@@ -109,7 +107,7 @@ function editsOfMessage(message: Record<string, unknown>, calls: readonly unknow
   return edits;
 }
 
-/** Returns the edits of a call, or of its first piece. `id` and `kind` are the values that were read from it. */
+/** Returns the edits for a tool call or its first piece. `id` and `kind` were read from this call. */
 export function editsOfCall(
   call: Readonly<Record<string, unknown>>,
   { id, kind }: Pick<ToolCall, "id" | "kind">,
@@ -120,7 +118,7 @@ export function editsOfCall(
   return { ...edits, ...editsOfArguments(call) };
 }
 
-/** Returns the edit that replaces arguments in the form of an object (Ollama, SGLang) by text. */
+/** Returns the edit that replaces an object of arguments (Ollama, SGLang) by its text. */
 export function editsOfArguments(call: Readonly<Record<string, unknown>>): Edits {
   const named = call["function"];
   if (!isObject(named) || !isObject(named["arguments"])) return {};
@@ -128,12 +126,12 @@ export function editsOfArguments(call: Readonly<Record<string, unknown>>): Edits
   return { function: (old) => old && editMembers(old, edits) };
 }
 
-/** The edit that adds empty arguments to a whole call. */
+/** The edit that adds empty arguments to a whole tool call. */
 const EMPTY_ARGUMENTS: Edits = {
   function: (old) => old && editMembers(old, { arguments: always("{}") }),
 };
 
-/** Applies to each item of an array the edits at the same position in `edits`. */
+/** Applies the edits at each position of `edits` to the array item at the same position. */
 function editEach(text: string, edits: readonly Edits[]): string {
   let at = 0;
   return editItems(text, (item) => {
@@ -147,7 +145,7 @@ function hasEdits(edits: Edits): boolean {
 }
 
 /**
- * Returns an edit that writes this value. The text is ASCII, because a chunk is edited with one character for each
+ * Returns an edit that writes this value. The text is ASCII, because each character of an edited chunk represents a
  * byte.
  */
 function always(value: string | number | null): MemberEdit {
@@ -159,7 +157,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Returns a new id for a reply whose vendor sent none or one in the form of another protocol. */
+/** Returns a new id for a reply whose vendor sent no id, or an id of another protocol. */
 export function newReplyId(): string {
   return `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`;
 }

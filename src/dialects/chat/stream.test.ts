@@ -45,7 +45,7 @@ test("a report is final once every choice has ended, and an unusable one replace
   expect(observe(chunk([], { usage: { prompt_tokens: "many" } }))).toEqual([true, tokens]);
 });
 
-/** Streams as vendors of this protocol send them: the data of each event, and `[DONE]` if the vendor sends it. */
+/** Streams as vendors of chat send them: the data of each event, with `[DONE]` if the vendor sends it. */
 const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "null usage in every chunk": [
     chunk([choice({ role: "assistant", content: "" })], { usage: null }),
@@ -296,7 +296,7 @@ function renamed(frame: string): string {
   return frame.replace(/("model"\s*:\s*)"[^"]*"/, `$1"${PUBLIC}"`);
 }
 
-/** Returns a frame without `usage`, which is the last field of the frame or of the vendor's own object. */
+/** Returns a frame without `usage`. `usage` is the last field of the frame or of the vendor's own object. */
 function withoutUsage(frame: string): string {
   return frame.replace(/,?\s*"usage"\s*:\s*\{[^{}]*\}/, "");
 }
@@ -308,7 +308,7 @@ function relay(chunks: readonly Buffer<ArrayBuffer>[], model = PUBLIC) {
   return { text: Buffer.concat(output).toString(), usage: stream.usage() };
 }
 
-/** Returns the expected events, with the public name. The usage and the end mark occur once, at the end. */
+/** Returns the expected events with the public name. Usage and `[DONE]` occur once, at the end. */
 function expected(events: readonly string[], model: string): unknown[] {
   const values = events
     .filter((data) => data !== "[DONE]")
@@ -323,7 +323,7 @@ function expected(events: readonly string[], model: string): unknown[] {
   return [...rest, usage ?? expect.objectContaining({ choices: [], usage: moved }), "[DONE]"];
 }
 
-/** Returns the events that a reader of the stream gets. */
+/** Returns the events that a reader of the stream receives. */
 function received(text: string): unknown[] {
   return text
     .split(/(?:\r\n|\n|\r(?!\n)){2}/)

@@ -20,8 +20,8 @@ import { systemClock } from "../../lib/clock.ts";
 const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
 
 /**
- * Returns a chat stream from an upstream of the same dialect. `ChunkEditor` edits its chunks. A complete reply ends
- * with one usage chunk and `[DONE]`; no other chunk contains the usage.
+ * Returns a chat stream of an upstream with the same dialect. `ChunkEditor` edits its chunks. A complete reply ends
+ * with one usage chunk and `[DONE]`. No other chunk contains usage.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -32,7 +32,7 @@ class ChatForwarder implements FrameForwarder {
   readonly #publicModel: string;
   readonly #meter: StreamMeter;
   readonly #editor: ChunkEditor;
-  /** The vendor's usage chunk. The usage may also have been in another chunk. */
+  /** The vendor's usage chunk, if it can be forwarded; otherwise null. */
   #usageFrame: Buffer | null = null;
   #usage: unknown = undefined;
   #created: unknown = null;
@@ -81,7 +81,7 @@ class ChatForwarder implements FrameForwarder {
     return [usageFrame ?? this.#ownUsageFrame(usage), Buffer.from("data: [DONE]\n\n")];
   }
 
-  /** Returns a frame with the error. Nothing follows it in the stream. */
+  /** Returns a frame with the error. It is the last frame of the stream. */
   errorFrame(error: GatewayError): Uint8Array {
     return Buffer.from(`data: ${JSON.stringify(writeError(error))}\n\n`);
   }
@@ -95,7 +95,7 @@ class ChatForwarder implements FrameForwarder {
     if (isObject(choice["delta"])) addContent(this.#meter.pieces, choice["delta"]);
   }
 
-  /** Reads the usage report of a chunk. Returns true if it replaces the last one. */
+  /** Reads the usage of a chunk. Returns true if it replaces the previous usage. */
   #readReport(event: Record<string, unknown>): boolean {
     const usage = usageOf(event);
     if (!this.#meter.report(readUsage(usage))) return false;
@@ -104,12 +104,12 @@ class ChatForwarder implements FrameForwarder {
     return true;
   }
 
-  /** Returns true when the vendor's own usage shows the billed numbers. */
+  /** Returns true when the vendor's own usage contains the billed numbers. */
   #isShown(billed: TokenUsage): boolean {
     return !isCorrected(billed) && showsBilled(this.#usage, billed);
   }
 
-  /** Returns a chunk with the vendor's usage, with the billed numbers where these differ. */
+  /** Returns a usage chunk with the vendor's usage, in which billed numbers replace different ones. */
   #ownUsageFrame(billed: TokenUsage): Buffer {
     const text = this.#usage === undefined ? undefined : JSON.stringify(this.#usage);
     const usage =
@@ -125,7 +125,7 @@ class ChatForwarder implements FrameForwarder {
   }
 }
 
-/** Returns true for a chunk with a piece of text and nothing else that a later chunk depends on. */
+/** Returns true for a chunk that contains only a piece of text. Later chunks do not depend on any other field of it. */
 function isPlain(event: Record<string, unknown>): boolean {
   const { choices } = event;
   const choice = Array.isArray(choices) && choices.length === 1 ? firstChoice(choices) : undefined;

@@ -21,7 +21,7 @@ const payload = payloadOf({ model: "public-model", messages: [{ role: "user", co
 
 /**
  * Chat has only one text for instructions, no mark for failed tools, no reasoning budget and only one kind of cached
- * tokens; it accepts no reasoning of other protocols.
+ * tokens. It accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ChatRequest> = {
   dialect: chat,
@@ -63,7 +63,7 @@ function inRuns(parts: readonly AssistantPart[]): AssistantPart[][] {
   return runs;
 }
 
-/** Returns the parts in the order of a stream: text comes first, and only one signature can follow it. */
+/** Returns the parts as a stream delivers them: first the text, then at most one signature. */
 function streamed(run: AssistantPart[]): AssistantPart[] {
   const texts = run.map((part) => (part.type === "reasoning" ? part.text : ""));
   const text = texts.join("");
@@ -92,7 +92,7 @@ function joinedUser(parts: readonly UserPart[]): UserPart[] {
   return [...results, ...rest.map((part) => without("cacheControl", part))];
 }
 
-/** Returns the part without signatures of other protocols, which a vendor of chat cannot read. */
+/** Returns the part without signatures of other protocols. Vendors of chat cannot read those. */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (!("signature" in part) || !part.signature || part.signature.dialect === "chat") return [part];
   return part.type === "tool_call" ? [without("signature", part)] : [];

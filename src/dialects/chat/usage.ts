@@ -10,7 +10,7 @@ import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import { CountReader, reportedCost, withoutCost } from "../usage-reading.ts";
 
-/** The `usage` object of chat completions, in the form that callers get. */
+/** The `usage` object of chat completions, as callers receive it. */
 interface ChatUsage {
   prompt_tokens: number;
   completion_tokens: number;
@@ -19,13 +19,13 @@ interface ChatUsage {
   completion_tokens_details?: { reasoning_tokens?: number; image_tokens?: number };
 }
 
-/** Names that vendors use for tokens written to a cache. */
+/** Names that vendors use for tokens that were written to a cache. */
 const CACHE_WRITE_NAMES = ["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"];
 
 /**
- * Reads a vendor's usage into disjoint categories; null when there is no report. Cached tokens are a part of
- * `prompt_tokens`. Reasoning is a part of `completion_tokens`, unless the total shows that it is counted separately
- * (xAI). Tokens that only the total contains are reasoning too (Google's compatible endpoint).
+ * Reads a vendor's usage into disjoint categories; null without usage. `prompt_tokens` includes cached tokens.
+ * `completion_tokens` includes reasoning, unless the total shows that reasoning is counted separately (xAI). Tokens
+ * that only the total contains are also reasoning (Google's compatible endpoint).
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -67,8 +67,8 @@ function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
 }
 
 /**
- * Returns true when a caller can read the billed numbers from this usage. Reasoning outside of `completion_tokens` does
- * not count, because clients expect reasoning to be a part of them.
+ * Returns true when this usage shows the billed numbers to a caller. Reasoning outside of `completion_tokens` is not
+ * shown: clients expect it inside.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;
@@ -76,7 +76,7 @@ export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   return value["prompt_tokens"] === prompt_tokens && value["completion_tokens"] === completion_tokens;
 }
 
-/** Writes a usage in the form of chat completions. The total is always the sum. */
+/** Writes a usage in the form of chat completions. The total is always the sum of prompt and completion. */
 export function writeUsage({ tokens }: TokenUsage): ChatUsage {
   const { cacheRead, cacheWrite = 0, cacheWrite1h = 0, imageInput, reasoning, imageOutput } = tokens;
   const prompt = sumTokens(tokens, INPUT_CATEGORIES);
@@ -105,8 +105,8 @@ function objectOf(value: unknown): Record<string, unknown> {
 }
 
 /**
- * Returns the text of a vendor's `usage` with the billed numbers and without the operator's costs. Other fields stay; a
- * value that is not an object is replaced.
+ * Returns the text of a vendor's `usage` with the billed numbers and without the operator's costs. Other fields stay
+ * unchanged. A value that is not an object is replaced.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
@@ -134,10 +134,7 @@ function ifPresent(count: number): MemberEdit {
   return (old) => (old === undefined ? undefined : String(count));
 }
 
-/**
- * Returns the edit that sets these fields to the billed counts, or to 0 where the vendor reports tokens that are not
- * billed.
- */
+/** Returns the edit that sets these fields to the billed counts. Fields with tokens that are not billed become 0. */
 function details(billed: Readonly<Record<string, number>>, names: readonly string[]): MemberEdit {
   return (old) => {
     const hasBilled = Object.keys(billed).length > 0;

@@ -17,8 +17,8 @@ import { writeCall } from "./content.ts";
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Writes turns as messages. A message that contains only text is written as one string, which every vendor accepts.
- * Results of tools come before the user's other parts, as vendors require.
+ * Writes turns as messages. A message with only text becomes a single string, which every vendor accepts. Tool results
+ * come before the other parts of the user, as vendors require.
  */
 export function writeMessages({ system, turns, params }: Conversation, traits: VendorTraits): Message[] {
   for (const { role, parts } of turns) if (role === "user") checkDocuments(parts, params.turns ?? "messages");
@@ -48,7 +48,7 @@ type Content = Exclude<UserPart, ToolResult>;
 function writeUser(parts: readonly UserPart[], traits: VendorTraits): Message[] {
   const results = parts.filter((part) => part.type === "tool_result");
   const messages = results.map(writeResult);
-  // A tool's message can contain only text; other parts of results are added to the user's message.
+  // The message of a tool can contain only text. Other parts of a result are added to the user's message.
   const shown = results.flatMap((result) => result.parts.filter((part) => part.type !== "text"));
   const rest = parts.filter((part): part is Content => part.type !== "tool_result");
   const content = [...shown, ...rest];
@@ -89,7 +89,7 @@ function writeImage({ source, detail }: ImagePart): object {
 }
 
 /**
- * Writes a document. Vendors use its file name and refuse a document without one; they read only PDF (OpenAI, "File
+ * Writes a document. Vendors read only PDF, use the file name, and refuse a document without a file name (OpenAI, "File
  * inputs").
  */
 function writeFile({ source, name }: FilePart): object {
@@ -99,9 +99,7 @@ function writeFile({ source, name }: FilePart): object {
   return { type: "file", file: { filename: name ?? "document.pdf", file_data: urlOf(source) } };
 }
 
-/**
- * Throws an `UpstreamError` for a document that `writeFile` cannot write. `field` is the name of the caller's field.
- */
+/** Throws an `UpstreamError` for a document that `writeFile` cannot write. `field` names the caller's field. */
 function checkDocuments(parts: readonly UserPart[], field: string): void {
   for (const part of parts) {
     if (part.type === "tool_result") checkDocuments(part.parts, field);
@@ -117,8 +115,8 @@ function urlOf(source: MediaSource): string {
 }
 
 /**
- * Writes the model's turn. Vendors refuse a turn without text and calls, such as that of a model that was cut while it
- * reasoned.
+ * Writes a turn of the model. Returns no message for a turn without text and calls, because vendors refuse it. A model
+ * that was cut while it reasoned leaves such a turn.
  */
 function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): Message[] {
   const text = textOf(parts, "text");
@@ -127,7 +125,7 @@ function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): 
   if (text === "" && refusal === "" && calls.length === 0) return [];
   const message = {
     role: "assistant",
-    // A vendor that does not support `refusal` gets the refusal as text of the model.
+    // A vendor without support for `refusal` gets the refusal as ordinary text of the model.
     content: text || (traits.takesRefusals ? null : refusal || null),
     ...(refusal !== "" && traits.takesRefusals && { refusal }),
     ...writeReasoning(parts, traits),
@@ -140,7 +138,7 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
   return parts.map((part) => (part.type === type ? part.text : "")).join("");
 }
 
-/** Removes a signature of another protocol, which this vendor cannot read. */
+/** Removes a signature of another protocol. A vendor of chat cannot read it. */
 function ownSignature<Part extends Extract<AssistantPart, { signature?: unknown }>>(part: Part): Part {
   if (!part.signature || part.signature.dialect === "chat") return part;
   return { ...part, signature: undefined };
@@ -155,7 +153,7 @@ function writeReasoning(parts: readonly AssistantPart[], { reasoningField }: Ven
     return details.length > 0 ? { reasoning_details: details } : {};
   }
   const text = textOf(pieces, "reasoning");
-  // A turn with a call must have this field, even if it is empty (DeepSeek API, "Thinking mode", tool calls).
+  // A turn with a tool call must have this field, even if it is empty (DeepSeek API, "Thinking mode", tool calls).
   const isDemanded = parts.some(({ type }) => type === "tool_call");
   return text !== "" || isDemanded ? { [reasoningField]: text } : {};
 }

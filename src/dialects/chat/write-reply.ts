@@ -12,7 +12,7 @@ import { writeCall } from "./content.ts";
 import { writeUsage } from "./usage.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Writes a whole reply as a chat completion, with the model's public name and the billed usage. */
+/** Writes a whole reply as a chat completion with the model's public name and the billed usage. */
 export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUsage): string {
   const choice = {
     index: 0,
@@ -27,9 +27,7 @@ export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUs
   });
 }
 
-/**
- * Returns the first fields of each object of a reply. Replaces an id of another protocol by one in the form of chat.
- */
+/** Returns the first fields of a reply or chunk. Replaces an id of another protocol by a new id of chat. */
 function replyHead(id: string | null, object: "chat.completion" | "chat.completion.chunk", model: string) {
   return {
     id: id?.startsWith("chatcmpl-") ? id : newReplyId(),
@@ -60,24 +58,24 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
 }
 
 /**
- * Writes a stream of chunks: first the role, then the pieces of the reply, then the finish reason, one usage chunk
- * without choices, and `[DONE]`. All chunks have the same id. A client of Mistral gets the usage in the last chunk with
- * a choice instead. Reasoning that a client must send back is sent whole after its end, because OpenAI's clients keep
- * only the last value of a field that they do not know (openai 6, `ChatCompletionStream`).
+ * Writes a stream of chunks: the role, the pieces of the reply, the finish reason, one usage chunk without choices, and
+ * `[DONE]`. All chunks have the same id. A client of Mistral gets the usage in its last chunk with a choice. Reasoning
+ * that a client must send back is sent again as a whole at its end. OpenAI's clients keep only the last value of an
+ * unknown field (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
   readonly #model: string;
   #head: ReturnType<typeof replyHead> | null = null;
   #finish: Finish = { reason: "stop", stopSequence: null };
-  /** Pieces of reasoning that must still be sent whole. */
+  /** Pieces of reasoning that must still be sent as a whole. */
   #reasoning: ReasoningPart[] = [];
-  /** Number of pieces of reasoning that were sent. */
+  /** Number of pieces of reasoning that were sent as a whole. */
   #pieces = 0;
   readonly #kinds = new Map<number, ToolCall["kind"]>();
-  /** Log probabilities of the text that comes next. */
+  /** Log probabilities of the next text. */
   #logprobs: readonly TokenLogprob[] = [];
   readonly #isForMistral: boolean;
-  /** Calls by their number that a client of Mistral gets whole. */
+  /** Tool calls by number. They are only for clients of Mistral, which get whole calls. */
   readonly #calls = new Map<number, ToolCall>();
 
   constructor({ parsed }: ChatPayload) {
@@ -131,7 +129,7 @@ export class ChatReplyWriter implements ReplyWriter {
     return frame(writeError(error));
   }
 
-  /** Returns the piece of reasoning that has no signature so far. */
+  /** Returns the last piece of reasoning if it has no signature yet. Otherwise begins a new piece. */
   #openReasoning(): ReasoningPart {
     const last = this.#reasoning.at(-1);
     if (last && !last.signature) return last;
@@ -168,8 +166,7 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   /**
-   * Returns a chunk with the whole calls. Mistral sends calls whole, each with its name (Mistral API,
-   * `CompletionChunk`).
+   * Returns a chunk with the whole calls. Mistral sends whole calls with their names (Mistral API, `CompletionChunk`).
    */
   #wholeCalls(): string {
     if (this.#calls.size === 0) return "";
@@ -187,7 +184,7 @@ export class ChatReplyWriter implements ReplyWriter {
     return this.#begin(null) + this.#chunk({ choices: [choiceOf(delta, null)] });
   }
 
-  /** Returns the chunk with the role; empty when it was written before. */
+  /** Returns the chunk with the role. Returns an empty text if this chunk was already written. */
   #begin(id: string | null): string {
     if (this.#head) return "";
     this.#head = replyHead(id, "chat.completion.chunk", this.#model);

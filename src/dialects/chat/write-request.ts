@@ -8,8 +8,8 @@ import { writeMessages } from "./write-messages.ts";
 import { isObject } from "../../lib/json.ts";
 
 /**
- * Writes a request for a vendor of chat completions. Leaves out what the vendor refuses by its traits. Throws an
- * `UpstreamError` that names the caller's field if the vendor has no equivalent of its content.
+ * Writes a request for a vendor of chat completions. Omits fields that the vendor refuses according to its traits.
+ * Throws an `UpstreamError` that names the caller's field if the vendor has no equivalent of its content.
  */
 export function writeConversation(
   requested: Conversation,
@@ -56,7 +56,7 @@ function writeMaxTokens(
   { traits, coveredTokens, model }: VendorTerms,
 ): Readonly<Record<string, number>> {
   const wanted = maxTokens ?? coveredTokens;
-  // Clients of other protocols must send a maximum; they send one that suits the largest model they know.
+  // Clients of other protocols must send a maximum. They send one that fits the largest model, so it is limited here.
   return wanted === null
     ? {}
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };
@@ -67,7 +67,7 @@ function writeStops({ stop, params }: Conversation): object {
   return stop.length > 0 ? { stop } : {};
 }
 
-/** Writes the fields about tools. Vendors refuse these fields when there are no tools (OpenAI). */
+/** Writes the fields about tools. OpenAI refuses these fields in a request without tools. */
 function writeTools(conversation: Conversation, traits: VendorTraits): object {
   const { toolChoice, parallelCalls, params } = conversation;
   const allowsByList =
@@ -95,7 +95,7 @@ function writeTool({ kind, name, description, parameters, strict, format }: Tool
   return { type: kind, [kind]: definition };
 }
 
-/** Writes a grammar one level below its type, as chat requires. */
+/** Writes a grammar. Chat nests it one level deeper than the neutral form. */
 function writeGrammar(format: unknown): unknown {
   if (!isObject(format)) return format;
   const { type, ...grammar } = format;
@@ -110,7 +110,7 @@ function writeChoice(choice: ToolChoice, tools: readonly Tool[], allowsByList: b
   };
   if (choice.type === "tool") return named(choice.name);
   if (choice.type !== "allowed") return choice.type;
-  // If the vendor does not support such lists, the request contains only the allowed tools.
+  // If the vendor does not support these lists, the request contains only the allowed tools.
   if (!allowsByList) return choice.mode;
   return {
     type: "allowed_tools",
@@ -141,8 +141,8 @@ function writeSchema({
 }
 
 /**
- * Writes the effort of reasoning in the form of the vendor. Returns null when the caller requests none or the target
- * has no such control.
+ * Writes the effort of reasoning in the vendor's form. Returns null when the caller requests no effort or the target
+ * has no control for it.
  */
 function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object | null {
   const effort = reasoning && effortOf(reasoning);

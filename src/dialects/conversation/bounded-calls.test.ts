@@ -13,7 +13,7 @@ const TERMS: VendorTerms = {
 
 const CALLS = 5;
 
-/** Returns calls in the form of chat, which contain so many names in total. */
+/** Returns tool calls in the form of chat. Together they contain `names` names. */
 function callsWith(names: number) {
   const text = `{${Array.from({ length: names / CALLS }, () => '"a":1').join(",")}}`;
   return Array.from({ length: CALLS }, (_, index) => ({

@@ -5,8 +5,8 @@ import { isObject } from "../../lib/json.ts";
 import type { Reply } from "./reply.ts";
 
 /**
- * Returns the arguments of a call as an object, character for character; null when the text is not an object. Empty
- * text and `null` become an empty object.
+ * Returns the arguments of a tool call as the unchanged text of an object. Empty text and `null` become an empty
+ * object. Returns null when the text is not an object.
  */
 export function readArguments(text: string): RawJson | null {
   if (text.trim() === "") return new RawJson("{}");
@@ -20,8 +20,8 @@ export function readArguments(text: string): RawJson | null {
 }
 
 /**
- * Returns the reply if the arguments of all its calls are objects; only a reply that was cut may contain others. Throws
- * a `broken` error otherwise, because a client would run a tool with arguments that the model did not intend.
+ * Returns the reply if the arguments of all its tool calls are objects, or if the reply was cut. Otherwise throws a
+ * `broken` error, because a client would run a tool with arguments that the model did not intend.
  */
 export function requireArguments(reply: Reply): Reply {
   const isCut = reply.finish.reason === "length" || reply.finish.reason === "refused";

@@ -7,11 +7,11 @@ import type { Reply, ReplyEvent, ReplyReader } from "./reply.ts";
 import type { AssistantPart, Conversation, Tool, Turn } from "./request.ts";
 
 /**
- * Converts custom tools, which accept any text, for vendors that support only functions. Each custom tool becomes a
- * function whose only argument is the text; calls of that function become calls of the custom tool again.
+ * Converts custom tools for vendors that support only functions. A custom tool accepts any text. It becomes a function
+ * whose only argument is this text. Calls of this function become calls of the custom tool again.
  */
 export class CustomToolsAsFunctions {
-  /** The conversation with functions in place of custom tools. */
+  /** The conversation in which functions replace custom tools. */
   readonly conversation: Conversation;
   readonly #names: ReadonlySet<string>;
 
@@ -24,7 +24,7 @@ export class CustomToolsAsFunctions {
       : conversation;
   }
 
-  /** Returns a whole reply with calls of the custom tools. */
+  /** Returns a whole reply in which calls of custom tools replace calls of their functions. */
   readReply(reply: Reply): Reply {
     if (this.#names.size === 0) return reply;
     const { id, finish, report } = reply;
@@ -35,7 +35,7 @@ export class CustomToolsAsFunctions {
     return { id, parts, finish, report };
   }
 
-  /** Returns a reader whose events contain calls of the custom tools. */
+  /** Returns a reader whose events contain calls of custom tools instead of calls of their functions. */
   wrap(reader: ReplyReader): ReplyReader {
     return this.#names.size === 0 ? reader : new CustomCallReader(reader, this.#names);
   }
@@ -46,7 +46,7 @@ export function customNames(tools: readonly Tool[]): ReadonlySet<string> {
   return new Set(tools.flatMap(({ kind, name }) => (kind === "custom" ? [name] : [])));
 }
 
-/** Returns true when vendors of a protocol support custom tools. A vendor of chat completions may not support them. */
+/** Returns true when vendors of a protocol support custom tools. Only some vendors of chat completions do. */
 export function takesCustomTools(
   dialect: TextDialectName,
   { refuses }: VendorTraits & { refuses?: readonly string[] },
@@ -87,7 +87,7 @@ function withFunctionCalls(turn: Turn): Turn {
   return { ...turn, parts };
 }
 
-/** Returns the text in a function's arguments; null when the arguments are incomplete or have another form. */
+/** Returns the text from a function's arguments; null when the arguments are incomplete or have another form. */
 function inputOf(text: string): string | null {
   try {
     const value: unknown = parseBounded(text);
@@ -97,13 +97,11 @@ function inputOf(text: string): string | null {
   }
 }
 
-/**
- * Keeps the arguments of a custom tool's call until they are complete, because the text is a value inside their JSON.
- */
+/** Collects the arguments of a custom tool's call until they are complete: the text is a value in their JSON. */
 class CustomCallReader implements ReplyReader {
   readonly #reader: ReplyReader;
   readonly #names: ReadonlySet<string>;
-  /** Incomplete arguments by the number of the call. */
+  /** Incomplete arguments by number of the tool call. */
   readonly #held = new Map<number, GrowingObject>();
 
   constructor(reader: ReplyReader, names: ReadonlySet<string>) {
@@ -132,7 +130,7 @@ class CustomCallReader implements ReplyReader {
         if (input !== null) yield this.#release(event.call, input);
         continue;
       }
-      // Arguments that are still incomplete at the end do not have the expected form, so they are sent unchanged.
+      // Arguments that are incomplete at the end do not have the expected form, so they are sent unchanged.
       if (event.type === "finish") for (const [call, { text }] of this.#held) yield this.#release(call, text);
       yield event;
     }

@@ -3,12 +3,12 @@ import { isObject } from "../../lib/json.ts";
 import type { TextRequest } from "../dialect.ts";
 import type { Finish, Reply, ReplyEvent, ReplyReader } from "./reply.ts";
 
-/** Detects a reply that ends normally but has no content, calls, refusal or reasoning. */
+/** Detects an empty reply: it ends normally, but has no content, tool calls, refusal or reasoning. */
 export class Emptiness {
   #hasSomething = false;
   #finish: Finish | null = null;
 
-  /** True after an empty reply has ended. */
+  /** True when the reply has ended and was empty. */
   get isEmpty(): boolean {
     return !this.#hasSomething && this.#finish?.reason === "stop" && this.#finish.stopSequence === null;
   }
@@ -18,7 +18,7 @@ export class Emptiness {
     else if (isSomething(event)) this.#hasSomething = true;
   }
 
-  /** Reads an event in the vendor's form. An event that cannot be read counts as content. */
+  /** Reads the data of an event in the vendor's form. Unreadable data counts as content. */
   read(reader: ReplyReader, data: string): void {
     try {
       for (const event of reader.read(data)) this.add(event);
@@ -48,13 +48,11 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
   }
 }
 
-/**
- * Maximum characters of kept events. They must fit several copies of the request, which vendors of responses repeat.
- */
+/** Maximum number of characters of stored events. Vendors of responses repeat the request in several events. */
 const MAX_OPENING = 4 * 1024 * 1024;
 
 /**
- * Keeps the events of a forwarded stream before its first content. They are read only if the stream ends without
+ * Stores the events of a forwarded stream before its first content. They are read only if the stream ends without
  * content.
  */
 export class Opening {
@@ -70,10 +68,7 @@ export class Opening {
     if ((this.#characters += data.length) <= MAX_OPENING) this.#events.push(data);
   }
 
-  /**
-   * True when the kept events are a whole, empty reply. A reply whose events were too long to keep counts as one with
-   * content.
-   */
+  /** True when the stored events are a whole and empty reply. False when the events were too long to store. */
   get isEmpty(): boolean {
     if (this.#characters > MAX_OPENING) return false;
     const emptiness = new Emptiness();
@@ -83,11 +78,11 @@ export class Opening {
   }
 }
 
-/** Number of output tokens below which an empty reply is normal. */
+/** Below this number of output tokens, a reply without content is normal. */
 const FEW_TOKENS = 16;
 
 /**
- * True when the reported tokens show that the model wrote something other than text: thoughts, or content that the
+ * True when the reported tokens show that the model wrote something that is not text: reasoning, or content that the
  * gateway cannot read.
  */
 function hasWritten(tokens: TokenCounts): boolean {
@@ -95,7 +90,7 @@ function hasWritten(tokens: TokenCounts): boolean {
   return OUTPUT_CATEGORIES.reduce((sum, category) => sum + (tokens[category] ?? 0), 0) >= FEW_TOKENS;
 }
 
-/** True when the request itself can cause an empty reply: by its stop sequences or a very small maximum. */
+/** True when the request can be the reason for an empty reply: it has stop sequences or a very small maximum. */
 export function mayBeEmpty({ maxTokens, body }: Pick<TextRequest, "maxTokens" | "body">): boolean {
   if (maxTokens !== null && maxTokens < FEW_TOKENS) return true;
   const config = body["generationConfig"] ?? body["generation_config"];
@@ -104,7 +99,7 @@ export function mayBeEmpty({ maxTokens, body }: Pick<TextRequest, "maxTokens" | 
   return typeof stop === "string" || (Array.isArray(stop) && stop.length > 0);
 }
 
-/** The reply that callers get when all targets gave empty replies. */
+/** The reply for callers when all targets returned empty replies. */
 export const EMPTY_REPLY: Reply = {
   id: null,
   parts: [],

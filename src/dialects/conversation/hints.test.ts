@@ -11,8 +11,8 @@ import { HINT_CALLERS } from "../../../test/support/hint-requests.table.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 
 /*
- * Requests with hints that clients of each protocol send by default. Vendors of other protocols refuse none of them,
- * and the hints that are not sent are listed.
+ * Requests with hints that clients of each protocol send by default. Vendors of other protocols refuse none of these
+ * requests. The hints that are not sent are listed.
  */
 const READ: Readonly<Record<TextDialectName, (body: object) => TextPayload>> = {
   chat: (body) => readChat(bytes({ model: "m", messages: [{ role: "user", content: "hi" }], ...body })),

@@ -10,13 +10,13 @@ interface Telling {
   terms: VendorTerms;
   /** True when the requested reasoning is sent to the vendor. */
   isReasoned: boolean;
-  /** True when the vendor gets the request to show or hide reasoning. */
+  /** True when the request to the vendor says to show or hide reasoning. */
   isShown: boolean;
-  /** True when the model will think because of this request. Vendors of messages then accept no sampling settings. */
+  /** True when this request makes the model reason. Vendors of messages then accept no sampling settings. */
   isThinking?: boolean;
 }
 
-/** A condition under which a hint is sent to a vendor, with a description for the documentation. */
+/** A condition for sending a hint to a vendor. `when` describes the condition for the documents. */
 interface Rule {
   when: string;
   tells(telling: Telling): boolean;
@@ -42,11 +42,11 @@ const MAX_SEED = 2 ** 31 - 1;
 const MAX_TEMPERATURE = 1;
 
 /**
- * For each hint, the vendors that get it from callers of other protocols. Sources: the vendors' API references; for
- * messages "Extended thinking" and "Migrating", for the lengths of ids `safety_identifier` and `metadata.user_id`.
+ * For each hint, the protocols whose vendors get it from callers of other protocols. Sources: the vendors' API
+ * references. Messages: also "Extended thinking" and "Migrating". Lengths: `safety_identifier`, `metadata.user_id`.
  */
 export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
-  // Reasoning comes first, because the conditions of the sampling settings depend on it.
+  // Reasoning comes first, because the conditions of the sampling settings use its result.
   reasoning: { chat: reasoned, messages: reasoned, responses: reasoned, native: reasoned },
   reasoningVisibility: { chat: false, messages: shown, responses: shown, native: shown },
   temperature: {
@@ -100,7 +100,7 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
     responses: shorterThan(64),
     native: false,
   },
-  // OpenAI is the only vendor of chat that accepts a cache key, and its models can also be called by responses.
+  // Only OpenAI accepts a cache key in chat, and all of its models can also be called with the responses protocol.
   cacheKey: { chat: false, messages: false, responses: true, native: false },
   strict: { chat: true, messages: false, responses: true, native: false },
   cacheControl: {
@@ -120,8 +120,8 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
 const HINTS = entriesOf(TOLD_HINTS);
 
 /**
- * Returns the conversation without the hints that are not sent to a vendor of this protocol. Calls `leaveOut` for each
- * removed hint that requests something. Returns the same object when all hints are sent.
+ * Returns the conversation without the hints that vendors of this protocol do not get. Calls `leaveOut` for each
+ * removed hint that requests something. Returns the same object when no hint is removed.
  */
 export function tellHints(telling: Telling, vendor: TextDialectName, leaveOut: LeaveOut): Conversation {
   let left = telling;
@@ -140,19 +140,19 @@ function without(telling: Telling, hint: Hint): Telling {
 }
 
 /**
- * True for hints with a field of their own. Other hints belong to parts and tools; the writers of requests leave them
- * out there.
+ * True for hints with a field in the conversation. Other hints belong to parts and tools; the writers of requests omit
+ * those.
  */
 function isField(conversation: Conversation, hint: Hint): hint is Hint & keyof Conversation {
   return hint in conversation;
 }
 
-/** True when the conversation contains the hint. Parts are searched only for hints that the caller's protocol has. */
+/** True when the conversation contains the hint. For a hint of parts or tools, only the caller's protocol decides. */
 function isSet(conversation: Conversation, hint: Hint): boolean {
   return isField(conversation, hint) ? conversation[hint] !== null : conversation.params[hint] !== undefined;
 }
 
-/** True when the hint requests something. A value that vendors use by default requests nothing. */
+/** True when the hint requests something. The default value of vendors requests nothing. */
 function asksForSomething(conversation: Conversation, hint: Hint): boolean {
   const { tools, turns, system, reasoning } = conversation;
   switch (hint) {
@@ -167,7 +167,7 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
     case "parallelCalls":
       return conversation.parallelCalls === false && tools.length > 0;
     case "reasoningVisibility":
-      // If the requested reasoning is left out as a whole, only that hint is reported.
+      // If the whole hint `reasoning` is left out, only this hint is reported.
       return reasoning !== null && reasoning.isVisible !== null;
     case "strict":
       return tools.some(({ strict }) => strict === true);
@@ -183,8 +183,8 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
 }
 
 /**
- * True when a cache mark is in a place where vendors of chat do not accept it; they accept marks only in the user's
- * parts and in instructions (OpenRouter API, "Prompt caching").
+ * True when a cache mark is on a part where vendors of chat do not accept it. They accept marks only on the user's
+ * parts and on instructions (OpenRouter API, "Prompt caching").
  */
 function hasMarkElsewhere({ tools, turns }: Conversation): boolean {
   return (
@@ -199,7 +199,7 @@ function isMarked(part: object): boolean {
   return "cacheControl" in part;
 }
 
-/** True when `isFound` is true for a part of a turn or of a tool's result. */
+/** True when `isFound` is true for any part of a turn or of a tool result. */
 function somePart(turns: readonly Turn[], isFound: (part: UserPart | AssistantPart) => boolean): boolean {
   for (const { parts } of turns)
     for (const part of parts)
@@ -207,17 +207,17 @@ function somePart(turns: readonly Turn[], isFound: (part: UserPart | AssistantPa
   return false;
 }
 
-/** The facts about a target that decide in which form reasoning is requested. */
+/** The facts about a target that decide how reasoning is requested. */
 interface ReasoningTarget {
   upstreamModel: string;
-  /** The form that the operator configured for the target. */
+  /** The form of the request that the operator configured for the target. */
   reasoning?: TargetReasoning;
 }
 
 /**
- * Returns the form in which reasoning is requested from a target for callers of another protocol; undefined when it
- * cannot be requested. The first known one of these decides: the form that the operator configured for the target, the
- * name of the vendor's model, the vendor, the record of the model.
+ * Returns the form in which callers of other protocols request reasoning from a target. Undefined when reasoning cannot
+ * be requested. The first known source decides: the operator's setting for the target, the name of the vendor's model,
+ * the vendor, the gateway's own model.
  */
 export function reasoningControl(
   { upstreamModel, reasoning }: ReasoningTarget,
@@ -240,10 +240,7 @@ export function reasoningControl(
   }
 }
 
-/**
- * The form for vendor models with certain names. It is undefined for an unknown family and null for a model from which
- * reasoning cannot be requested.
- */
+/** The form for vendor models with certain names. Undefined for an unknown family. Null for a model without a form. */
 interface NamedControl {
   names: readonly TextDialectName[];
   read(upstreamModel: string): ReasoningControl | null | undefined;
@@ -251,18 +248,18 @@ interface NamedControl {
 
 const CONTROLS: readonly NamedControl[] = [
   {
-    // Claude from 5 on thinks without a budget; 3.7 to 4.6 take a budget (Anthropic API, "Extended thinking").
+    // Claude 5 and later need no budget. Claude 3.7 to 4.6 accept a budget (Anthropic API, "Extended thinking").
     names: ["messages"],
     read: (name) =>
       byVersion(/\bclaude-(?:[a-z]+-)?(\d)(?:[-.](\d)(?!\d))?/.exec(name), [5, "adaptive"], [3.7, "budget"]),
   },
   {
-    // Gemini takes a level since the third generation and a budget in 2.5 (Gemini API, thinking).
+    // Gemini 3 and later accept a level. Gemini 2.5 accepts a budget (Gemini API, thinking).
     names: ["native"],
     read: (name) => byVersion(/\bgemini-(\d)(?:[-.](\d)(?!\d))?/.exec(name), [3, "level"], [2.5, "budget"]),
   },
   {
-    // OpenAI's reasoning models and its open models take an effort (OpenAI reasoning guide).
+    // OpenAI's reasoning models and open models accept an effort (OpenAI reasoning guide).
     names: ["chat", "responses"],
     read: (name) => (/(?:^|\/)(?:o\d|gpt-[5-9]|gpt-oss)/.test(name) ? "effort" : undefined),
   },

@@ -1,6 +1,6 @@
 import { isObject, textOf } from "../../lib/json.ts";
 
-/** A token of a reply's text, with its log probability. Chat and responses write it in the same way. */
+/** A token of a reply's text with its log probability. Chat and responses have the same form. */
 export interface TokenLogprob extends Alternative {
   top_logprobs: readonly Alternative[];
 }
@@ -8,11 +8,11 @@ export interface TokenLogprob extends Alternative {
 interface Alternative {
   token: string;
   logprob: number;
-  /** Bytes of the token; null when the token has none of its own. */
+  /** Bytes of the token; null when the vendor sends no bytes. */
   bytes: readonly unknown[] | null;
 }
 
-/** Reads a vendor's list of tokens. Returns an empty list for any other value. */
+/** Reads a vendor's list of tokens. Returns an empty list for other values. */
 export function readLogprobs(value: unknown): TokenLogprob[] {
   return objectsOf(value).map((token) => {
     const alternatives = objectsOf(token["top_logprobs"]).map(readAlternative);

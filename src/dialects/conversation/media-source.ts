@@ -1,12 +1,11 @@
 import type { MediaSource } from "./request.ts";
 
 const DATA_URL = /^data:([^;,]+)(?:;[^,]*)?;base64,/i;
-/** Maximum length of the part of a `data:` URL before the data. */
+/** Maximum length of a `data:` URL's beginning, before the data. */
 const MAX_HEAD = 200;
 
 /**
- * Reads the address of media: an `https:` link, or a `data:` URL with base64 (RFC 2397). Returns null for anything
- * else.
+ * Reads the address of media: an `https:` link or a `data:` URL with base64 (RFC 2397). Returns null for other values.
  */
 export function readMediaUrl(url: unknown): MediaSource | null {
   if (typeof url !== "string") return null;

@@ -1,6 +1,6 @@
 import type { AssistantPart, TextPart, ToolResult, Turn, UserPart } from "./request.ts";
 
-/** A turn that may still get parts. Results of calls come before the user's other parts. */
+/** A turn to which parts can be added. Tool results come before the other parts of the user. */
 interface OpenTurn {
   role: Turn["role"];
   results: ToolResult[];
@@ -8,19 +8,19 @@ interface OpenTurn {
 }
 
 /**
- * Collects turns in the order in which they are read, and joins successive turns of one side. The time is linear in the
- * number of parts.
+ * Collects turns in the order of reading and joins successive turns of one side. The time is linear in the number of
+ * parts.
  */
 export class OpenTurns {
   readonly #turns: OpenTurn[] = [];
-  /** Position of the assistant's last turn; -1 while there is none. */
+  /** Index of the assistant's last turn; -1 without such a turn. */
   #lastAssistant = -1;
 
   get isEmpty(): boolean {
     return this.#turns.length === 0;
   }
 
-  /** Adds a turn, unless it has no parts. */
+  /** Adds a turn. Ignores a turn without parts. */
   add({ role, parts }: Turn): void {
     if (parts.length === 0) return;
     const last = this.#turns.at(-1);
@@ -30,8 +30,8 @@ export class OpenTurns {
   }
 
   /**
-   * Adds the result of a call to the user's turn that follows the assistant's last turn, even if other turns follow.
-   * Inserts that turn if it does not exist.
+   * Adds a tool result to the user's turn directly after the assistant's last turn, even if later turns exist. Inserts
+   * this turn if it is missing.
    */
   addResult(result: ToolResult): void {
     if (this.#lastAssistant < 0) return this.add({ role: "user", parts: [result] });

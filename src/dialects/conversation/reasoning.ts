@@ -6,17 +6,18 @@ export type Effort = (typeof EFFORTS)[number];
 /** The reasoning that a caller requests. */
 export interface Reasoning {
   effort: Effort | null;
-  /** Maximum number of reasoning tokens; null when the caller set none. */
+  /** Maximum number of reasoning tokens. Null when the caller set no maximum. */
   budgetTokens: number | null;
   /**
-   * True when the caller requests the reasoning as text or summary, false when it must be hidden; null for the vendor's
-   * default.
+   * True when the caller wants to see the reasoning as text or summary, false when it must be hidden. Null for the
+   * vendor's default.
    */
   isVisible: boolean | null;
 }
 
 /**
- * Number of tokens for each effort (CLIProxyAPI's published table; Google's compatible endpoint uses 1K, 8K and 24K).
+ * Number of reasoning tokens for each effort. Source: the published table of CLIProxyAPI. Google's compatible endpoint
+ * uses 1K, 8K and 24K.
  */
 const BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,
@@ -28,18 +29,18 @@ const BUDGETS: Readonly<Record<Effort, number>> = {
   max: 128_000,
 };
 
-/** Returns the budget in tokens; null when the model may decide. */
+/** Returns the budget in tokens. Null means that the model decides. */
 export function budgetOf({ effort, budgetTokens }: Reasoning): number | null {
   return budgetTokens ?? (effort === null ? null : BUDGETS[effort]);
 }
 
-/** Returns the lowest effort whose budget is at least the requested one; null when the model may decide. */
+/** Returns the lowest effort whose budget covers the requested budget. Null means that the model decides. */
 export function effortOf({ effort, budgetTokens }: Reasoning): Effort | null {
   if (effort !== null || budgetTokens === null) return effort;
   return EFFORTS.find((each) => budgetTokens <= BUDGETS[each]) ?? "max";
 }
 
-/** Returns the effort with this name; null for an unknown name. */
+/** Returns the effort with this name, or null for an unknown name. */
 export function readEffort(value: unknown): Effort | null {
   return EFFORTS.find((each) => each === value) ?? null;
 }

@@ -5,74 +5,73 @@ import type { AssistantPart, ReasoningPart, ToolCall } from "./request.ts";
 import type { TokenLogprob } from "./logprobs.ts";
 import type { Signature } from "./signature.ts";
 
-/** The reason why a reply ended. `refused` means that the safety policy of the model or vendor stopped it. */
+/** The reason why a reply ended. `refused` means that a safety policy of the model or vendor stopped the reply. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "refused";
 
 export interface Finish {
   reason: FinishReason;
-  /** The caller's stop sequence that ended the reply, if the vendor reports it. */
+  /** The caller's stop sequence that ended the reply, if the vendor reports it; otherwise null. */
   stopSequence: string | null;
 }
 
-/** A whole reply in a form that is independent of protocols. */
+/** A whole reply in the neutral form, which is independent of protocols. */
 export interface Reply {
   /** The vendor's id of the reply. */
   id: string | null;
   parts: readonly AssistantPart[];
   finish: Finish;
   report: UsageReport | null;
-  /** Features whose results the reply contains, one entry for each use; absent for none. */
+  /** Features with results in the reply. Each use has an entry. */
   uses?: readonly Feature[];
-  /** Log probabilities of the reply's text, if the caller requested them; absent for none. */
+  /** Log probabilities of the reply's text. Absent when the caller did not request them. */
   logprobs?: readonly TokenLogprob[];
-  /** True where it has content that the neutral form cannot express. */
+  /** True when the reply also has content that the neutral form cannot express. */
   hasOther?: boolean;
 }
 
 /**
- * A piece of a reply. Pieces of reasoning, signatures, text and calls arrive in the order of the reply's parts. A
- * signature ends the piece of reasoning before it. Arguments of several calls may arrive alternately.
+ * A piece of a reply. Reasoning, signatures, text and tool calls arrive in the order of the reply's parts. A signature
+ * ends the piece of reasoning before it. Arguments of several tool calls may be interleaved.
  */
 export type ReplyEvent =
   | { type: "start"; id: string | null }
-  /** `isRepeat` is true when the same text was already sent as another kind. */
+  /** `isRepeat` is true when an earlier event already had the same text, but another type. */
   | { type: "text" | "refusal" | "reasoning"; text: string; isRepeat?: true }
-  /** Log probabilities of the text that follows. */
+  /** Log probabilities of the text in the next events. */
   | { type: "logprobs"; tokens: readonly TokenLogprob[] }
   | { type: "signature"; signature: Signature; isRedacted?: true }
   | { type: "call"; call: number; id: string; name: string; kind: ToolCall["kind"]; signature?: Signature }
   | { type: "arguments"; call: number; text: string }
   | { type: "finish"; finish: Finish }
-  /** The result of a feature that the vendor bills by use. */
+  /** One use of a feature that the vendor bills by use. */
   | { type: "use"; feature: Feature }
-  /** The vendor's usage report so far. The last report counts. */
+  /** The vendor's usage so far. The last report replaces all earlier ones. */
   | { type: "usage"; report: UsageReport }
   /** Content that the neutral form cannot express. */
   | { type: "other" };
 
 /** Reads a vendor's stream. */
 export interface ReplyReader {
-  /** True after the vendor's end mark. Later events do not belong to the reply. */
+  /** True after the vendor's end mark. Later events are not part of the reply. */
   readonly isDone: boolean;
-  /** True when the reply is complete if the stream ends now. */
+  /** True when the stream may end now: the reply is complete. */
   readonly isComplete: boolean;
   /**
-   * Reads the data of one event. Throws an `UpstreamError` for an error event and for data that does not follow the
-   * protocol.
+   * Reads the data of one event. Throws an `UpstreamError` for an error event and for data that breaks the protocol.
    */
   read(data: string): Iterable<ReplyEvent>;
 }
 
-/** Writes the caller's stream as text. Each text consists of complete frames. */
+/** Writes the caller's stream as text. Each returned text consists of complete frames, or is empty. */
 export interface ReplyWriter {
   write(event: ReplyEvent): string;
-  /** Returns the ending of a complete reply, with the billed usage. */
+  /** Returns the end of a complete reply, with the billed usage. */
   end(usage: TokenUsage): string;
-  /** Returns a frame with the error, which is sent instead of the ending. */
+  /** Returns a frame with the error. It replaces the normal end. */
   fail(error: GatewayError): string;
 }
 
-/** Returns the reply that the events of a stream make up. */
+/** Collects the events of a stream into a whole reply. */
 export function collectReply(events: Iterable<ReplyEvent>): Reply {
   const collected = new CollectedReply();
   for (const event of events) collected.add(event);
@@ -146,7 +145,7 @@ class CollectedReply implements Reply {
   }
 }
 
-/** Yields the events of a whole reply, as a stream would have sent them. */
+/** Yields the events with which a stream would deliver this whole reply. */
 export function* eventsOf({
   id,
   parts,

@@ -2,20 +2,20 @@ import type { Reasoning } from "./reasoning.ts";
 import type { Signature } from "./signature.ts";
 
 /**
- * A request in a form that is independent of protocols. Each dialect reads its requests into this form and writes
- * requests from it. Content that a dialect cannot express is an error that names the caller's field; a hint that it
- * cannot express is left out and reported (`hints.ts`).
+ * A request in the neutral form, which is independent of protocols. Each dialect reads its requests into this form and
+ * writes requests from it. If a dialect cannot express some content, it throws an error that names the caller's field.
+ * If it cannot express a hint, it omits and reports the hint (`hints.ts`).
  */
 export interface Conversation {
   isStream: boolean;
-  /** Instructions that apply from the start, in order. */
+  /** Instructions at the start of the conversation, in order. */
   system: readonly TextPart[];
   turns: readonly Turn[];
   tools: readonly Tool[];
   toolChoice: ToolChoice | null;
-  /** True when the model may call several tools in one turn; null for the vendor's default. */
+  /** True when the model may call several tools in one turn. Null for the vendor's default. */
   parallelCalls: boolean | null;
-  /** Maximum number of output tokens, including hidden ones; null when the caller set none. */
+  /** Maximum number of output tokens, with the reasoning tokens. Null when the caller set no maximum. */
   maxTokens: number | null;
   temperature: number | null;
   topP: number | null;
@@ -27,27 +27,26 @@ export interface Conversation {
   format: OutputFormat | null;
   reasoning: Reasoning | null;
   /**
-   * Number of alternatives that are requested with each token's log probability; null when no log probabilities are
-   * requested.
+   * Requested number of alternatives for each token's log probability. Null when no log probabilities are requested.
    */
   logprobs: number | null;
   verbosity: string | null;
   /** The caller's id for its own end user. */
   user: string | null;
-  /** Key of requests that probably have the same beginning, which the vendor may have cached. */
+  /** Key of requests with the same beginning. The vendor may have cached this beginning. */
   cacheKey: string | null;
   /**
-   * Names of the caller's fields that set a hint of no other protocol: labels, cache keys, bounds of the vendor's
-   * tools.
+   * Names of the caller's fields that are hints without an equivalent in other protocols: labels, cache keys, limits of
+   * the vendor's tools.
    */
   ownHints: readonly string[];
-  /** Names of the caller's other fields that exist in no other protocol, including unknown fields. */
+  /** Names of the caller's other fields without an equivalent in other protocols, including unknown fields. */
   ownFields: readonly string[];
-  /** Names of the neutral fields in the caller's protocol, for errors: `maxTokens` may be `max_output_tokens`. */
+  /** For error messages: the caller's names of neutral fields. `maxTokens` may be `max_output_tokens`. */
   params: Readonly<Partial<Record<keyof Conversation | Hint, string>>>;
 }
 
-/** A setting that influences the vendor's reply or labels the request but is not a part of its content. */
+/** A setting that influences the vendor's reply or labels the request, but is not content of the request. */
 export type Hint =
   | "temperature"
   | "topP"
@@ -66,10 +65,10 @@ export type Hint =
   | "detail"
   | "fileName";
 
-/** Is called for each hint that is not sent to the target. */
+/** This callback receives each hint that the target does not get. */
 export type LeaveOut = (hint: Hint) => void;
 
-/** Everything that one side says without interruption. `system` is an instruction in the middle of the conversation. */
+/** Successive messages of one side. `system` is an instruction in the middle of the conversation. */
 export type Turn =
   | { role: "system"; parts: readonly TextPart[] }
   | { role: "user"; parts: readonly UserPart[] }
@@ -78,7 +77,7 @@ export type Turn =
 export type UserPart = TextPart | ImagePart | AudioPart | FilePart | ToolResult;
 export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCall;
 
-/** A mark after which a vendor may cache the prompt, in the form of the messages protocol. */
+/** A mark up to which a vendor may cache the prompt. It has the form of the messages protocol. */
 export type CacheControl = Readonly<Record<string, unknown>>;
 
 interface Cacheable {
@@ -90,7 +89,7 @@ export interface TextPart extends Cacheable {
   text: string;
 }
 
-/** A link that the vendor fetches, or base64 with its MIME type. */
+/** A link that the vendor must fetch, or base64 data with its MIME type. */
 export type MediaSource = { url: string } | { mediaType: string; data: string };
 
 export interface ImagePart extends Cacheable {
@@ -104,7 +103,7 @@ export interface AudioPart {
   type: "audio";
   /** Format of the audio, such as `wav` or `mp3`. */
   format: string;
-  /** The audio in base64. */
+  /** The audio as base64. */
   data: string;
 }
 
@@ -129,11 +128,11 @@ interface RefusalPart {
 
 export interface ReasoningPart {
   type: "reasoning";
-  /** The text of the reasoning; empty when the vendor shows none. */
+  /** The text of the reasoning; empty when the vendor does not show it. */
   text: string;
-  /** Proof for the vendor that it wrote the text. */
+  /** The vendor's proof that it wrote the text. */
   signature: Signature | null;
-  /** True when the vendor sent only encrypted reasoning. `signature` contains it. */
+  /** True when the vendor sent only encrypted reasoning, which is in `signature`. */
   isRedacted?: true;
 }
 
@@ -141,7 +140,7 @@ export interface ToolCall extends Cacheable {
   type: "tool_call";
   id: string;
   name: string;
-  /** Form of the arguments. `function`: JSON text, which is sent character for character; `custom`: any text. */
+  /** Form of the arguments. `function`: JSON text, which is never reformatted. `custom`: any text. */
   kind: "function" | "custom";
   arguments: string;
   signature?: Signature;
@@ -151,7 +150,7 @@ export interface Tool extends Cacheable {
   kind: "function" | "custom";
   name: string;
   description: string | null;
-  /** JSON Schema of the function's arguments; null when the function has none. */
+  /** JSON Schema of the function's arguments; null for a function without arguments. */
   parameters: Readonly<Record<string, unknown>> | null;
   strict: boolean | null;
   /** Grammar of a custom tool's input, in the form of the responses protocol. */

@@ -1,6 +1,6 @@
 import type { TextDialectName } from "../name.ts";
 
-/** Proof of a vendor that it wrote a piece of reasoning or a call. Only vendors of the same protocol can verify it. */
+/** A vendor's proof that it wrote reasoning or a tool call. Only vendors of the same dialect can verify it. */
 export interface Signature {
   dialect: TextDialectName;
   value: string;
@@ -9,14 +9,14 @@ export interface Signature {
 const CARRIED = /^gw-(chat|messages|responses|native)-([^]*)$/;
 
 /**
- * Returns a signature in the form for a caller of the dialect `caller`: unchanged if it has the same dialect, otherwise
- * with the name of its own dialect.
+ * Returns a signature for a caller of the dialect `caller`. If the signature has another dialect, a prefix names that
+ * dialect.
  */
 export function sealSignature({ dialect, value }: Signature, caller: TextDialectName): string {
   return dialect === caller ? value : `gw-${dialect}-${value}`;
 }
 
-/** Returns the signature in a text that a caller of the dialect `caller` sends back. */
+/** Reads a signature that a caller of the dialect `caller` sends back. */
 export function openSignature(text: string, caller: TextDialectName): Signature {
   const [, dialect, value] = CARRIED.exec(text) ?? [];
   return dialect === undefined || value === undefined

@@ -9,8 +9,8 @@ import { Emptiness } from "./empty-reply.ts";
 import type { ReplyEvent, ReplyReader, ReplyWriter } from "./reply.ts";
 
 /**
- * Maximum bytes of a stream, because its reader may keep incomplete items. 400,000 tokens take that many if each has an
- * event of its own.
+ * Maximum number of bytes of a stream, because its reader may store incomplete items. This is enough for 400,000 tokens
+ * with one event each.
  */
 const MAX_BYTES = 128 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ export class TranslatedStream implements TextStream {
   readonly #writer: ReplyWriter;
   readonly #delivered: Delivered;
   #bytes = 0;
-  /** True after the caller has got content. Content that the writer still keeps does not count. */
+  /** True when the caller has received content. Content inside the writer does not count. */
   #isShown = false;
 
   constructor(reader: ReplyReader, writer: ReplyWriter, policy: UsagePolicy) {
@@ -76,12 +76,12 @@ export class TranslatedStream implements TextStream {
   #translate(frame: Uint8Array): string {
     if (this.#reader.isDone) return "";
     const data = frameData(frame);
-    // A client ignores an event without data (WHATWG HTML, 9.2.6).
+    // Clients ignore an event without data (WHATWG HTML, 9.2.6).
     if (data === null || data === "") return "";
     let output = "";
     for (const event of this.#reader.read(data)) {
       this.#delivered.add(event);
-      // The ending contains the billed usage.
+      // The end of the stream contains the billed usage.
       if (event.type === "usage") continue;
       const written = this.#writer.write(event);
       this.#isShown ||= this.#delivered.hasContent && (written !== "" || event.type === "finish");
@@ -92,25 +92,26 @@ export class TranslatedStream implements TextStream {
 }
 
 /**
- * Maximum characters of the arguments of all calls, which are parsed at the end of a reply. 200,000 tokens have that
- * many.
+ * Maximum number of characters in the arguments of all tool calls. The arguments are parsed at the end. This is enough for
+ * 200,000 tokens.
  */
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
 /**
- * Maximum characters of a reply, which some protocols repeat as a whole at its end. Two million tokens have that many.
+ * Maximum number of characters of a reply. Some protocols repeat the whole reply at its end. This is enough for two
+ * million tokens.
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 /**
- * Maximum number of tokens with log probabilities, including their alternatives. 24,000 tokens with twenty alternatives
- * each have that many.
+ * Maximum number of tokens with log probabilities, including alternatives. This is enough for 24,000 tokens with twenty
+ * alternatives each.
  */
 const MAX_LOGPROBS = 500_000;
-/** Maximum number of items: calls, signatures, and pieces of text or reasoning that follow something else. */
+/** Maximum number of items. Items are tool calls, signatures, and uninterrupted runs of text or reasoning. */
 const MAX_ITEMS = 10_000;
 
 /**
- * Counts what a reply delivers, event by event, for comparison with the vendor's report. Throws an `UpstreamError` when
- * the reply is larger than a model can write, because the writer keeps the reply until its end.
+ * Counts the delivered content of a reply, for comparison with the vendor's usage. Throws an `UpstreamError` when the
+ * reply is larger than a model can write, because the writer may store the whole reply.
  */
 export class Delivered {
   readonly #meter: StreamMeter;
@@ -119,18 +120,18 @@ export class Delivered {
   #characters = 0;
   #items = 0;
   #logprobs = 0;
-  /** Kind of the current item; further pieces of this kind belong to it. */
+  /** Type of the current item. Following pieces of the same type are part of it. */
   #item: ReplyEvent["type"] | null = null;
   constructor(policy: UsagePolicy) {
     this.#meter = new StreamMeter(policy);
   }
 
-  /** True after the caller has content. The signature of hidden thoughts alone is not content. */
+  /** True when the caller has content. A signature of hidden reasoning alone is not content. */
   get hasContent(): boolean {
     return this.#meter.hasContent;
   }
 
-  /** True after the reply has ended without any content. */
+  /** True when the reply has ended without any content. */
   get isEmpty(): boolean {
     return this.#emptiness.isEmpty;
   }
@@ -179,7 +180,7 @@ export class Delivered {
     return this.#meter.delivered.text;
   }
 
-  /** Returns the billed usage so far. `isComplete` is true when the reply has arrived completely. */
+  /** Returns the billed usage so far. `isComplete` tells that the whole reply has arrived. */
   usage(isComplete: boolean): TokenUsage {
     return this.#meter.usage(isComplete);
   }
@@ -191,7 +192,7 @@ export class Delivered {
     if (!isRepeat) this.#meter.pieces.add(text);
   }
 
-  /** Counts characters that the writer of the reply keeps. */
+  /** Counts characters that the writer stores. */
   #keep(text: string): void {
     this.#characters += text.length;
     if (this.#characters > MAX_CHARACTERS) throw new UpstreamError("broken", "a reply with too much text");

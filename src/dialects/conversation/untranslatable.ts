@@ -3,9 +3,9 @@ import { ownValue } from "../../lib/json.ts";
 import type { Conversation } from "./request.ts";
 
 /**
- * Returns the error for a request that the vendor's protocol cannot express. Nothing was sent; another target may use
- * the caller's own protocol. `param` is the caller's field, and `reason` the problem with its content; without a
- * reason, the field itself is the problem.
+ * Returns the error for a request that the vendor's protocol cannot express. Nothing was sent, so another target may
+ * still take the request. `param` is the caller's field. `reason` describes the problem with its content. Without
+ * `reason` the field itself is the problem.
  */
 export function untranslatable(param: string, reason?: string): UpstreamError {
   const publicMessage =
@@ -20,26 +20,23 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
   });
 }
 
-/**
- * Returns the conversation. Throws if it has a field that no other protocol has, because no content may be lost
- * unnoticed.
- */
+/** Returns the conversation. Throws if it has a field that no other protocol has: no content may be lost silently. */
 export function translatable(conversation: Conversation): Conversation {
   const [ownField] = conversation.ownFields;
   if (ownField !== undefined) throw untranslatable(ownField);
   return conversation;
 }
 
-/** Rules for the fields of a dialect's request that its translation does not read. */
+/** Rules for the fields of a request that a dialect does not translate. */
 interface OtherFields {
   known: ReadonlySet<string>;
-  /** Names of hints that no other protocol has. */
+  /** Names of hints without an equivalent in other protocols. */
   hints: ReadonlySet<string>;
-  /** Conditions under which the value of a field requests nothing. */
+  /** For each field, a test whether its value requests nothing. */
   neutral: Readonly<Record<string, (value: unknown) => boolean>>;
 }
 
-/** Returns the names of set hints that no other protocol has, and the names of all other fields that are not read. */
+/** Returns the names of used hints that no other protocol has, and those of all other unread fields. */
 export function readOwnNames(
   body: Readonly<Record<string, unknown>>,
   { known, hints, neutral }: OtherFields,

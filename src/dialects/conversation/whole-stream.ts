@@ -4,10 +4,7 @@ import type { TextStream } from "../dialect.ts";
 import { Delivered } from "./translated-stream.ts";
 import { eventsOf, type Reply, type ReplyWriter } from "./reply.ts";
 
-/**
- * The stream of a reply that arrived as a whole although the caller requested a stream. A single `push` returns all
- * events.
- */
+/** The stream of a whole reply, for a caller that requested a stream. One `push` returns all events. */
 export class WholeStream implements TextStream {
   readonly #reply: Reply;
   readonly #writer: ReplyWriter;

@@ -14,13 +14,13 @@ import type { VendorReply, WholeReply } from "../dialect.ts";
 import type { EmbeddingsPayload } from "./request.ts";
 
 /**
- * Maximum bytes of the vectors of a reply: 2,048 vectors of 1,536 numbers take 46 MB, or 63 MB when each number has all
- * digits.
+ * Maximum number of bytes of all vectors in a reply. 2,048 vectors of 1,536 numbers take 46 MB, or 63 MB with the
+ * maximum number of digits.
  */
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns the error for a larger reply. It is `rejected`, because the reply of another vendor would be just as large.
+ * Returns the error for a larger reply. Its kind is `rejected`, because another vendor's reply would be just as large.
  */
 export function tooManyNumbers(): UpstreamError {
   return new UpstreamError("rejected", `the vectors have more than ${MAX_VECTOR_BYTES} bytes`, {
@@ -32,9 +32,8 @@ export function tooManyNumbers(): UpstreamError {
 }
 
 /**
- * Reads the reply of a vendor of the same protocol. Its text stays as it is, except for the model's name and for
- * `usage` if other numbers are billed. Throws an `UpstreamError` if the reply does not have exactly one vector for each
- * input.
+ * Reads the reply of a vendor of the same protocol. Keeps its text, but changes the model's name, and `usage` if other
+ * numbers are billed. Throws an `UpstreamError` if the reply does not have exactly one vector for each input.
  */
 export function readReply(
   { text, parsed }: VendorReply,
@@ -57,8 +56,8 @@ export function readReply(
 }
 
 /**
- * Sorts vectors by their `index`, because some vendors do not. Returns them unchanged if they do not all have different
- * indexes.
+ * Sorts vectors by `index`, because some vendors do not sort them. Keeps the order if the indexes are not all
+ * different.
  */
 function inOrder(data: readonly Vector[]): readonly Vector[] {
   const ordered: Vector[] = [];
@@ -81,9 +80,9 @@ function hasVector(item: unknown): item is Vector {
 }
 
 /**
- * Writes vectors of a vendor of another protocol as JSON, in unit length, which callers of this protocol expect. Lets
- * other tasks run in between, because there may be millions of numbers. Throws an `UpstreamError` if there is not
- * exactly one vector for each input, or if the vectors take more than `MAX_VECTOR_BYTES`.
+ * Writes another protocol's vectors as JSON. Scales them to unit length, as callers of this protocol expect. There may
+ * be millions of numbers, so other tasks run in between. Throws an `UpstreamError` if there is not exactly one vector
+ * for each input, or if the vectors take more than `MAX_VECTOR_BYTES`.
  */
 export async function writeVectors(
   vectors: readonly (readonly number[])[],
@@ -103,7 +102,7 @@ export async function writeVectors(
   return written;
 }
 
-/** Returns the reply with vectors that `writeVectors` has written. */
+/** Returns a reply with the vectors that `writeVectors` returned. */
 export function writeReply(
   { vectors, inputTokens }: { vectors: readonly string[]; inputTokens: number | null },
   { model, foreign }: EmbeddingsPayload,
@@ -118,13 +117,13 @@ export function writeReply(
   return { text: `{"object":"list","data":[${data.join()}],${rest}`, usage };
 }
 
-/** Scales a vector to unit length. Shortened vectors do not have it (Gemini API, embeddings). */
+/** Scales a vector to unit length. A shortened vector has another length (Gemini API, embeddings). */
 function toUnitLength(vector: readonly number[]): number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];
 }
 
-/** Returns 32-bit floats in base64, least significant byte first, as official clients decode them. */
+/** Returns 32-bit floats in little-endian order as base64. Official clients decode this form. */
 function toBase64(vector: readonly number[]): string {
   const bytes = Buffer.alloc(4 * vector.length);
   vector.forEach((value, index) => bytes.writeFloatLE(value, 4 * index));
@@ -135,7 +134,7 @@ function bill(report: UsageReport | null, policy: UsagePolicy): TokenUsage {
   return policy({ report, deliveredTokens: 0, seenUses: {}, isReportFinal: true });
 }
 
-/** Reads a vendor's usage; null when there is no report. */
+/** Reads a vendor's usage; null without usage. */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
   const counts = new CountReader();

@@ -20,11 +20,11 @@ import { MAX_PROMPT_UNITS } from "../prompt-text.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures } from "../vendor-features.ts";
 
-/** A request for embeddings: its exact text, and the facts that were read from it. */
+/** A request for embeddings: its exact text and the facts that the gateway read from it. */
 export interface EmbeddingsPayload {
   raw: string;
   model: string;
-  /** The texts to embed; null when the input consists of tokens. */
+  /** The texts to embed; null for input that consists of tokens. */
   texts: readonly string[] | null;
   /** Number of requested vectors. */
   count: number;
@@ -34,7 +34,7 @@ export interface EmbeddingsPayload {
   estimatedInput: number;
   features: readonly FeatureUse[];
   modelSpan: JsonSpan | undefined;
-  /** The facts about a caller of another protocol than OpenAI's; null for a caller of OpenAI's protocol. */
+  /** The details of a request in another protocol; null for a request in OpenAI's protocol. */
   foreign: Pick<ForeignEmbeddings, "purposes" | "ignored" | "write"> | null;
 }
 
@@ -62,7 +62,7 @@ export const embeddingsSchema = requestSchema(FIELDS, {
 
 const NAMES = knownNames(["model", "input", ...FIELDS.map(([name]) => name), ...FEATURE_FIELDS]);
 
-/** Reads and checks the bytes of a request (OpenAI API reference, "Create embeddings"). Throws a `GatewayError`. */
+/** Parses and checks a request (OpenAI API reference, "Create embeddings"). Throws a `GatewayError`. */
 export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
   const { raw, body, spans } = readBody(bytes, ["model"]);
   const model = requireModelName(body);
@@ -84,7 +84,7 @@ export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
   };
 }
 
-/** Returns the payload of a request that was read in another protocol. */
+/** Returns the payload of a request in another protocol. */
 export function foreignPayload(
   model: string,
   { raw, texts, dimensions, ...foreign }: ForeignEmbeddings,
@@ -106,8 +106,8 @@ export function foreignPayload(
 }
 
 /**
- * Returns the request's text for a vendor of OpenAI's protocol: the caller's own text with the vendor's model name, or
- * a new text if the caller used another protocol.
+ * Returns the request's text for a vendor of OpenAI's protocol. This is the caller's text with the vendor's model name.
+ * For a caller of another protocol it is a new text.
  */
 export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): string {
   const { raw, model, modelSpan, foreign, texts, dimensions } = payload;
@@ -117,12 +117,12 @@ export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): st
   return splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]);
 }
 
-/** Returns the input for counting tokens. Titles are a part of it only if the vendor gets purposes. */
+/** Returns the text whose tokens must be counted. It includes titles only if the vendor gets purposes. */
 export function inputText(
   { texts, estimatedInput, foreign }: EmbeddingsPayload,
   { takesPurposes = false }: { takesPurposes?: boolean } = {},
 ): CountableText {
-  // Input that consists of tokens has been counted already.
+  // The tokens of this input are already counted.
   if (!texts) return { text: "", share: 1, otherTokens: estimatedInput };
   const titles = takesPurposes ? (foreign?.purposes.flatMap(({ title }) => title ?? []) ?? []) : [];
   const text = [...texts, ...titles].join("\n");
@@ -133,7 +133,7 @@ export function inputText(
 interface Input {
   texts: readonly string[] | null;
   count: number;
-  /** Number of tokens when the input consists of tokens, else zero. */
+  /** Number of tokens of an input that consists of tokens; 0 for texts. */
   tokens: number;
 }
 

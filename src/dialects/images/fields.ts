@@ -21,7 +21,7 @@ import { MASK_FIELDS, REFERENCE_FIELDS } from "./references.ts";
 export type ImageFields = Omit<ImageRequest, "references" | "mask" | "compressReferences">;
 
 const SILENTLY_IGNORED: ReadonlySet<string> = new Set(["moderation", "user", "style"]);
-/** Fields that have no effect. They are reported as ignored if they request something. */
+/** Fields without effect. They are reported as ignored if they request something. */
 const STREAMING: ReadonlySet<string> = new Set(["stream", "partial_images"]);
 const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 const DELIVERIES = ["url", "b64_json"] as const;
@@ -74,7 +74,7 @@ const JOB_FIELDS: FieldChecks = [
 /** The published schema of a request that runs in the background. */
 export const jobSchema = requestSchema(JOB_FIELDS, EDIT, REQUIRED_NAMES);
 
-/** Form fields that contain numbers. Forms send numbers as text. */
+/** Form fields with a number. Forms send all values as text. */
 export const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
 
 const FILE = { type: "string", contentMediaType: "application/octet-stream" };
@@ -107,12 +107,12 @@ const READ: ReadonlySet<string> = new Set([
   ...FIELDS.map(([name]) => name),
 ]);
 
-/** Returns true for a field whose value image endpoints read. */
+/** True for a field whose value the image endpoints read. */
 export function isReadField(name: string): boolean {
   return READ.has(name) || STREAMING.has(name);
 }
 
-/** Returns true for a field of image requests that has no effect and is not reported as ignored. */
+/** True for a field without effect that is not reported as ignored. */
 export function isSilentlyIgnored(name: string): boolean {
   return SILENTLY_IGNORED.has(name);
 }
@@ -122,16 +122,16 @@ const KNOWN_NAMES = knownNames(ALL_NAMES);
 const JOB_NAMES = knownNames([...ALL_NAMES, "webhook_url", "contents"]);
 
 /**
- * Throws for a field of a job's submission whose name differs only in case from a name that is read. The submission may
- * have any shape: form, JSON of the image endpoints, or native JSON.
+ * Throws for a field of a job's submission whose name differs only in case from a name that the gateway reads. The
+ * submission may be a form, JSON of the image endpoints or native JSON.
  */
 export function refuseJobVariants(submission: object): void {
   refuseCaseVariants(submission, JOB_NAMES);
 }
 
 /**
- * Reads the fields that all image endpoints share; `null` counts as absent. Throws a `GatewayError` that names a field
- * of a wrong type or out of range. Valid values that a model does not support cause no error.
+ * Reads the common fields of all image endpoints. `null` counts as absent. Throws a `GatewayError` that names a field
+ * of a wrong type or out of range. Does not check whether the model supports the values.
  */
 export function readFields(body: Readonly<Record<string, unknown>>): ImageFields {
   const { model } = body;
@@ -164,7 +164,7 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
   };
 }
 
-/** True for a value that requests nothing: null, or false for `stream`, which forms send as text. */
+/** True for a value that requests nothing: null, or false for `stream`. A form sends false as text. */
 function asksForNothing(name: string, value: unknown): boolean {
   return value === null || (name === "stream" && (value === false || value === "false"));
 }

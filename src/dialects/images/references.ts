@@ -5,7 +5,7 @@ import { isObject } from "../../lib/json.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
 import { MAX_LINK_CHARACTERS } from "../../lib/safe-fetch.ts";
 
-/** All names of fields for reference images and for masks. The brackets may contain a number, as in `image[0]`. */
+/** All field names for input pictures, and all for masks. The brackets may contain a number: `image[0]`. */
 export const REFERENCE_FIELDS = ["image", "images", "input_images", "image_url", "image_urls"].flatMap(
   (name) => [name, `${name}[]`],
 );
@@ -24,8 +24,8 @@ export function isMaskField(name: string): boolean {
 const FILE_ID = /^file[-_][\w-]+$/;
 
 /**
- * Returns the pictures in the value of a field: an uploaded file, a string, an object of the OpenAI form, or an array
- * of these. Fetches nothing. Throws a `GatewayError` with `param` for a value that cannot be a picture.
+ * Returns the pictures in a field's value: an uploaded file, a string, an object of OpenAI's form, or an array of
+ * these. Does not fetch links. Throws a `GatewayError` with `param` for a value that cannot be a picture.
  */
 export function readReferences(value: unknown, param: "image" | "mask"): ReferenceSource[] {
   if (value === null || value === undefined) return [];

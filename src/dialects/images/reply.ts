@@ -3,12 +3,12 @@ import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 
 /**
- * Qualities that replies show. `auto` and a vendor's own names are not shown, because they do not tell callers the
- * effective quality.
+ * Qualities that replies show. `auto` and a vendor's own names are not shown, because they do not tell callers which
+ * quality the picture has.
  */
 const QUALITIES: ReadonlySet<string> = new Set(["low", "medium", "high", "xhigh", "max"]);
 
-/** Writes a reply of the image interface. A blob is written as the base64 of its bytes. */
+/** Writes a reply of the image interface. A blob becomes the base64 text of its bytes. */
 export function writeReply(delivery: ImageDelivery, created: number): StreamedObject {
   const { model, width, height, quality, background, format, images, usage } = delivery;
   return {
@@ -24,7 +24,7 @@ export function writeReply(delivery: ImageDelivery, created: number): StreamedOb
 }
 
 /**
- * Writes the usage. Details of the input are required, those of the output are optional (OpenAI's specification,
+ * Writes the usage. Details of the input are required; details of the output are optional (OpenAI's specification,
  * `ImagesResponse`).
  */
 function writeUsage(usage: ImageTokens): StreamedObject {

@@ -6,28 +6,28 @@ import { isReadField, isSilentlyIgnored, NUMBERS, readFields } from "./fields.ts
 import { isMaskField, isReferenceField, readReferences } from "./references.ts";
 
 /**
- * A field before it is parsed: a JSON value whose long strings are on disk, or a form's text or uploaded file (a
- * `Blob`).
+ * A field before it is parsed. The value is JSON whose long strings are on disk, or the text or uploaded file (`Blob`)
+ * of a form.
  */
 export type ImageField = readonly [name: string, value: unknown];
 
-/** Returns true for a field that contains pictures. Long text in such a field is decoded while it arrives. */
+/** True for a field with pictures. Long text in this field is decoded while it arrives. */
 export function isPictureField(name: string | number | undefined): boolean {
   return typeof name === "string" && (isReferenceField(name) || isMaskField(name));
 }
 
-/** Returns true for a field that is read. Other fields are skipped and listed in a header. */
+/** True for a field that the gateway reads. Other fields are skipped and named in a response header. */
 export function isKnownField(name: string): boolean {
   return isPictureField(name) || isReadField(name);
 }
 
-/** Returns true for a field of image requests, including fields without effect. */
+/** True for a field of image requests, including fields without effect. */
 export function isImageField(name: string): boolean {
   return isKnownField(name) || isSilentlyIgnored(name);
 }
 
 /**
- * Reads a request for new pictures, which has no reference images. Throws a `GatewayError` that names the field to
+ * Reads a request for new pictures, which has no input pictures. Throws a `GatewayError` that names the field to
  * change.
  */
 export async function readGeneration(fields: readonly ImageField[]): Promise<ImageRequest> {
@@ -39,7 +39,7 @@ export async function readGeneration(fields: readonly ImageField[]): Promise<Ima
   return { ...readFields(await plain(fields)), references: [], compressReferences: false };
 }
 
-/** Reads an edit: at least one reference image, in the order of upload, and an optional mask. */
+/** Reads an edit. It has at least one input picture, in the order of upload, and an optional mask. */
 export async function readEdit(
   fields: readonly ImageField[],
   compressReferences: boolean,
@@ -66,8 +66,8 @@ function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
 }
 
 /**
- * Removes empty parts of a form and converts numbers from text. Throws a `GatewayError` when a field for a single value
- * occurs twice.
+ * Removes empty parts of a form and converts text to numbers. Throws a `GatewayError` when a field for one value occurs
+ * twice.
  */
 export function formFields(fields: readonly ImageField[]): ImageField[] {
   const filled = fields.filter(([, value]) => value !== "");

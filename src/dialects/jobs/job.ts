@@ -11,14 +11,14 @@ const MESSAGES: Readonly<Record<JobStatus, string>> = {
   expired: "Expired",
 };
 
-/** Returns the seconds after which a client should read the job again; null after the job has ended. */
+/** Returns the seconds until a client should read the job again; null for an ended job. */
 export function retryAfterSeconds(job: Job): number | null {
   return hasEnded(job) ? null : POLL_SECONDS;
 }
 
 const POLL_SECONDS = 3;
 
-/** Writes a job. `linkOf` returns the link to an output. Times are Unix milliseconds. */
+/** Writes a job. `linkOf` returns the link to an output. Times are in Unix milliseconds. */
 export function writeJob(job: Job, linkOf: (name: string) => string): object {
   const { id, status, model, createdAt, startedAt, endedAt, outputs, error } = job;
   return {

@@ -10,8 +10,8 @@ import type { SizedText } from "../stream-meter.ts";
 import { useOf } from "./usage.ts";
 
 /**
- * Throws an `UpstreamError` unless the first event of a block has all fields that clients read without a check. A relay
- * may leave out a text that is still empty.
+ * Throws an `UpstreamError` if the first event of a block lacks a field that clients read without a check. An empty
+ * text may be absent: some vendors that relay others omit it.
  */
 export function checkBegun(block: unknown): asserts block is Record<string, unknown> {
   if (!isObject(block)) throw new UpstreamError("broken", "a block that is none");
@@ -24,8 +24,8 @@ export function isNamedCall({ id, name }: Record<string, unknown>): boolean {
 }
 
 /**
- * Adds the size of a content block, or of a block's first event in a stream; later deltas are added separately. The
- * result of a vendor's own tool counts as one use of a feature.
+ * Adds the size of a content block or of a block's first event. Deltas of the block are added separately. The result of
+ * a vendor's own tool counts as one use of a feature.
  */
 export function addBlock(sized: SizedText, block: Record<string, unknown>): void {
   const { type, text, thinking, name, input } = block;
@@ -52,7 +52,7 @@ function addText(sized: SizedText, value: unknown): void {
   if (typeof value === "string") sized.add(value);
 }
 
-/** Maximum number of cache marks that vendors accept in one request (Anthropic API, "Prompt caching"). */
+/** Maximum number of cache marks in a request (Anthropic API, "Prompt caching"). */
 const MAX_MARKS = 4;
 
 export function cacheOf({ cache_control: cacheControl }: Record<string, unknown>): {
@@ -66,8 +66,8 @@ export function writeCache({ cacheControl }: { cacheControl?: CacheControl }): {
 }
 
 /**
- * Removes cache marks that exceed the vendor's maximum. Returns the number of removed marks. `blocks` are all blocks
- * that can have a mark.
+ * Removes cache marks above the vendor's maximum. Returns the number of removed marks. `blocks` are all blocks that may
+ * have a mark.
  */
 export function limitMarks(blocks: Iterable<Record<string, unknown>>): number {
   let marks = 0;
@@ -78,7 +78,7 @@ export function limitMarks(blocks: Iterable<Record<string, unknown>>): number {
   return Math.max(0, marks - MAX_MARKS);
 }
 
-/** The neutral reason for the end of a reply, by the protocol's own word (Anthropic API, "Handling stop reasons"). */
+/** The neutral finish reason for each stop reason of the protocol (Anthropic API, "Handling stop reasons"). */
 const REASONS: Readonly<Record<string, Finish["reason"]>> = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -97,13 +97,13 @@ export function readFinish({
   return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
 }
 
-/** Required fields of every message that are null in translated replies. */
+/** Required fields of a message. They are null in translated replies. */
 export const NO_EXTRAS = { container: null, diagnostics: null } as const;
 
-/** Required fields of a call: they say that the model itself made it. */
+/** Required fields of a tool call. They say that the model itself made the call. */
 export const CALL_EXTRAS = { caller: { type: "direct" } } as const;
 
-/** The fields of a message that say why it ended. */
+/** The fields of a message with the reason for its end. */
 interface Stop {
   stop_reason: string | null;
   stop_sequence: string | null;
@@ -112,7 +112,7 @@ interface Stop {
 
 export const NOT_STOPPED: Stop = { stop_reason: null, stop_sequence: null, stop_details: null };
 
-/** Writes the reason for the end. Some vendors report a normal end although the reply ends with calls. */
+/** Writes the stop reason. Some vendors report a normal end although the reply ends with tool calls. */
 export function writeFinish({ reason, stopSequence }: Finish, hasCalls: boolean): Stop {
   const stop = stopSequence === null ? "end_turn" : "stop_sequence";
   const word = reason === "stop" && hasCalls ? "tool_use" : STOPS[reason];
@@ -130,16 +130,16 @@ const STOPS: Readonly<Record<Finish["reason"], string | null>> = {
 
 const ID = /^msg_[\w-]+$/;
 
-/** Returns the id of a message for callers: the vendor's id if it has the form of this protocol, else a new id. */
+/** Returns the id of a message for callers. Keeps a vendor's id in the form of this protocol and replaces other ids. */
 export function messageId(id: string | null): string {
   return id !== null && ID.test(id) ? id : `msg_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }
 
-/** References in a conversation to data outside of the request. */
+/** References in the request to data outside of it. */
 export interface References {
-  /** Files in the operator's account at the vendor, with the fields that refer to them. */
+  /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];
-  /** The field that contains the first `https:` link; null when there is none. */
+  /** Path of the field with the first `https:` link; null without a link. */
   linkParam: string | null;
 }
 
@@ -147,9 +147,8 @@ const BLOCK_NAMES = knownNames(["type", "text", "source", "content", "file_id", 
 const SOURCE_NAMES = knownNames(["type", "url", "data", "media_type", "file_id", "content"]);
 
 /**
- * Reads the sources in blocks of all types, including those inside tool results and documents, and counts their media.
- * Throws a `GatewayError` for a link that is not public `https:`, because a vendor inside a private network would fetch
- * it.
+ * Reads the sources of all blocks, also inside tool results and documents, and adds the size of their media. Throws a
+ * `GatewayError` for a link that is not public `https:`: a vendor inside a private network would fetch it.
  */
 export function readReferences(body: Record<string, unknown>, size: InputSize): References {
   const files: FeatureUse[] = [];
@@ -173,7 +172,7 @@ export function readReferences(body: Record<string, unknown>, size: InputSize): 
   }
 }
 
-/** True for a path at which vendors fetch a `url`. The `url` of a search result is only text. */
+/** True for a path whose `url` vendors fetch. The `url` of a search result is only text. */
 function isSource(path: string): boolean {
   return path.endsWith(".source");
 }
@@ -188,9 +187,7 @@ function countSource(type: unknown, { data, url }: Record<string, unknown>, size
   }
 }
 
-/**
- * Maximum levels of blocks: a tool result contains blocks, and one of these may be a document that consists of blocks.
- */
+/** Maximum depth of nested blocks. A tool result may contain a document that itself consists of blocks. */
 const MAX_LEVELS = 4;
 
 type LocatedBlock = [path: string, block: Record<string, unknown>];

@@ -2,15 +2,12 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, ownValue } from "../../lib/json.ts";
 
-/**
- * The body of an error of the messages protocol. The body for a missing key or a blocked address has no top-level
- * `type`.
- */
+/** The body of an error of the messages protocol. For a missing key or a refused address it has no top-level `type`. */
 type MessagesErrorBody =
   | { type: "error"; error: { type: string; message: string; details?: object }; request_id?: string }
   | { error: { type: string; message: string } };
 
-/** The values of `type` that official clients know, by the gateway's kind of error (Anthropic API, "Errors"). */
+/** The error types that official clients know, by the gateway's kind of error (Anthropic API, "Errors"). */
 const TYPES = {
   parameter: "invalid_request_error",
   authentication: "authentication_error",
@@ -21,18 +18,16 @@ const TYPES = {
   overload: "overloaded_error",
 } as const;
 
-/**
- * Name of the field that continues a conversation that the vendor stores (`message-threads-2026-08-12` of the Anthropic
- * API).
- */
+/** The field that continues a conversation stored at the vendor (Anthropic API, `message-threads-2026-08-12`). */
 export const THREAD = "thread";
 
 /**
- * Details of an error that make official clients send the whole history instead. Their tool runners first try a thread.
+ * Error details for the tool runners of official clients. They try a thread first. After this error they send the whole
+ * history instead.
  */
 const UNTHREADED = { error_code: "thread_unsupported_request", unsupported: [THREAD] } as const;
 
-/** Writes an error in the form of the messages protocol. An error in a stream cannot contain the id of the request. */
+/** Writes an error in the form of the messages protocol. An error inside a stream has no request id. */
 export function writeError(error: GatewayError, requestId?: string): MessagesErrorBody {
   const { code, kind, message } = error;
   if (kind === "access") return { error: { type: code, message } };
@@ -66,10 +61,7 @@ export function kindOfType(type: unknown): UpstreamErrorKind | undefined {
   return typeof type === "string" ? ownValue(KIND_BY_TYPE, type) : undefined;
 }
 
-/**
- * True when the message says that the input is longer than the model's context. Its error type is that of any invalid
- * request.
- */
+/** True when the message says that the input exceeds the model's context. The error type does not tell this. */
 export function saysTooLong(sentence: string): boolean {
   return /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i.test(sentence);
 }

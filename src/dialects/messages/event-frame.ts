@@ -7,7 +7,7 @@ interface MessagesEvent {
   [member: string]: unknown;
 }
 
-/** Returns an event as a frame with its name: clients ignore a frame without a name. */
+/** Returns an event as a frame with the event's name. Clients ignore a frame without a name. */
 export function eventFrame(event: MessagesEvent): Buffer {
   return Buffer.from(eventText(event));
 }
@@ -17,10 +17,10 @@ export function eventText(event: MessagesEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** A frame that is sent while a stream is silent. Every client skips it. */
+/** A frame for silent periods of a stream. Every client skips it. */
 export const PING_FRAME: Uint8Array = eventFrame({ type: "ping" });
 
-/** Adds the name of the event to a frame if only its data contains the name. */
+/** Adds the event's name to a frame if only its data has the name. */
 export function namedFrame(frame: Buffer, type: unknown): Buffer {
   if (frame.subarray(0, 6).equals(NAME) || typeof type !== "string" || !/^\w+$/.test(type)) return frame;
   const hasName = /(?<=[\r\n])event:/.test(frame.toString("latin1"));
@@ -28,16 +28,16 @@ export function namedFrame(frame: Buffer, type: unknown): Buffer {
 }
 
 const NAME = Buffer.from("event:");
-/** Matches the data of an event on one line, which is how vendors write it. */
+/** Matches an event's data in one line. Vendors write it in one line. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
-/** Edits one field of the event in a frame. All other bytes stay unchanged. */
+/** Edits one field of the event in a frame. Other bytes stay unchanged. */
 export function editEvent(frame: Buffer, name: string, edit: MemberEdit): Buffer {
   const asBytes: MemberEdit = (old) => {
     const edited = edit(old === undefined ? undefined : Buffer.from(old, "latin1").toString());
     return edited === undefined ? undefined : Buffer.from(edited).toString("latin1");
   };
-  // Each character stands for one byte; the syntax of events and JSON is ASCII.
+  // Each character represents one byte. This is safe because the syntax of events and JSON is ASCII.
   const text = frame.toString("latin1");
   const lines = text.match(DATA) ?? [];
   if (lines.length === 1)
@@ -46,7 +46,7 @@ export function editEvent(frame: Buffer, name: string, edit: MemberEdit): Buffer
       "latin1",
     );
   const [before = ""] = text.split(DATA, 1);
-  // Line ends in the data occur only between JSON tokens, so a space can replace them.
+  // Line breaks in the data occur only between JSON tokens, so spaces can replace them.
   const data = Buffer.from((frameData(frame) ?? "").replaceAll("\n", " ")).toString("latin1");
   return Buffer.from(`${before}data: ${editMembers(data, { [name]: asBytes })}\n\n`, "latin1");
 }

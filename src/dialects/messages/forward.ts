@@ -12,8 +12,8 @@ import type { MessagesPayload } from "./request.ts";
 import { reportedFailure } from "./error.ts";
 
 /**
- * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name,
- * without content of other protocols.
+ * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name.
+ * Removes content that vendors of other dialects wrote.
  */
 export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
   const own = afterForeignAnswers(raw, parsed.body, traits);
@@ -23,14 +23,14 @@ export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, tra
   return span && own === raw ? splice(raw, [{ span, text: name }]) : editMembers(own, { model: () => name });
 }
 
-/** A vendor's whole message, parsed. */
+/** A vendor's whole message after parsing. */
 interface VendorMessage extends Record<string, unknown> {
   content: Record<string, unknown>[];
 }
 
 /**
- * Reads a reply that is not a stream. The text stays as the vendor wrote it, except for the model name, fields that
- * name the vendor, and `usage` if other numbers are billed. Throws an `UpstreamError` when the text is not a message.
+ * Reads a whole reply. Keeps the vendor's text, but changes the model name and removes fields that identify the vendor.
+ * Changes `usage` if other numbers are billed. Throws an `UpstreamError` when the text is not a message.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseMessage(reply);
@@ -60,9 +60,7 @@ function isMessage(body: unknown): body is VendorMessage {
   return isObject(body) && Array.isArray(body["content"]) && body["content"].every(isBlock);
 }
 
-/**
- * Returns true for a block with all fields that clients read without a check. Blocks of unknown types need only a type.
- */
+/** True for a block with all fields that clients read without a check. Blocks of unknown types only need a type. */
 function isBlock(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, text } = block;
@@ -71,18 +69,18 @@ function isBlock(block: unknown): boolean {
   return typeof type === "string";
 }
 
-/** A text for a message whose blocks were all removed, because vendors refuse an empty message. */
+/** The text of a message after all of its blocks were removed. Vendors refuse an empty message. */
 const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 
 /**
- * Matches ids that vendors of this protocol give to calls of the caller's tools and of their own tools (Anthropic API,
- * "Tool use").
+ * Matches ids of tool calls from vendors of this protocol, both for the caller's tools and for their own tools
+ * (Anthropic API, "Tool use").
  */
 const OWN_CALL = /^(?:srv)?toolu_/;
 
 /**
- * Returns the text of a request without content that a vendor of this protocol would refuse, because a vendor of
- * another protocol wrote it earlier in the conversation. All other characters stay unchanged.
+ * Returns the request's text without content from vendors of other protocols that a vendor of this protocol would
+ * refuse. Other characters stay unchanged.
  */
 function afterForeignAnswers(
   raw: string,
@@ -94,9 +92,8 @@ function afterForeignAnswers(
 }
 
 /**
- * Returns true when the request asks for thinking with a budget, but the turn of the answered call has no thinking
- * because a vendor of another protocol wrote it. Anthropic always refuses such a request (Anthropic API, "Extended
- * thinking with tool use").
+ * True when the request has thinking with a budget, but another protocol's vendor wrote the answered tool call without
+ * thinking. Anthropic always refuses this request (Anthropic API, "Extended thinking with tool use").
  */
 function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
   if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;

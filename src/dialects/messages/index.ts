@@ -18,7 +18,7 @@ export {
   type MessagesPayload,
 } from "./request.ts";
 
-/** The dialect of the messages protocol, for callers and for vendors. */
+/** The dialect of the messages protocol, both for callers and for vendors. */
 export const messages: TextDialect<MessagesRequest> = {
   name: "messages",
   keepAliveFrame: PING_FRAME,

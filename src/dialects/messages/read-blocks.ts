@@ -17,14 +17,14 @@ import { readCallId } from "./tools.ts";
 
 type Block = Record<string, unknown>;
 
-/** Yields the blocks of a content, which is a string or a list, each with the path of its field. */
+/** Yields the blocks of a content, each with the path of its field. The content is a string or a list. */
 function* blocksOf(content: unknown, path: string): Generator<[block: Block, path: string]> {
   if (typeof content === "string") yield [{ type: "text", text: content }, path];
   if (!Array.isArray(content)) return;
   for (const [index, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${index}]`];
 }
 
-/** Reads content that may contain only text, such as instructions. */
+/** Reads content that must consist of texts, such as instructions. */
 export function readTexts(content: unknown, path: string): TextPart[] {
   return [...blocksOf(content, path)].map(([block, at]) => {
     if (block["type"] !== "text") throw untranslatable(`${at}.type`);
@@ -38,7 +38,7 @@ export function readUserParts(content: unknown, path: string): UserPart[] {
   );
 }
 
-/** Reads a turn of the assistant. `inputOf` returns the input of a call as the caller wrote it. */
+/** Reads a turn of the assistant. `inputOf` returns the input of a tool call as the caller wrote it. */
 export function readAssistantParts(
   content: unknown,
   path: string,
@@ -117,7 +117,7 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
       const head = [title, source].filter((part) => typeof part === "string");
       return { type: "text", text: [...head, ...texts].join("\n"), ...cacheOf(block) };
     }
-    // The name of a tool that a search for tools found. The tool itself is among the tools of the request.
+    // The name of a tool that a tool search found. The request also defines this tool.
     case "tool_reference":
       return { type: "text", text: `Tool: ${String(block["tool_name"])}`, ...cacheOf(block) };
     default:
@@ -126,8 +126,8 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
 }
 
 /**
- * Reads a document. Its title and context become a part of its text, because other protocols have no fields for them;
- * citations are left out.
+ * Reads a document. Its title and context become part of its text, because other protocols have no fields for them.
+ * Throws for enabled citations.
  */
 function readDocument(block: Block, path: string): FilePart {
   const { title, context, citations } = block;
@@ -156,8 +156,8 @@ function documentSource(source: unknown, path: string): FilePart["source"] {
 }
 
 /**
- * Maps the block of each call to the text of its `input`, character for character. Takes a message as JSON text and its
- * parsed blocks.
+ * Returns the unchanged text of `input` for the block of each tool call. `message` is the JSON text of the message;
+ * `content` is its parsed content.
  */
 export function rawInputs(message: string, content: unknown): ReadonlyMap<unknown, string> {
   const inputs = new Map<unknown, string>();
@@ -171,7 +171,7 @@ export function rawInputs(message: string, content: unknown): ReadonlyMap<unknow
   return inputs;
 }
 
-/** Returns the text of one field of an object's JSON text. */
+/** Returns the JSON text of one field. `text` is the JSON text of the object. */
 export function memberText(text: string, name: string): string | undefined {
   const [span] = scanObject(text, [name]).spans;
   return span && text.slice(span.start, span.end);

@@ -13,17 +13,17 @@ import { openCallSignature, openThinking } from "./thinking.ts";
 import { readCallId } from "./tools.ts";
 import { mergeUsage, readUsage, useOf } from "./usage.ts";
 
-/** The block of a call that has begun. */
+/** The block of a tool call that has begun. */
 interface OpenCall {
   call: number;
-  /** The input in the first event of the call, for vendors that send it whole there. */
+  /** The input in the first event of the call. Some vendors send the whole input there. */
   input: string;
   hasArguments: boolean;
 }
 
-/** Reads a vendor's messages stream. Events and blocks of unknown types are skipped. */
+/** Reads a vendor's messages stream. Skips events of unknown types. */
 export class MessagesReader implements ReplyReader {
-  /** Calls by the index of their block. */
+  /** Tool calls by the index of their block. */
   readonly #calls = new Map<unknown, OpenCall>();
   #callCount = 0;
   #callSignature: Signature | null = null;
@@ -36,7 +36,7 @@ export class MessagesReader implements ReplyReader {
   }
 
   *read(data: string): Generator<ReplyEvent, void> {
-    // Some relays add the end mark of chat completions.
+    // Some vendors that relay others add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return;
     const event = parseVendorObject(data);
     switch (event["type"]) {
@@ -137,7 +137,7 @@ function* signed(text: unknown): Generator<ReplyEvent, void> {
   if (signature) yield { type: "signature", signature };
 }
 
-/** Types of blocks that have a neutral form. Results of the vendor's own tools have none. */
+/** Types of blocks with a neutral form. Results of the vendor's own tools have no neutral form. */
 const TYPES: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
 
 /** Parses a vendor's whole message. Throws an `UpstreamError` for text that is not a message. */

@@ -8,7 +8,7 @@ import type { MessagesPayload } from "./request.ts";
 import { readThinking } from "./thinking.ts";
 import { readToolChoice, readTools } from "./tools.ts";
 
-/** Names of neutral fields and hints in this protocol. */
+/** The names of neutral fields and hints in this protocol. */
 const PARAMS: Conversation["params"] = {
   system: "system",
   turns: "messages",
@@ -49,7 +49,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "metadata",
 ]);
 
-/** Labels, hints for caches, and settings for a long history (Anthropic API reference, "Create a Message"). */
+/** Hints without a neutral form: labels, caches, long histories (Anthropic API reference, "Create a Message"). */
 const HINTS: ReadonlySet<string> = new Set([
   "cache_control",
   "context_management",
@@ -58,15 +58,15 @@ const HINTS: ReadonlySet<string> = new Set([
   "workspace_id",
 ]);
 
-/** Conditions under which the value of a field requests nothing. */
+/** For each field, a test whether its value requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   service_tier: isStandardTier,
   speed: isStandardTier,
 };
 
 /**
- * Matches a text by which Claude Code identifies itself to Anthropic. Anthropic removes this block (Claude Code, "LLM
- * gateways").
+ * Matches the text with which Claude Code identifies itself to Anthropic. Anthropic removes this block (Claude Code,
+ * "LLM gateways").
  */
 const ATTRIBUTION = /^x-anthropic-billing-header:/;
 
@@ -121,7 +121,7 @@ function readTurns(raw: string, messages: unknown): Turn[] {
   });
 }
 
-/** Reads the requested format. Older clients send it as `output_format` at the top level. */
+/** Reads the requested format. Older clients send it in the top-level field `output_format`. */
 function readFormat({
   output_config: config,
   output_format: older,

@@ -36,17 +36,17 @@ export interface MessagesRequest extends TextRequest {
 
 export type MessagesPayload = TextPayload<MessagesRequest>;
 
-/** Headers that are sent to vendors of this protocol, because fields of the body depend on them. */
+/** Headers that vendors of this protocol also get, because fields of the body depend on them. */
 const FORWARDED_HEADERS = ["anthropic-version", "anthropic-beta"];
-/** Maximum number of tokens that a server tool adds to the prompt, such as the pages that it reads. */
+/** Maximum number of tokens that a vendor's own tool adds to the prompt, such as the pages that it reads. */
 const MAX_SERVER_TOOL_TOKENS = 200_000;
 
-/** Reads and checks a request. Throws a `GatewayError` whose message names the field to change. */
+/** Parses and checks a request. Throws a `GatewayError` that names the field to change. */
 export function readRequest(bytes: Uint8Array, headers: Headers): MessagesPayload {
   return read(bytes, headers, { isCount: false });
 }
 
-/** Reads a request that only counts its tokens. Such a request needs no `max_tokens`. */
+/** Reads a request for the number of its tokens. It needs no `max_tokens`. */
 export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesPayload {
   return read(bytes, headers, { isCount: true });
 }
@@ -95,7 +95,7 @@ function forwardedHeaders(headers: Headers): Record<string, string> {
   return forwarded;
 }
 
-/** Returns the features that fields and tools of the request use. */
+/** Returns the vendor features that fields and tools of the request use. */
 function readFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses = fieldFeatures(body);
   if (!isStandardTier(body["speed"])) uses.push({ feature: "speed", param: "speed" });
@@ -141,7 +141,7 @@ const COUNTED: ReadonlySet<string> = new Set(["system", "tools", "tool_choice", 
 /** The published schema of a request for a message. */
 export const messagesSchema = requestSchema(FIELDS, PROMPT, ["model", "messages", "max_tokens"]);
 
-/** The published schema of a request that counts tokens. It has only the fields that add tokens. */
+/** The published schema of a request that counts tokens. It has only fields that add tokens. */
 export const countSchema = requestSchema(
   FIELDS.filter(([name]) => COUNTED.has(name)),
   PROMPT,
@@ -160,20 +160,20 @@ const MESSAGE_NAMES = knownNames(["role", "content"]);
 const THINKING_NAMES = knownNames(["type", "budget_tokens"]);
 
 /**
- * Refuses names at the top level that differ only in case from a name that the gateway reads; a vendor might accept
- * them.
+ * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept these
+ * names.
  */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
-  // A thread is stored at the vendor, in an account that all callers share.
+  // The vendor stores a thread in an account that all callers share.
   if ((body[THREAD] ?? false) === false) return;
   const message = `\`${THREAD}\` keeps the conversation at the vendor. Leave it out and send the whole history.`;
   throw new GatewayError("unsupported_parameter", message, { param: THREAD });
 }
 
 /**
- * Throws a `GatewayError` that names the first documented field that is missing or has a wrong type. Other fields are
- * not checked. `max_tokens` is not required when the request only counts tokens.
+ * Throws a `GatewayError` that names the first documented field that is missing or has a wrong type. Ignores other
+ * fields. `isCount` means a request that only counts its tokens and needs no `max_tokens`.
  */
 function checkFields(body: Record<string, unknown>, { isCount }: { isCount: boolean }): void {
   const maxTokens = body["max_tokens"] ?? null;
@@ -202,7 +202,7 @@ function checkMessages(messages: unknown): void {
   }
 }
 
-/** Returns the rule that a block breaks. Blocks of other types are not checked; the vendor may accept them. */
+/** Returns the rule that a block breaks. Blocks of unknown types break no rule, because the vendor may accept them. */
 function wrongOfBlock(block: unknown): string | undefined {
   if (!isObject(block) || typeof block["type"] !== "string") return "an object with a `type`";
   const { type, source } = block;
@@ -218,7 +218,7 @@ function wrongOfBlock(block: unknown): string | undefined {
     : "a tool use with `id`, `name` and an `input` object";
 }
 
-/** Returns the rule that a tool breaks. Tools with a type of their own are not checked; the vendor may accept them. */
+/** Returns the rule that a tool breaks. Tools with their own type break no rule, because the vendor may accept them. */
 function wrongOfTool(tool: unknown): string | undefined {
   if (!isObject(tool)) return "an object";
   const type = tool["type"] ?? "custom";

@@ -5,7 +5,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import { messages } from "./index.ts";
 import { openStream } from "./stream.ts";
 
-/** Marks an event without usage. */
+/** Stands for an event without usage. */
 const NONE = "none";
 type Event = { type: string; [name: string]: unknown };
 
@@ -107,7 +107,7 @@ describe("a stream of the same protocol", () => {
         relay([sent]),
         relay(cut(Buffer.from(sent), cuts)),
         relay(Array.from(Buffer.from(sent), (byte) => Buffer.of(byte))),
-        // The last line end may be incomplete, because nothing is read after the end mark.
+        // The last line break may be missing, because nothing is read after the end mark.
       ].map((output) => output.trimEnd());
       expect(pieces).toBe(whole);
       expect(bytes).toBe(whole);
