@@ -60,7 +60,7 @@ export interface Storage extends Stores {
   restored(): number;
   /** Returns the number of entries that the database has refused permanently. */
   refused(): number;
-  /** Returns the number of journal files in the quarantine, which could not be understood. */
+  /** Returns the number of journal files that are in quarantine because they could not be read. */
   quarantined(): number;
   /** Describes the damage of the database; null when none is known. */
   damage(): string | null;
@@ -80,11 +80,9 @@ export interface StorageOptions extends Pick<DatabaseOptions, "onCall"> {
   database: string;
   /** Maximum number of connections to PostgreSQL; 10 by default. */
   poolSize?: number;
-  /** Folder on a local disk that holds the journals of all processes of this machine. */
+  /** Folder on a local disk that contains the journals of all processes of this machine. */
   journals: string;
-  /**
-   * Id of this process, new at every start. The journal folder and the budget leases of the process are named by it.
-   */
+  /** Id of this process, new at every start. It also names the process's journal folder and budget leases. */
   processId: string;
   configured: ConfiguredTables;
   onProblem: StorageReport;
@@ -95,7 +93,7 @@ const SESSIONS_MS = 5 * 60_000;
 const IN_DOUBT_MS = 30_000;
 const VERIFICATION_MS = 30_000;
 
-/** Opens all parts of storage, after posting what ended processes left in their journals. */
+/** Opens all parts of storage, after posting the journals of ended processes. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { processId, journals: root, onProblem } = options;
   const damage = damageReport(onProblem);
@@ -145,7 +143,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     quarantined: () => countQuarantined(root),
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {
-      // The journal does not wait for the end of this work, which may wait for a database that does not respond.
+      // The journal does not wait until this work has stopped, because the database may not respond to it.
       const stopped = Promise.all(work.map((one) => one.stop()));
       await own.close(deadlineMs);
       await withDeadline(deadlineMs, stopped, () => new Error("the deadline has passed")).catch(() => {});

@@ -2,14 +2,14 @@ import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { storeTime } from "./database/expressions.ts";
 import type { Database } from "./database/sql.ts";
 
-/** Announces this process in the database and counts those that are alive, on all machines. */
+/** Announces this process in the database, and counts the live processes on all machines. */
 interface LiveProcesses extends BackgroundWork {
-  /** Number of live processes, this one included. While the database is unavailable, the last known number. */
+  /** Number of live processes, including this one. While the database is unavailable, the last known number. */
   count(): number;
 }
 
 const ANNOUNCE_MS = 5000;
-/** Maximum age of an announcement, by the database's clock. A process with an older one has ended or is cut off. */
+/** Maximum age of an announcement, by the database's clock. Processes with older ones are no longer alive. */
 const ALIVE_MS = 20_000;
 
 export async function announceProcess(

@@ -4,7 +4,7 @@
  */
 export type StorageReport = (message: string, cause: unknown, level?: "info" | "warn" | "error") => void;
 
-/** Reports the loss of a dependency and its return, with one line each, however often it is called. */
+/** Reports the loss of a dependency and its return. Further calls with the same state report nothing. */
 export interface OutageReport {
   lost(cause: unknown): void;
   available(): void;

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract, pack } from "tar-stream";
 
-/** Called with the bytes that are done, and with those of the whole work, which ends when this throws. */
+/** Called with the number of processed bytes and the number of all bytes. When it throws, the work ends. */
 type OnBytes = (done: number, total: number) => void;
 
 /**
@@ -93,7 +93,7 @@ export async function unpackFolder(path: string, folder: string, onBytes: OnByte
   }
 }
 
-/** True when a name of an archive stays in the folder that it is unpacked into. */
+/** True when a file name in an archive stays below the folder into which the archive is unpacked. */
 function isBelow(name: string): boolean {
   return name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

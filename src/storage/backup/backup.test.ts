@@ -13,7 +13,7 @@ import { MANIFEST, writeManifest, type BackupManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore.ts";
 import { verifySqlite } from "./sqlite-backup.ts";
 
-/** A database without its newest migration. */
+/** Number of migrations of a database that lacks the newest migration. */
 const EARLY = MIGRATIONS.length - 1;
 
 let folder: string;

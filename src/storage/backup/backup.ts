@@ -13,13 +13,13 @@ import { systemClock } from "../../lib/clock.ts";
 
 /** The parts of one installation on one machine that are backed up and restored. */
 export interface Installation {
-  /** The address of a PostgreSQL database with the environment of its programs, or the path of a SQLite file. */
+  /** A PostgreSQL database with the environment of its client programs, or the path of a SQLite file. */
   database: string | DumpedServer;
   /** The folder of all journals of this machine. */
   journals: string;
   /** Yields the stored pictures. The backup lists their names and does not copy them. */
   pictures(): AsyncIterable<{ name: string; size: number }>;
-  /** Ids of the master keys. The first is the one in use. */
+  /** Ids of the master keys. The first is the current key. */
   masterKeys: readonly string[];
 }
 

@@ -34,7 +34,7 @@ const manifestSchema = z.object({
 
 export type BackupManifest = z.infer<typeof manifestSchema>;
 
-/** Writes a description of a backup, made from the files in its folder, into the same folder. */
+/** Writes the description of a backup into the folder with the backup's files. */
 export async function writeManifest(
   folder: string,
   facts: Omit<BackupManifest, "files">,
@@ -44,7 +44,7 @@ export async function writeManifest(
   return manifest;
 }
 
-/** Reads the description. Throws an `Error` unless the files are exactly those that it names. */
+/** Reads the description. Throws an `Error` unless the folder contains exactly the files in the description. */
 export async function verifyManifest(folder: string): Promise<BackupManifest> {
   const written = await readFile(join(folder, MANIFEST), "utf8")
     .then(JSON.parse)

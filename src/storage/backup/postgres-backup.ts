@@ -113,8 +113,8 @@ async function countDumped(path: string, environment: Environment): Promise<numb
 }
 
 /**
- * Runs a program whose last argument is the address of the database. The password is passed in the environment. The
- * program ends when `report`, which is called while it runs, throws.
+ * Runs a program whose last argument is the address of the database. The password is passed in the environment.
+ * `report` is called while the program runs. When `report` throws, the program is ended.
  */
 async function run(
   { location, environment }: DumpedServer,

@@ -17,7 +17,7 @@ export function copySqlite(location: string, target: string): void {
   database.run("VACUUM INTO ?", [target]);
 }
 
-/** Applies the missing migrations to a copy that an earlier version made. */
+/** Applies the missing migrations to a copy that an earlier version of the program made. */
 export async function migrateSqlite(path: string): Promise<void> {
   const database = await openDatabase(path);
   try {

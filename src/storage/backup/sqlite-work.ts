@@ -4,7 +4,7 @@ import { reportWhile, type Progress } from "../../lib/progress.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import type { DatabaseFacts } from "./database-facts.ts";
 
-/** Copies the database at `path` to `other`; migrates a copy; or verifies a copy with the journals in `other`. */
+/** Copies `path` to `other`; migrates the copy at `path`; or verifies it with the journals in the folder `other`. */
 export interface SqliteWork {
   kind: "copy" | "migrate" | "verify";
   path: string;
@@ -14,7 +14,7 @@ export interface SqliteWork {
 export type SqliteWorkResult = { facts: DatabaseFacts | null } | { problem: string };
 
 const SCRIPT = threadScript("src/storage/backup/sqlite-thread.ts");
-/** Beyond any database of one machine. */
+/** Longer than this work takes on any SQLite file. */
 const PATIENCE_MS = 24 * 60 * 60_000;
 
 /** Does work on a whole SQLite file in a thread of its own. Throws as the work does, and when `onProgress` throws. */

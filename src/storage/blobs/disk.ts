@@ -56,14 +56,14 @@ const FOLDER = /^[0-9a-f]{2}$/;
 const PAGE = 64;
 
 /**
- * Gives a picture that is a complete file of a spool a second name (a hard link), which stays when the spool is gone.
- * Returns false for any other picture, and when the folder is on another disk.
+ * Makes a hard link to a picture that is a whole file of a spool. The link stays when the spool is removed. Returns
+ * false for any other picture, and when the folder is on another disk.
  */
 async function linkSpooled(image: Blob, path: string): Promise<boolean> {
   const source = spoolPathOf(image);
   if (source === null) return false;
   try {
-    // The blob may be a slice of a file, which has the path of the whole file.
+    // The blob may be a slice of a file. Its path is then that of the whole file.
     if ((await stat(source)).size !== image.size) return false;
     await link(source, path);
     return true;
@@ -73,7 +73,7 @@ async function linkSpooled(image: Blob, path: string): Promise<boolean> {
   }
 }
 
-/** Error codes of a healthy disk that cannot give a file a second name. */
+/** Error codes of a healthy disk on which a hard link is not possible. */
 const LINKLESS: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK"]);
 
 async function copy(image: Blob, path: string, temporaryDirectory: string): Promise<void> {
@@ -95,8 +95,8 @@ const DISK = {
 };
 
 /**
- * Returns a check that tells whether a folder accepts another file, so that no vendor is paid for a picture that could
- * not be stored: a disk may have space left but no inodes. The check writes a file at most once a second.
+ * Returns a function that is true while a folder accepts new files. It is called before a vendor is paid for a picture.
+ * At most once a second, it writes a test file, because a disk with free space may have no free inodes.
  */
 export function diskCheck(folder: string, clock: Clock, report: StorageReport): () => boolean {
   const outage = outageReport(DISK, report);

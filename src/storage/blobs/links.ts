@@ -4,8 +4,8 @@ import type { Links } from "../../gateway/delivery/stored-blobs.ts";
 import type { Clock } from "../../lib/clock.ts";
 
 /**
- * Signed, time-limited links: `{base}/files/{name}?exp={unix seconds}&sig={base64url}`. The signature covers name
- * and expiry and is compared as text, so that no second spelling of it is valid.
+ * Signed, time-limited links: `{base}/files/{name}?exp={unix seconds}&sig={base64url}`. The signature covers name and
+ * expiry and is compared as text, so that no other spelling of the signature is valid.
  */
 export function createLinks(settings: LinkSettings): Links {
   const { secrets, lifetimeSeconds, longestSeconds, clock } = settings;
@@ -40,17 +40,17 @@ export function createLinks(settings: LinkSettings): Links {
 interface LinkSettings {
   /** Returns the secrets in force: the first one signs links, and all of them verify links. */
   secrets(): readonly string[];
-  /** Lifetime of a link for which the caller names no hours. */
+  /** Lifetime of a link for which the caller specifies no hours. */
   lifetimeSeconds: number;
   /** Maximum lifetime of other links: the time for which pictures are kept. */
   longestSeconds: number;
-  /** The lifetimes of links, in hours, that organizations use; null stands for the default lifetime. */
+  /** The lifetimes of links, in hours, that organizations use; null is the default lifetime. */
   hoursInUse(): Iterable<number | null>;
   clock: Clock;
 }
 
 const SECONDS_PER_HOUR = 3600;
-/** The link may have been signed by another machine whose clock is ahead of this one. */
+/** Maximum age of a new link. The clock of the machine that signed it may also be ahead by this time. */
 const NEW_SECONDS = 5 * 60;
 const MIN_SECRET = 32;
 const EXPIRY = /^[1-9]\d{0,11}$/;
@@ -76,7 +76,7 @@ export function newBlobName(format: ImageFormat | "bin"): string {
   return `${randomBytes(16).toString("hex")}.${EXTENSIONS[format]}`;
 }
 
-/** True for a word that can name a stored blob. No other word is used in a path, a key or a signature. */
+/** True for a text that can be the name of a stored blob. No other text is used in a path, a key or a signature. */
 export function isBlobName(name: string): boolean {
   return NAME.test(name);
 }

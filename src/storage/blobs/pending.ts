@@ -4,10 +4,10 @@ import type { NamedStore } from "./named-store.ts";
 
 /**
  * Object storage together with a folder on the local disk. When the object storage does not accept a picture, the
- * folder keeps and serves it until it can be uploaded, so that no picture that a vendor was paid for is lost.
+ * folder stores and serves the picture until it can be uploaded. So no picture that a vendor was paid for is lost.
  */
 interface PendingStore extends NamedStore, BackgroundWork {
-  /** True while a picture would be stored, in the object storage or on the local disk. */
+  /** True while a picture can be stored, in the object storage or on the local disk. */
   isAvailable(): boolean;
   /** True when the last call reached the object storage. */
   isRemoteUp(): boolean;
@@ -49,7 +49,7 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
 
   const tryRemote = <T>(call: () => Promise<T>) => noting(outage, call);
   async function ship(): Promise<void> {
-    // Lists one page to find out whether the storage is back, before sending whole pictures.
+    // One page is listed first, to find out if the storage is back, before whole pictures are sent.
     if (outage.isLost) await tryRemote(() => remote.pages()[Symbol.asyncIterator]().next());
     for (const name of pending) {
       const image = await local.get(name);

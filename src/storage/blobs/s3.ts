@@ -7,7 +7,7 @@ import type { NamedStore } from "./named-store.ts";
 
 /**
  * Blobs as objects of an S3-compatible bucket, all under one prefix that nothing else should use. A picture is read in
- * pieces by range requests, so a client that stops reading occupies one piece and no connection.
+ * pieces by range requests. So a client that stops reading occupies the memory of one piece and no connection.
  */
 export function openS3Store({ prefix, ...options }: S3Address): NamedStore {
   const client = new Bun.S3Client(options);
@@ -92,8 +92,8 @@ const PIECE_BYTES = 512 * 1024;
 const PAGE = 500;
 const MAX_CALL_MS = 60_000;
 /**
- * Maximum time of a write. It is shorter than that of other calls, because a client waits for the write and the local
- * disk can take the picture.
+ * Maximum time of a write. It is shorter than that of other calls, because a client waits for the write, and the local
+ * disk can store the picture instead.
  */
 const MAX_WRITE_MS = 20_000;
 

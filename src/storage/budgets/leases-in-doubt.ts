@@ -22,7 +22,7 @@ export async function leasesInDoubt(database: Database): Promise<LeaseInDoubt[]>
 
 /**
  * Gives the money of a process's leases in doubt back to the budgets, in steps with one audit row each. The emptied
- * leases stay for a while: a process that was only cut off from the database learns from them what it still has.
+ * leases stay for a while: a process that was only cut off from the database reads its remaining money in them.
  */
 export async function writeOffLeases(
   database: Database,
@@ -67,7 +67,7 @@ async function find(
   return rows.map(inDoubt.read);
 }
 
-/** Reports once each process that vanished and whose money therefore stays held. */
+/** Reports each process that has disappeared while its leases contain money. Each is reported once. */
 export function inDoubtReport(leases: LeaseStore, onProblem: StorageReport): () => Promise<void> {
   let reported = new Set<string>();
   return async () => {

@@ -7,20 +7,19 @@ import { lockBudgets, lockLeases, returnFromLease, saveBudgets, saveLeases } fro
 import { expiry, take, WANTED_MS } from "./take.ts";
 
 /**
- * Budgets and the leases that processes hold on them. A take never makes `spent + held` exceed the amount of a budget,
- * and `held` is always the sum of the leases. A lease equals the amount drawn from the budget minus the charges since
- * then.
+ * Budgets, and the leases of processes on them. A take never raises `spent + held` above the amount of a budget, and
+ * `held` is always the sum of the leases. A lease equals the amount drawn from the budget minus the charges since then.
  */
 export interface LeaseStore extends BudgetStore {
   /**
-   * Gives all money that a process holds back to its budgets. Call it when the process ends, or has ended and its
-   * journal is posted.
+   * Gives all money of a process's leases back to the budgets. Call it when the process ends. For a process that has
+   * already ended, call it after its journal is posted.
    */
   release(processId: string): Promise<void>;
   /**
-   * Returns the processes that hold money but did not renew their leases in time. Their money stays held, because
-   * charges may still be in a journal; it is released when the journal is posted or an operator writes it off. Also
-   * deletes empty leases of such processes that expired a day ago.
+   * Returns the processes whose leases contain money but were not renewed in time. The money stays held, because
+   * charges may still be in a journal. It is released when the journal is posted, or when an operator writes the leases
+   * off. Also deletes empty leases of such processes that expired a day ago.
    */
   processesInDoubt(): Promise<string[]>;
 }
@@ -123,7 +122,7 @@ async function giveBack(
   await saveBudgets(kind, sql, budgets.values());
 }
 
-/** Gives all money that one lease name holds back to its budgets, within the caller's transaction. */
+/** Gives all money of the leases with one name back to the budgets, within the caller's transaction. */
 export async function releaseLease(kind: Database["kind"], sql: Sql, lease: string): Promise<void> {
   const rows = await sql<{ budget: string }[]>`SELECT budget FROM leases WHERE lease = ${lease}`;
   if (rows.length === 0) return;
@@ -165,8 +164,8 @@ async function deleteEmpty(
 }
 
 /**
- * Finds budgets of this process that others need. Makes two queries, so that the cost depends neither on the number of
- * budgets nor on the number of the process's leases.
+ * Finds budgets on which this process has leases and from which other processes need money. Makes two queries, so that
+ * the cost depends neither on the number of budgets nor on the number of the process's leases.
  */
 async function contended(database: Database, processId: string): Promise<ReadonlySet<string>> {
   const { kind } = database;

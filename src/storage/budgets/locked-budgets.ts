@@ -6,8 +6,8 @@ import { type Period, runningPeriod } from "../../domain/calendar.ts";
 
 /**
  * Budget rows that stay locked for the rest of a transaction. They are locked in the order of their ids, so that
- * transactions never wait for each other in a circle. A period that has ended is replaced by the running one, and so is
- * a period that a wrong clock began too early.
+ * transactions cannot deadlock. The running period replaces a period that has ended, and also a period that a wrong
+ * clock began too early.
  */
 export interface LockedBudget {
   id: string;
@@ -19,8 +19,8 @@ export interface LockedBudget {
   /** Unix milliseconds. */
   periodStart: number;
   /**
-   * Time until which another process needs money of the budget. This and `now`, the time of the lock, are by the
-   * store's clock.
+   * Time until which another process needs money of the budget. `now` is the time of the lock. Both are by the store's
+   * clock.
    */
   wantedUntil: number;
   now: number;
@@ -116,8 +116,8 @@ export async function saveLeases(
 }
 
 /**
- * Books a charge on a lease. What the lease covers leaves it and `held`. The rest is added to `drawn`, so that `amount`
- * stays `drawn` minus charges.
+ * Books a charge on a lease. The part that the lease covers is subtracted from the lease and from `held`. The rest is
+ * added to `drawn`, so that `amount` stays equal to `drawn` minus the charges.
  */
 export function chargeLease(budget: LockedBudget, lease: LockedLease, charged: Nanos): void {
   const moved = release(budget, lease, charged);

@@ -8,7 +8,7 @@ import { lockBudgets, lockLeases, saveBudgets, type LockedBudget } from "./locke
 const LEASE_TTL_MS = 15 * 60_000;
 
 /**
- * Time for which a budget counts as wanted after a process lacked money of it. The mark is renewed every
+ * Time for which a budget counts as wanted after a process could not get money from it. The mark is renewed every
  * `WANTED_AGAIN_MS`.
  */
 export const WANTED_MS = 2000;
@@ -16,7 +16,7 @@ const WANTED_AGAIN_MS = 250;
 
 /**
  * Moves money of budgets into a process's leases, for all budgets or for none, as `BudgetStore.take` promises. Two
- * requests for one budget are merged, because both would otherwise be granted from the same rest.
+ * requests for one budget are merged; otherwise both would get the same remaining amount.
  */
 export async function take(
   kind: Database["kind"],
@@ -52,7 +52,7 @@ export async function take(
   return { granted, left };
 }
 
-/** Marks a budget as needed, for the processes that hold money of it. */
+/** Marks a budget as wanted, for the processes that have leases on it. */
 async function markWanted(sql: Sql, { id, wantedUntil, now }: LockedBudget): Promise<void> {
   const restMs = wantedUntil - now;
   if (restMs > WANTED_MS || restMs < WANTED_MS - WANTED_AGAIN_MS)

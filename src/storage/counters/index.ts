@@ -13,7 +13,7 @@ export interface LimitCounters {
   limiter: Limiter;
   /** Publishes an ejection to the other processes that share the store. */
   announce(ejection: Ejection): void;
-  /** True while this process keeps to its share of the limits although a shared store is configured. */
+  /** True while this process uses only its share of the limits, because the shared store is unavailable. */
   isDegraded(): boolean;
   close(): void;
 }
@@ -42,7 +42,7 @@ interface CountersOptions {
 }
 
 /**
- * The message about the loss names all causes, because the runtime reports a wrong password and an unreachable server
+ * The message about the loss lists all causes, because the runtime reports a wrong password and an unreachable server
  * as the same error.
  */
 const REDIS = {

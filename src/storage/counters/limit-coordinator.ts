@@ -28,8 +28,8 @@ interface LimitCoordinatorOptions {
   workers: number;
   clock: Clock;
   /**
-   * Time for which an acquired amount counts. An amount of a credit may be used up to `CREDIT_MS` later, and counts
-   * that much longer.
+   * Time for which an acquired amount counts. It includes `CREDIT_MS`, because an amount of a credit may be used up to
+   * `CREDIT_MS` after it was counted.
    */
   windowMs?: number;
   send(worker: number, message: SupervisorLimits): void;
@@ -193,7 +193,7 @@ export class LimitCoordinator {
 }
 
 interface Credit {
-  /** Id of the worker's take that the credit was granted with. */
+  /** Id of the worker's take with which the credit was granted. */
   takeId: number;
   amount: number;
   /** Monotonic milliseconds at which the amount was counted. `grantedAt` is also in monotonic milliseconds. */

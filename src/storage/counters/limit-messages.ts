@@ -33,7 +33,7 @@ interface LimitCorrection {
 
 export interface ReturnedCredit {
   counter: LimitCounter;
-  /** Id of the take that the credit was granted with; null when the recalled credit is no longer held. */
+  /** Id of the take with which the credit was granted; null when the worker no longer has the recalled credit. */
   takeId: number | null;
   /** The unused part of the credit. */
   unused: number;

@@ -56,10 +56,10 @@ end
 
 /**
  * Grants all requests or none. KEYS: one counter for each request, then the epoch. ARGV: length of the window, length
- * of its slots, lease time of a concurrency slot, and the wait for one, all in milliseconds; the slot's name; the
- * epoch; then limit, amount and open amount of each request, where the open amount is `slot` for a concurrency slot.
- * Returns the number of the request that waits longest (0 when granted), its wait, the time, and for each request the
- * remaining amount and the reset time. Returns -1 when the store has a different epoch.
+ * of its slots, lease time of a concurrency slot and waiting time for one, all in milliseconds; the slot's name; the
+ * epoch; then limit, amount and open amount of each request. The open amount is `slot` for a concurrency slot. Returns
+ * the number of the request that waits longest (0 when granted), its wait, the time, and for each request the remaining
+ * amount and the reset time. Returns -1 when the store has a different epoch.
  */
 export const TAKE = script(`${WINDOWS}
 local leaseMs, slotWaitMs, slotName = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
@@ -160,7 +160,7 @@ export function readEpoch(result: unknown): [epoch: string, ageMs: number] {
 }
 
 /**
- * Adds what a process has granted to windows that the store has lost. KEYS: one window each. ARGV: length of the window
+ * Adds the grants of a process to windows that the store has lost. KEYS: one window each. ARGV: length of the window
  * and of its slots in milliseconds; then for each window the number of its uses, and the age and amount of each use.
  */
 export const SEED = script(`${WINDOWS}

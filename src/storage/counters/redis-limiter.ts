@@ -58,8 +58,8 @@ const SLOT_MS = 45_000;
 const RENEWALS = 3;
 const EPOCH_CHECK_MS = 1000;
 /**
- * Time in which limits are counted locally as well after a loss of data. It is longer than every other process takes to
- * notice the loss.
+ * Time after a loss of data in which limits are also counted locally. Within this time, every other process notices the
+ * loss.
  */
 const SETTLE_MS = 2 * EPOCH_CHECK_MS;
 /** Number of windows written by one call, so that the call takes a fraction of the bound. */
@@ -68,12 +68,10 @@ const SEEDED_AT_ONCE = 100;
 /**
  * Counts in Redis, by the server's clock. The sum over all processes is exact; a request costs one round trip and one
  * atomic script. No request waits longer than the bound (50 ms): when the store fails or is slower, each process counts
- * alone until the store is quick again. Its limit is then the configured limit divided by the number of processes, and
- * includes what was granted before.
- *
- * When the store has lost its data (FLUSHALL, a restart without persistence), each process writes back what it has
- * granted. The sum may exceed a limit only when the store's clock is set forward, or around an outage with uneven load,
- * in each case by less than the limit itself.
+ * alone until the store is quick again. The limit of a process is then the configured limit divided by the number of
+ * processes, and earlier grants count. When the store has lost its data (FLUSHALL, a restart without persistence), each
+ * process writes its grants to the store again. The sum may exceed a limit only when the store's clock is set forward,
+ * or around an outage with uneven load, in each case by less than the limit itself.
  */
 export class RedisLimiter implements Limiter {
   /** Settles when the first connection is established or has failed. Never rejects. */
@@ -93,8 +91,7 @@ export class RedisLimiter implements Limiter {
   /** Name of the store's data as last seen by this process. Another name means that the store has lost its data. */
   #epoch = "";
   /**
-   * Time until which the other processes notice the loss and write their grants to the store again, in monotonic
-   * milliseconds.
+   * Monotonic milliseconds until which other processes may still write their grants to the store again after a loss.
    */
   #settlesAt = -Infinity;
 
@@ -234,14 +231,14 @@ export class RedisLimiter implements Limiter {
     this.#connection++;
   }
 
-  /** Writes what this process has granted and the slots it holds to the store, if the store has lost its data. */
+  /** Writes this process's grants and concurrency slots to the store again, if the store has lost its data. */
   async #checkEpoch(send: Send): Promise<void> {
     const [epoch, ageMs] = readEpoch(
       await send("EVALSHA", [EPOCH.sha, "1", this.#epochKey, newId("proc"), this.#epochMs]),
     );
     if (epoch === this.#epoch) return;
-    // The age of the name makes all processes end this phase at the same time. A process that has just connected has
-    // granted nothing in the store.
+    // With the age of the name, all processes end the local counting at the same time. A process that has just
+    // connected has granted nothing in the store.
     if (this.#link.isUp) this.#settlesAt = this.#clock.monotonic() + SETTLE_MS - ageMs;
     this.#epoch = epoch;
     this.#connection++;

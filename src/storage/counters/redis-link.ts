@@ -2,7 +2,7 @@ import { RedisClient } from "bun";
 import { DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { after } from "../../lib/waiting.ts";
 
-/** Sends one command. Rejects when the response is an error, is late, or cannot come. */
+/** Sends one command. Rejects when the response is an error, is late, or cannot arrive. */
 export type Send = (command: string, args: string[]) => Promise<unknown>;
 
 interface RedisLinkOptions {
@@ -21,12 +21,13 @@ interface RedisLinkOptions {
 const CONNECT_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
-/** Extra time after its deadline, before a response is given up. */
+/** Extra time after the deadline, before the link stops waiting for a response. */
 const TICK_MS = 10;
 
 /**
- * A connection that is either quick or closed. The first failed or late response closes it for all waiting callers, and
- * it reconnects by itself at most once a second. So a frozen server costs each request no more than the bound.
+ * A connection that is either quick or closed. The first failed or late response closes it for all waiting callers; the
+ * link reconnects by itself at most once a second. A server that does not respond delays each request by no more than
+ * the bound.
  */
 export class RedisLink {
   /** Settles when the first attempt to connect has succeeded or failed. Never rejects. */

@@ -29,7 +29,7 @@ export class ConcurrencySlots {
     this.#held.set(name, keys);
   }
 
-  /** Removes a slot from its sets, now or when the store is back. The slot need not have been taken. */
+  /** Removes a slot from its sets, now or when the store is back. Also works when the slot was not taken. */
   giveBack(name: string, keys: readonly string[], send: Send): void {
     this.#held.delete(name);
     this.#released.set(name, keys);

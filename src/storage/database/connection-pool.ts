@@ -3,8 +3,8 @@ import type { PostgresConnection } from "./postgres-connect.ts";
 import { isConnectionLost } from "./unavailable.ts";
 
 /**
- * Connections to PostgreSQL; each is used by one call at a time. Closes a connection when a call on it is given up. The
- * driver's own pool would keep a connection on which the network has gone silent.
+ * A pool of connections to PostgreSQL. Each connection is used by one call at a time. When a call is aborted, its
+ * connection is closed; the driver's own pool would keep a connection on which the network has failed.
  */
 interface ConnectionPool {
   /** Runs `work` on a connection. When the signal aborts, the connection is closed, which ends the query on it. */
@@ -101,7 +101,7 @@ class Pool implements ConnectionPool {
   }
 
   /**
-   * Closes idle connections that have not responded since the given time: the network may have gone silent for them as
+   * Closes idle connections without a response since the given time, because the network may have failed for them as
    * well.
    */
   #discardSilent(since: number): void {

@@ -23,7 +23,7 @@ export function skipLocked(kind: Database["kind"], sql: Sql) {
   return kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
 }
 
-/** Returns the list, its last item repeated up to a power of two, so that few different statements are prepared. */
+/** Returns the list, padded with its last item to a power of two, so that few different statements are prepared. */
 export function padded(items: readonly string[]): string[] {
   const length = 2 ** Math.ceil(Math.log2(items.length));
   const last = items.at(-1) ?? "";
@@ -37,7 +37,7 @@ export function padded(items: readonly string[]): string[] {
 export function jsonRows(kind: Database["kind"], sql: Sql, tuples: readonly (readonly unknown[])[]) {
   // Amounts of money are converted before, because a replacer function would make `JSON.stringify` three times as slow.
   const text = JSON.stringify(tuples.map((tuple) => tuple.map(toJson)));
-  // JSONB is parsed once, while each `->>` would parse JSON again. The inner cast keeps the PostgreSQL client from
+  // JSONB is parsed once, but JSON would be parsed again by each `->>`. The inner cast keeps the PostgreSQL client from
   // encoding the text as JSON once more.
   return kind === "postgres"
     ? sql`jsonb_array_elements(CAST(CAST(${text} AS TEXT) AS JSONB))`

@@ -15,7 +15,7 @@ export function insertStatement(
   return [text, rows.flatMap((row) => Object.values(row))];
 }
 
-/** Returns one statement that adds the numbers of rows to the stored rows with the same key. */
+/** Returns one statement that adds the numeric columns of rows to the stored rows with the same key. */
 export function additionStatement(
   kind: "sqlite" | "postgres",
   { table, key }: { table: string; key: readonly string[] },

@@ -3,9 +3,9 @@ import { sleep } from "../../lib/waiting.ts";
 import type { Database, Sql } from "./sql.ts";
 
 /*
- * Each ledger entry has a number, so that a reader who has read up to a number finds all later entries above it.
- * Transactions that post do not wait for each other. Each chooses a number above all numbers that were promised to
- * readers. A reader is promised a number only after all transactions have ended that may have chosen a lower one.
+ * Each ledger entry has a sequence number. A reader that has read up to a number finds all later entries above it.
+ * Transactions that post do not wait for each other: each chooses a number above all numbers promised to readers. A
+ * number is promised only after all transactions that may have chosen a lower number have ended.
  */
 
 /** Number of the advisory lock. It may be any number that no other program uses on the same database. */
@@ -17,9 +17,9 @@ const NOW = {
 };
 
 /**
- * Statements that a transaction runs before it inserts into the ledger. The last one returns the number of its entries,
- * which is the time in Unix milliseconds or more. On PostgreSQL, a shared lock shows other processes that the
- * transaction runs. The lock must be visible before the number is chosen, which takes two statements.
+ * Statements that a transaction runs before it inserts into the ledger. The last one returns the number of its entries:
+ * the time in Unix milliseconds, or more. On PostgreSQL, a shared lock shows other processes that the transaction runs.
+ * Two statements are needed, because the lock must be visible before the number is chosen.
  */
 export const SEQUENCE_STATEMENTS = {
   postgres: [
@@ -30,7 +30,7 @@ export const SEQUENCE_STATEMENTS = {
   sqlite: [`SELECT MAX(${NOW.sqlite}, promised + 1) AS number FROM ledger_sequence`],
 };
 
-/** Returns the number of the entries that this transaction inserts. */
+/** Returns the sequence number of the entries that this transaction inserts. */
 export async function nextSequence(kind: Database["kind"], sql: Sql): Promise<bigint> {
   let rows: { number: bigint }[] = [];
   for (const text of SEQUENCE_STATEMENTS[kind]) rows = await sql.unsafe(text);

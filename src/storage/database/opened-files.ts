@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Remembers the files that a SQLite database was opened on. If a file is moved or removed, SQLite continues to write to
- * it, and everything written is lost with the process.
+ * Remembers the files of an opened SQLite database. If a file is moved or removed, SQLite continues to write to it, and
+ * everything written is lost with the process.
  */
 interface OpenedFiles {
   /**
@@ -13,13 +13,13 @@ interface OpenedFiles {
    */
   replaced(): string | null;
   /**
-   * Moves the WAL away when another file has replaced the database, because SQLite would read the WAL as that file's
-   * own.
+   * Moves the WAL away when another file has replaced the database, because SQLite would read it as the WAL of that
+   * file.
    */
   separateWal(): void;
 }
 
-/** Call it while a connection to the database is open, which keeps SQLite from removing the WAL. */
+/** Call it while a connection to the database is open. The connection prevents SQLite from removing the WAL. */
 export function openedFiles(location: string): OpenedFiles {
   const database = openedFile(location);
   const wal = openedFile(`${location}-wal`);
@@ -46,7 +46,7 @@ export function openedFiles(location: string): OpenedFiles {
  */
 export const SQLITE_SUFFIXES = ["", "-wal", "-shm"] as const;
 
-/** Returns the name that a database is kept under when another one replaces it. */
+/** Returns the new name of a database that another one replaces. */
 export function replacedName(location: string, at: Date): string {
   return `${location}.replaced-${at.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
 }

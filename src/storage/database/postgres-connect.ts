@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import { type Encryption, type PostgresServer, readPostgresAddress } from "../../lib/postgres-address.ts";
 
-/** An open connection. If the address names several servers, it leads to one that accepts writes. */
+/** An open connection. If the address contains several servers, the connected server accepts writes. */
 export interface PostgresConnection {
   /** A client with only this connection. */
   sql: SQL;
@@ -18,13 +18,13 @@ export interface PostgresConnection {
 
 interface PostgresConnector {
   /**
-   * Connects to the server that was connected to last, otherwise to the next server that is reachable and accepts
-   * writes. Throws a `DependencyError` when there is none. When the signal aborts, the attempt is given up.
+   * Connects to the last used server, otherwise to the next server that is reachable and accepts writes. Throws a
+   * `DependencyError` when there is none. When the signal aborts, the attempt is given up.
    */
   connect(signal: AbortSignal): Promise<PostgresConnection>;
   /**
-   * Returns a client used only for `listen`. It connects to the last server and never changes to another one; that is
-   * enough, because listeners also poll.
+   * Returns a client used only for `listen`. It connects to the last used server and never changes to another one. This
+   * is enough, because listeners also poll.
    */
   listener(): SQL;
   /** The statements that set the timeouts at the beginning of a transaction through a pooler. */
@@ -160,7 +160,7 @@ class Connector implements PostgresConnector {
       ...(this.#database === "" ? {} : { database: this.#database }),
       tls: TLS[encryption],
       ...(onclose && { onclose }),
-      // A pooler may run a prepared statement in a session that does not know it, so none are prepared.
+      // A pooler may run a statement in another session than the one that prepared it, so none are prepared.
       ...(isPooled && { prepare: false }),
       connection: { application_name: "model-inference-gateway", ...(!isPooled && this.#sessionSettings) },
     });
@@ -169,7 +169,7 @@ class Connector implements PostgresConnector {
   get #sessionSettings(): Record<string, string> {
     return {
       ...this.#settings,
-      // With these settings the server ends the session of a machine that vanished after 90 s instead of two hours.
+      // With these settings the server ends the session of a vanished machine after 90 s instead of two hours.
       tcp_keepalives_idle: "60",
       tcp_keepalives_interval: "10",
       tcp_keepalives_count: "3",

@@ -77,7 +77,7 @@ async function listenOn(sql: SQL, channel: string, onNotify: () => void) {
 /** The mode is not READ WRITE, because a server that is temporarily read-only would refuse it. */
 const ANY_MODE = "ISOLATION LEVEL READ COMMITTED";
 
-/** Runs `work` in one transaction. If the signal has aborted by its end, rolls the transaction back. */
+/** Runs `work` in one transaction. Rolls the transaction back if the signal has aborted before the end of `work`. */
 type Transact = <T>(
   connection: PostgresConnection,
   mode: string,
@@ -122,7 +122,7 @@ async function insertAndAdd(
 }
 
 /**
- * Runs a report in one transaction, so that it reads one consistent state. Its statements may take as long as the
+ * Runs a report in one transaction, so that it reads one consistent state. Each statement may take as long as the whole
  * report.
  */
 function report<T>(

@@ -31,9 +31,9 @@ export function startSqliteUpkeep(
 
 /** Remembers damage of the database and logs it once. */
 interface DamageReport {
-  /** Notes that a statement failed in a way that indicates damage. */
+  /** Records that a statement failed in a way that indicates damage. */
   failed(reason: string): void;
-  /** Notes the result of a check; null when it found no damage. */
+  /** Records the result of a check; null when the check found no damage. */
   checked(reason: string | null): void;
   /** Describes the damage of the database; null when none is known. */
   current(): string | null;

@@ -14,9 +14,9 @@ import { WalFile } from "./wal-file.ts";
 
 /**
  * Opens a SQLite file with three connections: one for transactions, one for queries and one for inserted rows. A query
- * on the connection for transactions would run inside of an open transaction and read rows that may be rolled back; the
- * same holds for inserted rows. SQLite allows one writer at a time, so the two writing connections take turns here
- * instead of failing on locks.
+ * on the connection for transactions would run inside of an open transaction and read rows that may be rolled back.
+ * Inserted rows need their own connection for the same reason. SQLite allows one writer at a time, so the two writing
+ * connections take turns here instead of failing on locks.
  */
 export async function openSqlite(
   location: string,
@@ -158,7 +158,7 @@ const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16
 
 type Around = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Returns a function that runs pieces of work one after another, each inside of `around`. */
+/** Returns a function that runs pieces of work one after another, each wrapped by `around`. */
 function turns(around: Around): Around {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -20,8 +20,8 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * True when the query itself will always fail because of its data, or because the data violate a constraint. Any other
- * error may be caused by a temporary state of the database.
+ * True when the query would fail again, because its data are invalid or violate a constraint. Any other error may be
+ * caused by a temporary state of the database.
  */
 export function isRefusal(error: unknown): boolean {
   // The client throws these for values that no column accepts.

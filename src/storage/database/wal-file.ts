@@ -5,9 +5,9 @@ import { promisify } from "node:util";
 const syncData = promisify(fdatasync);
 
 /**
- * The WAL of a database. While this is open, the database must have a connection, which keeps SQLite from replacing the
- * file. The WAL is the only file of SQLite that other code may open, because SQLite's locks are on the database and the
- * shared memory.
+ * The WAL of a database. While the WAL is open here, the database must have a connection, which prevents SQLite from
+ * replacing the file. The WAL is the only file of SQLite that other code may open, because SQLite's locks are on the
+ * database and the shared memory.
  */
 export class WalFile {
   readonly #path: string;
@@ -17,7 +17,7 @@ export class WalFile {
     this.#path = `${location}-wal`;
   }
 
-  /** Returns when everything committed so far survives a loss of power: it is on the disk, in the WAL or the database. */
+  /** Returns when everything committed so far is on the disk (in the WAL or the database). */
   async sync(): Promise<void> {
     const { fd } = await (this.#opened ??= this.#open());
     await syncData(fd);

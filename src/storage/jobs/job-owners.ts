@@ -3,9 +3,8 @@ import { forUpdate, type Integer, jsonRows, skipLocked, storeTime } from "../dat
 import type { Database, Sql } from "../database/sql.ts";
 
 /*
- * Rows of organizations and keys that have jobs. A transaction that changes how many jobs of an organization wait or
- * run locks the organization's row first. So the counts are exact, and no two transactions wait for each other in a
- * circle.
+ * Rows of organizations and keys that have jobs. A transaction that changes the number of waiting or running jobs of an
+ * organization first locks the organization's row. So the counts are exact, and transactions cannot deadlock.
  */
 
 /** Counts the waiting jobs of an organization and its keys, including those that this transaction adds. */

@@ -57,7 +57,7 @@ export const jobRequests = table<Pick<ClaimedJob, "terms" | "request" | "sent">>
   sent: nullable(json()),
 });
 
-/** Returns the condition that a lease is still held and that its job has not ended. */
+/** Returns the condition that a lease is still valid and that its job has not ended. */
 export function isHeld(sql: Sql, { jobId, fence }: JobLease) {
   return sql`id = ${jobId} AND fence = ${fence} AND lease_until IS NOT NULL
     AND status IN ('pending', 'in_progress')`;

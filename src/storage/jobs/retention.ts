@@ -23,7 +23,7 @@ export async function endOverdue(
   for (const job of rows) {
     const ended = await endPending(kind, sql, job, { status: "failed", error: OVERDUE });
     files.push(...(ended?.files ?? []));
-    // On SQLite this work blocks the thread of requests, so they get a turn between two jobs.
+    // On SQLite this work blocks the thread of requests, so requests get a turn between two jobs.
     await nextTurn();
   }
   return { count: rows.length, files };
@@ -49,7 +49,7 @@ async function lockAll(
   );
 }
 
-/** Turns old completed jobs into tombstones; see `JobStore.expire`. */
+/** Changes old completed jobs to `expired` and removes their outputs; see `JobStore.expire`. */
 export async function expireJobs(
   kind: Database["kind"],
   sql: Sql,

@@ -31,8 +31,7 @@ export async function submitJobs(
 ): Promise<Submission[]> {
   const { queued, now } = await enterOwners(kind, sql, jobs);
   const known = await findKnown(kind, sql, jobs, now);
-  // Locks all budgets at once and in order. If each job locked its own, two transactions could wait for each other in a
-  // circle.
+  // Locks all budgets at once and in order. If each job locked its own, two transactions could deadlock.
   await lockBudgets(
     kind,
     sql,
@@ -69,7 +68,7 @@ async function findKnown(
 ): Promise<Map<string, KnownJob>> {
   const tuples = jobs.flatMap(({ keyId, idempotency }) => (idempotency ? [[keyId, idempotency.key]] : []));
   if (tuples.length === 0) return new Map();
-  // With this form of the query SQLite uses its index; comparing pairs with a list, it would read all jobs.
+  // With this form of the query SQLite uses its index. If pairs were compared with a list, it would read all jobs.
   const isNamed = sql`id IN (SELECT named.id FROM ${jsonRows(kind, sql, tuples)} CROSS JOIN jobs AS named
     WHERE named.key_id = value ->> 0 AND named.idempotency_key = value ->> 1)`;
   await sql`UPDATE jobs SET idempotency_key = NULL WHERE ${isNamed} AND created_at < ${now - IDEMPOTENCY_MS}`;
@@ -117,7 +116,7 @@ function fullFor(queued: QueuedCounts, { keyId, queuedLimit }: NewJob): Submissi
   return null;
 }
 
-/** Holds a job's money on each of its budgets. Returns the reason when a budget has too little. */
+/** Holds a job's money on each of its budgets. Returns the refusal when a budget has too little money. */
 async function exhaustedBy(
   kind: Database["kind"],
   sql: Sql,

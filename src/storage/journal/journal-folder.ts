@@ -16,12 +16,12 @@ import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { isSegmentName } from "./segments.ts";
 
 /**
- * A folder below the journals' root that exactly one process owns. The lock is a lock of the kernel, held by an open
- * SQLite file. It ends together with the process, however that ends, so no process id has to be trusted.
+ * A folder below the journals' root that exactly one process owns. The lock of the folder is a kernel lock on an open
+ * SQLite file. It ends together with the process, even after a crash, so no stored process id is needed.
  */
 export interface JournalFolder {
   readonly path: string;
-  /** Name of the folder. The process holds budgets under the same name. */
+  /** Name of the folder, and of the process's budget leases. */
   readonly processId: string;
   /** Moves a file of the folder to the quarantine, where files are neither read nor removed. */
   quarantine(name: string): void;
@@ -31,12 +31,10 @@ export interface JournalFolder {
   remove(): string[];
 }
 
-/**
- * Name of the folder, below the journals' root, of files that could not be understood. A person has to look at them.
- */
+/** Name of the folder, below the journals' root, of files that could not be read. A person has to inspect them. */
 export const QUARANTINE = "quarantine";
 
-/** Makes a new folder. It gets its name only once it is locked. */
+/** Makes a new folder. The folder gets its final name only after it is locked. */
 export function createFolder(root: string, processId: string): JournalFolder {
   const unlisted = join(root, `.${processId}`);
   createPrivateFolder(unlisted, { isOwn: true });
@@ -49,7 +47,7 @@ export function createFolder(root: string, processId: string): JournalFolder {
 
 /**
  * Takes over every journal whose process has ended. Calls `onUnreadable` for a journal that cannot be locked for
- * another reason than its owner, and continues with the others. Ignores folders that are not journals.
+ * another reason than a running owner, and continues with the others. Ignores folders that are not journals.
  */
 export function adoptFolders(
   root: string,
@@ -124,8 +122,8 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
 }
 
 /**
- * Notes the number of the last posted batch in a journal's folder, so that the next start knows what a database has
- * lost.
+ * Stores the number of the last posted batch in a journal's folder, so that the next start can find out which batches a
+ * database has lost.
  */
 export function notePosted(folder: string, batch: number): void {
   try {
@@ -142,7 +140,7 @@ export function notePosted(folder: string, batch: number): void {
   }
 }
 
-/** Returns the last batch that was noted; 0 without one. */
+/** Returns the stored number of the last posted batch; 0 when none is stored. */
 export function lastPosted(folder: string): number {
   const path = join(folder, LAST_BATCH);
   return existsSync(path) ? Number(readFileSync(path, "latin1")) || 0 : 0;

@@ -197,5 +197,5 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-/** Empty lines, more bytes than the incomplete last block of a full disk. Readers of a journal ignore empty lines. */
+/** Empty lines that test a disk, longer than the incomplete last block of a full disk. Readers ignore them. */
 const PROBE = Buffer.alloc(64 * 1024, "\n");

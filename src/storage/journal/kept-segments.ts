@@ -5,8 +5,8 @@ import { segmentName } from "./segments.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Name of the folder, below the journals' root, of segments whose charges are posted. It has a folder for each ledger
- * and process.
+ * Name of the folder, below the journals' root, of segments whose charges are posted. It contains a folder for each
+ * ledger and process.
  */
 export const KEPT = "posted";
 
@@ -30,8 +30,9 @@ export interface KeptSegment {
 }
 
 /**
- * Segments that are kept for a while after they were posted, because the database may go back to a state without their
- * charges, as when a lagging standby takes over or a backup is restored. All processes of a machine share them.
+ * Segments that are kept for a while after they were posted, in case the database goes back to a state without their
+ * charges. This happens when a lagging standby takes over or a backup is restored. All processes of a machine share
+ * them.
  */
 export interface KeptSegments {
   /** Returns the segments, ordered by process and number. */

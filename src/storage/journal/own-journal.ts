@@ -12,8 +12,7 @@ interface OwnJournal {
   journal: FileJournal;
   shipper: Shipper;
   /**
-   * Posts the journal until the deadline (milliseconds). If all of it is posted, its segments are moved to the kept
-   * ones.
+   * Posts the journal until the deadline (milliseconds). If all of it is posted, keeps its segments as posted segments.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -60,7 +59,7 @@ async function close(
   await shipper.stop();
   await journal.close();
   // This is checked last, because a record may have been appended while the last charges were posted. If charges are
-  // left, their money stays held until the process that takes the journal over has posted them.
+  // left, their money stays held until another process has taken the journal over and posted them.
   if (!shipper.isSettled()) return folder.release();
   const { processId, path } = folder;
   const last = shipper.lastBatch() + 1;

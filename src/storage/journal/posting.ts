@@ -20,7 +20,7 @@ export interface LedgerWriter {
   post(processId: string, lines: Uint8Array, batch?: number): Promise<number>;
 }
 
-/** The ledger that journaled entries go to, and the file for entries that no ledger accepts. */
+/** The ledger to which journaled entries are posted, and the file for entries that no ledger accepts. */
 export interface Posting {
   ledger: Pick<LedgerStore, "post">;
   marks: Pick<JournalMarks, "raise">;

@@ -12,7 +12,7 @@ import { WENT_BACK } from "./lost-charges.ts";
 import { postAll, type LedgerWriter } from "./posting.ts";
 import { listSegments, replay, segmentFiles, segmentName } from "./segments.ts";
 
-/** Posts what ended processes left in their journals. */
+/** Posts the journals of ended processes. */
 export interface Recovery {
   /**
    * For each journal of an ended process: posts its charges, posts the last checkpoint of each unfinished request as a
@@ -33,7 +33,7 @@ interface RecoveryOptions {
   kept: KeptSegments;
   /** Returns when everything posted so far survives a loss of power. */
   persist(): Promise<void>;
-  /** Throws a `DependencyError` when the database may lose what was posted to it, so that the segments must be kept. */
+  /** Throws a `DependencyError` when the database may lose posted charges, so that the segments must be kept. */
   verifyDatabase(): void;
   onProblem: StorageReport;
   leases: LeaseStore;

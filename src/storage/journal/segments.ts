@@ -108,7 +108,7 @@ export function* replay(
   yield* open.values();
 }
 
-/** Yields the bytes of a file. Ends early, without an error, at a part of the disk that cannot be read. */
+/** Yields the records. Ends early, without an error, at a part of the disk that cannot be read. */
 function* readable(
   records: Generator<PlacedRecord>,
   onUnreadable: (cause: unknown) => void,

@@ -15,8 +15,8 @@ const root = mkdtempSync(join(tmpdir(), "gateway-shipper-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /**
- * Opens a shipper whose ledger holds its first batch back until the test lets it continue, with a journal whose disk
- * may be full.
+ * Opens a shipper and its journal. The ledger delays the first batch until the test lets it continue. With `isFull`,
+ * the disk of the journal is full.
  */
 function open(name: string, { isFull }: { isFull: boolean }) {
   const folder = join(root, name);

@@ -10,8 +10,8 @@ import { readSegment, segmentPath } from "./segments.ts";
 
 /**
  * Posts journaled charges to the ledger in the background, in batches, and moves segments that are no longer needed to
- * the kept ones. Memory is limited during an outage: charges beyond the limit are read from disk again. If the database
- * was set back to an earlier state, posts all charges that are still on disk again.
+ * the kept segments. Memory is limited during an outage: charges beyond the limit are read from disk again. If the
+ * database was set back to an earlier state, posts all charges that are still on disk again.
  */
 export interface Shipper extends BackgroundWork {
   /** Call it for each record once it is journaled, with its position and its line. */
@@ -50,8 +50,8 @@ const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
 /**
- * Maximum number of charges in memory that the disk has refused. More requests than this never run at once, and once
- * the disk is full, new ones are refused.
+ * Maximum number of charges in memory that the disk has refused. Fewer requests run at once, and new requests are
+ * refused while the disk is full.
  */
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;
@@ -147,8 +147,8 @@ class JournalShipper implements Shipper {
 
   #kick(): Promise<void> {
     if (this.#isStopped) return Promise.resolve();
-    // The round begins asynchronously, so that `this.#round` is already set: charges that the round journals call this
-    // method again and must find it.
+    // The round begins asynchronously, so that `this.#round` is set first. Charges that the round journals call this
+    // method again, and these calls must find the running round.
     this.#round ??= Promise.resolve()
       .then(() => this.#work())
       .finally(() => (this.#round = null));
@@ -179,7 +179,7 @@ class JournalShipper implements Shipper {
     const journal = this.#options.journal();
     for (const entry of this.#kept.slice()) {
       if (!journal.isWritable()) break;
-      // An entry that is refused again is appended to the kept ones again.
+      // An entry that is refused again is appended to the kept entries again.
       journal.append({ type: "charge", entry });
       this.#kept.shift();
     }
@@ -265,7 +265,7 @@ function tooLate(): Error {
  */
 export interface SegmentRefcounts {
   add(record: JournalRecord, segment: number): void;
-  /** Notes that `count` charges of a segment are in the database. */
+  /** Records that `count` charges of a segment are in the database. */
   posted(segment: number, count: number): void;
   /** True when no segment is needed any more. */
   isSettled(): boolean;

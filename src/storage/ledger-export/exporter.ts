@@ -40,8 +40,8 @@ export interface LedgerExporter {
 }
 
 /**
- * Time for which a process has the right to write. Writing a file takes seconds; another process takes over this time
- * after a process was killed.
+ * Time for which a process has the right to write. Writing a file takes seconds. After a process was killed, another
+ * process takes over when this time has passed.
  */
 const TURN_MS = 3 * 60_000;
 const MAX_ENTRIES = 20_000;

@@ -39,8 +39,8 @@ const THREADS: Readonly<Record<Thread, { name: string; connections: number; pati
 };
 
 /**
- * Returns the store with its long readings on threads of their own, which have connections of their own. No request
- * waits for a reading of administration, and no report waits for a verification.
+ * Returns the store with its long readings on separate threads with separate connections. No request waits for a
+ * reading of administration, and no report waits for a verification.
  */
 export function withReadingThreads(
   admin: AdminStore,

@@ -130,7 +130,7 @@ interface KeyCache {
   put(hash: string, key: ApiKey): void;
   /** Replaces a cached key. Does nothing when the key is not cached. */
   refresh(hash: string, key: ApiKey): void;
-  /** Replaces every key by what `change` returns for it. */
+  /** Replaces every key by the result of `change`. */
   update(change: (key: ApiKey) => ApiKey): void;
   clear(): void;
 }

@@ -13,7 +13,7 @@ import type { ChangeKind } from "../../admin/audit/schema.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 
 /**
- * The data by which requests are decided, in memory. A change in the database is noticed within half a second. While
+ * The data in memory that requests are checked against. A change in the database is noticed within half a second. While
  * the database is unavailable, the known data stays in force for a quarter of an hour.
  */
 export interface LiveSnapshot extends Snapshot, BackgroundWork {
@@ -74,7 +74,7 @@ class PolledSnapshot implements LiveSnapshot {
   readonly #source: SnapshotSource;
   readonly #keys;
   readonly #make;
-  /** Hashes that no key has, with the time until which that is assumed (monotonic milliseconds). */
+  /** Hashes without a key, each with the time until which this is assumed (monotonic milliseconds). */
   readonly #unknown = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<ApiKey | null>>();
   #configured: ConfiguredTables;

@@ -18,7 +18,7 @@ const tokens = table<AdminTokenRecord>("admin_tokens", {
   createdAt: time(),
 });
 
-/** Bearer tokens of the administrative interface: the hash of a token, never the token. */
+/** Bearer tokens of the administrative interface. Only the hash of a token is stored. */
 export function adminTokenStore(database: Database): AdminTokenStore {
   return {
     async create(token, by) {

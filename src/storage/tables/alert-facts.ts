@@ -73,8 +73,8 @@ async function readMinutes(
 }
 
 /**
- * Returns the ejections with the earliest start that any process noted, because a process that has just started knows
- * no earlier one.
+ * Returns the ejections, each with the earliest start that any process reported, because a process that has just
+ * started has seen no earlier start.
  */
 async function readEjections(sql: Sql, organizationId: string | null): Promise<AlertFacts["ejections"]> {
   const rows = await sql<{ target: string; reason: string; since: Integer }[]>`

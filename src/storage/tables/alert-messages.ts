@@ -5,7 +5,7 @@ import { newId } from "../../lib/ids.ts";
 import { storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
-/** Writes the messages about a new finding of a rule, in the transaction of its event. */
+/** Writes the messages about the start of an event, in the transaction of the event. */
 export async function announceFired(
   kind: Database["kind"],
   sql: Sql,
@@ -16,7 +16,7 @@ export async function announceFired(
   await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event, installation });
 }
 
-/** Writes the messages when a finding no longer holds. Writes none for a budget, whose period has simply ended. */
+/** Writes the messages about the end of an event. For a budget, whose period has ended, only ends incidents. */
 export async function announceResolved(
   kind: Database["kind"],
   sql: Sql,
@@ -30,8 +30,8 @@ export async function announceResolved(
 }
 
 /**
- * Writes a message to each endpoint of PagerDuty that was told of one of these events, so that its incident ends. A first
- * message that waits is not sent any more, because it could arrive after this one.
+ * Writes a message to each endpoint of PagerDuty that got a message about one of these events, so that its incident
+ * ends. A first message that still waits is not sent any more, because it could arrive after this one.
  */
 export async function resolveIncidents(
   kind: Database["kind"],

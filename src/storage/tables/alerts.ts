@@ -31,7 +31,7 @@ export const alerts = table<AlertRecord>("alerts", {
   version: named("revision", integer()),
 });
 
-/** Findings of rules. The additional column `condition` distinguishes the findings of one rule. */
+/** Events of rules. The additional column `condition` distinguishes the events of one rule. */
 export const alertEvents = table<AlertEvent>("alert_events", {
   id: text(),
   alertId: text(),
@@ -52,7 +52,7 @@ const ejected = table<Awaited<ReturnType<AlertAdminStore["ejections"]>>[number]>
   since: time(),
 });
 
-/** Rules of alerts and their findings, for administration. */
+/** Rules of alerts and their events, for administration. */
 export function alertAdminStore(database: Database): AlertAdminStore {
   return {
     async create(rule, by) {
@@ -148,7 +148,7 @@ async function readEjected(database: Database): ReturnType<AlertAdminStore["ejec
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Delay after which a waiting message counts as not sent although it was due. */
+/** A message that still waits this long after it was due counts as undelivered. */
 const DUE_MS = 60_000;
 
 async function readUndelivered(

@@ -49,7 +49,7 @@ export function hashOf(previous: string, row: Row): string {
 
 /**
  * Compares every row with its hash and with the previous row, and the last row with the revision row. Somebody who can
- * write to the database can also compute a new chain, so the head should be compared with one that was kept elsewhere.
+ * write to the database can also compute a new chain. Compare the head with one that was stored elsewhere.
  */
 export async function verifyAudit(database: Database, knownHead?: string): Promise<AuditVerification> {
   return await database.readConsistently(async (sql) => {

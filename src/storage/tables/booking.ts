@@ -53,7 +53,7 @@ export async function bookInTransaction(
   return booked.length;
 }
 
-/** Compares entries for a fixed order, in which two transactions with the same entries cannot block each other. */
+/** Compares entries for a fixed order, so that two transactions with the same entries cannot deadlock. */
 export function byName(one: LedgerEntry, other: LedgerEntry): number {
   if (one.id !== other.id) return one.id < other.id ? -1 : 1;
   return one.kind < other.kind ? -1 : 1;
@@ -97,8 +97,8 @@ async function bookEntries(
 }
 
 /**
- * True when an entry adds to what its budget has spent in the running period. The time of the entry is this machine's
- * and periods begin by the store's clock, so the current difference of the clocks is added.
+ * True when an entry counts in the current period of its budget. The entry has the time of this machine, but periods
+ * begin by the store's clock, so the current difference of the clocks is added.
  */
 function countsIn({ period, periodStart, now }: LockedBudget, at: number): boolean {
   return countsInPeriod(period, periodStart, at + now - systemClock.now(), now);

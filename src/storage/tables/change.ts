@@ -20,7 +20,7 @@ interface AuditedChange {
 interface Effect {
   before: object | null;
   after: object | null;
-  /** The organization that the change concerns, given when neither row names it. */
+  /** The organization that the change concerns; given when neither row contains its id. */
   organizationId?: string | null;
 }
 
@@ -83,7 +83,7 @@ export async function currentRevision(database: Database): Promise<bigint> {
 
 /**
  * Returns the next revision and the hash of the last audit row. The lock of the revision row lasts until the
- * transaction ends, so revisions become visible in order and no two audit rows follow the same one.
+ * transaction ends. So revisions become visible in order, and no two audit rows have the same predecessor.
  */
 async function nextRevision(sql: Sql): Promise<{ revision: bigint; head: string | null }> {
   const rows = await sql<{ value: Integer; audit_head: string | null }[]>`

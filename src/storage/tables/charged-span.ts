@@ -6,7 +6,7 @@ import type { Sql } from "../database/sql.ts";
 /** The part of a filter that applies to the sums of the ledger. */
 type ChargeFilter = Pick<RequestFilter, "organizations" | "keyId" | "model" | "channel" | "from" | "to">;
 
-/** If a filter matches fewer charges than this, the time is narrowed down to days. */
+/** If a filter matches fewer charges than this, the time span is narrowed to days. */
 const FEW = 1_000;
 
 /**

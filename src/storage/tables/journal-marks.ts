@@ -9,7 +9,7 @@ export interface JournalMarks {
   /** Returns the marks of processes. Processes without a mark are missing from the result. */
   read(processIds: readonly string[]): Promise<Map<string, number>>;
   /**
-   * Records a posted batch. Does nothing when the previous batch is missing; `set` records both once that is posted.
+   * Records a posted batch. Does nothing when the previous batch is missing; after that is posted, `set` records both.
    */
   raise(processId: string, batch: number): Promise<void>;
   /** Records that all batches up to this one are posted. */

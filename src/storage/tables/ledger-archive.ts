@@ -122,7 +122,7 @@ async function writeMonth(
   });
 }
 
-/** Passes pages on, and says before each how many entries were passed on. */
+/** Yields the pages unchanged. Before each page, reports the number of entries in the earlier pages. */
 async function* counted(
   pages: AsyncIterable<LedgerEntry[]>,
   report: (done: number) => void,

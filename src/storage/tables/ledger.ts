@@ -12,20 +12,20 @@ import { usageSums } from "./usage-sums.ts";
 /** The ledger. Rows are only inserted, each exactly once. */
 export interface LedgerStore {
   /**
-   * Books entries in one transaction. New entries add to the `spent` of their budgets; charges also leave `held` and
-   * the process's leases (when the lease is gone, only `spent` changes). Posting the same entries again, in any order
-   * and grouping, changes nothing, so a failed attempt can be repeated as a whole. Returns the number of new entries.
+   * Books entries in one transaction. New entries add to the `spent` of their budgets. Charges are also subtracted from
+   * `held` and the process's leases, if these exist. Posting the same entries again, in any order and grouping, changes
+   * nothing, so a failed attempt can be repeated as a whole. Returns the number of new entries.
    */
   post(processId: string, entries: readonly LedgerEntry[]): Promise<number>;
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
   /**
-   * Returns a page of entries, newest first. Every page takes the same time, except when the filter names only a rare
+   * Returns a page of entries, newest first. Every page takes the same time, except when the filter selects only a rare
    * model.
    */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
   /** See `LedgerAdminStore`. */
   listPosted(page: PostedPage): Promise<LedgerEntry[]>;
-  /** Returns the position of the entry with an id; null when no such entry exists in these organizations, or in any. */
+  /** Returns the position of the entry with an id; null when these organizations, or all, have no such entry. */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** Returns the sum of all entries booked on a budget, over all its periods. */
   sumOfBudget(budget: string): Promise<Nanos>;

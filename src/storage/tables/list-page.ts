@@ -14,13 +14,13 @@ export function pageBelow(sql: Sql, { below, limit }: { below?: ListPosition; li
     ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
 }
 
-/** Returns a pattern for `LIKE … ESCAPE '!'` that matches texts containing this one. Compare in lower case. */
+/** Returns a pattern for `LIKE … ESCAPE '!'` that matches texts containing this one, both in lower case. */
 export function partOf(text: string): string {
   return `%${text.toLowerCase().replace(/[%_!]/g, "!$&")}%`;
 }
 
 /**
- * Returns a condition on the column `organization_id`. The statement before it must have a WHERE. Null stands for rows
+ * Returns a condition on the column `organization_id`. The statement before it must have a WHERE. Null selects the rows
  * of the installation, whose column is empty.
  */
 export function ofOrganizations(

@@ -72,7 +72,7 @@ export function memberStore(database: Database): MemberStore {
         const before = await find(sql, id);
         if (!before) return null;
         after = { ...before, ...definedFields(change(before, await countOwners(sql, id))) };
-        // Signing in changes none of the fields that people edit, so the version stays.
+        // Signing in changes none of the fields that people edit, so the version stays the same.
         if (isEdited(before, after)) after.version = Number(revision);
         await sql`UPDATE administrators SET ${sql(members.write(after))} WHERE id = ${id}`;
         if (endsSessions(before, after)) await sql`DELETE FROM sessions WHERE administrator_id = ${id}`;

@@ -91,8 +91,8 @@ export function requestStore(database: Database): RequestStore {
 }
 
 /**
- * Finds requests by the gateway's or the caller's id. A caller may choose another request's own id, so the owner comes
- * first.
+ * Finds requests by the gateway's or the caller's id. A caller may send the gateway's id of another request as its own,
+ * so the request with this gateway's id comes first.
  */
 async function selectByIds(
   sql: Sql,

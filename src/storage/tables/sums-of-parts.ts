@@ -37,13 +37,13 @@ export interface QueriedDatabase {
   sql: Sql;
 }
 
-/** The table whose rows are summed, and the columns by which and of which sums are made. */
+/** The table whose rows are summed, the columns that group the rows, and the columns that are summed. */
 interface Summed {
   table: "usage" | "traffic";
   /** Columns by which rows are grouped; `point` is the start of the span. `numbers` are the columns that are summed. */
   names: readonly string[];
   numbers: readonly string[];
-  /** SQL expressions for those names and numbers that are not columns. */
+  /** SQL expressions for those `names` and `numbers` that are not columns. */
   expressions?: Readonly<Record<string, string>>;
   /** Condition on the rows. */
   where?: string;

@@ -5,9 +5,7 @@ import { compareJournals, listQuarantined, readRefused } from "./journal-verific
 import type { LedgerDifference, LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/**
- * Maximum number of differences that the result names. `MAX_COUNTED` limits those that one check of bookings counts.
- */
+/** Maximum number of differences in the result. `MAX_COUNTED` limits those that one check of bookings counts. */
 const MAX_NAMED = 100;
 const MAX_COUNTED = 10_000;
 
@@ -15,9 +13,9 @@ const MAX_COUNTED = 10_000;
 export const ARCHIVED = "archived";
 
 /**
- * Compares on one consistent state of the database: what budgets have spent and hold with bookings and leases, bookings
- * with entries, and the journals of this machine with the ledger. Changes only the row that metrics are read from.
- * `journals` is the folder of all journals, null when there is none.
+ * Compares, in one consistent state of the database, the spent and held amounts of budgets with bookings and leases,
+ * bookings with entries, and the journals of this machine with the ledger. Writes only the row that metrics are read
+ * from. `journals` is the folder of all journals, null when there is none.
  */
 export async function verifyLedger(database: Database, journals: string | null): Promise<LedgerVerification> {
   const at = systemClock.now();

@@ -25,7 +25,7 @@ const deliveries = table<WebhookDelivery>("webhook_deliveries", {
   lastResult: nullable(text()),
 });
 
-/** Administration of webhooks. The audit records what was done, but no secret. */
+/** Administration of webhooks. The audit records each action, but no secret. */
 export function webhookStore(database: Database): WebhookStore {
   const { kind } = database;
   return {

@@ -6,11 +6,9 @@ import type { StorageReport } from "../report.ts";
 
 /** A thread that executes calls. Arguments and results are cloned. */
 export interface CalledThread<Argument, Result> {
-  /**
-   * Executes a call. Throws a `DependencyError` when the thread has ended or hangs, and when the call itself threw one.
-   */
+  /** Executes a call. Throws a `DependencyError` when the thread ends or hangs, or the call throws one. */
   call(argument: Argument): Promise<Result>;
-  /** Ends the thread once the running calls are done. */
+  /** Ends the thread after the running calls. */
   close(): Promise<void>;
 }
 
