@@ -4,17 +4,17 @@ const WHITE_SPACE = /[ \t\r\n]+/g;
 const ALPHABET = /^([A-Za-z0-9+/_-]*)(=*)$/;
 const HEADER = /^data:([^,;"\s]*)((?:;[^,;]*)*);base64,/i;
 
-/** The text is not base64. */
+/** Thrown for a text that is not base64. */
 export class Base64Error extends Error {
   override readonly name = "Base64Error";
 }
 
 /**
- * Decodes base64 as it arrives, in either alphabet, with or without padding. Ignores spaces and, when `skipsLineEnds`
- * is set, tabs and line ends. Throws a `Base64Error` for anything else.
+ * Decodes base64 as it arrives, in either alphabet, with or without padding. Ignores spaces and, with `skipsLineEnds`,
+ * tabs and line breaks. Throws a `Base64Error` for anything else.
  */
 export class Base64Decoder {
-  /** Characters that are not decoded yet: at most three of plain text, otherwise up to a batch. */
+  /** Characters that are not decoded yet: at most three when the text is plain, otherwise up to a batch. */
   readonly #input = Buffer.allocUnsafeSlow(BATCH_CHARACTERS);
   readonly #output = Buffer.allocUnsafeSlow((BATCH_CHARACTERS / 4) * 3);
   #used = 0;
@@ -24,7 +24,7 @@ export class Base64Decoder {
   readonly #sink: (bytes: Uint8Array) => void;
   readonly #skipsLineEnds: boolean;
 
-  /** The buffer is reused: `sink` must have used or copied the bytes when it returns. */
+  /** The bytes are valid only until `sink` returns, because the buffer is reused. */
   constructor(sink: (bytes: Uint8Array) => void, skipsLineEnds: boolean) {
     this.#sink = sink;
     this.#skipsLineEnds = skipsLineEnds;
@@ -39,7 +39,7 @@ export class Base64Decoder {
     this.#keep(text, from, BATCH_CHARACTERS);
   }
 
-  /** Decodes the remaining characters and checks length and padding. */
+  /** Decodes the remaining characters. Checks length and padding. */
   finish(): void {
     if (this.#used > 0) this.#decodeOther();
     const rest = this.#padding > 0 ? this.#tail : this.#input.toString("latin1", 0, this.#used);
@@ -48,7 +48,7 @@ export class Base64Decoder {
     if (rest !== "") this.#sink(Buffer.from(rest, "base64"));
   }
 
-  /** Decodes the next characters, without a copy when they are plain; returns the number of characters it took. */
+  /** Decodes the next characters; plain ones without a copy. Returns the number of characters that it used. */
   #decodeBatch(text: Buffer, from: number): number {
     const whole = Math.min(BATCH_CHARACTERS, (text.byteLength - from) & ~3);
     if (this.#decodePlain(text, from, from + whole)) return whole;
@@ -57,7 +57,7 @@ export class Base64Decoder {
     return taken;
   }
 
-  /** Adds characters to the remaining ones and decodes each group of four; returns the number of characters it took. */
+  /** Adds characters to the remaining ones and decodes each group of four. Returns the number that it used. */
   #complete(text: Buffer, from: number): number {
     let taken = 0;
     while (this.#used > 0 && from + taken < text.byteLength) {
@@ -69,7 +69,7 @@ export class Base64Decoder {
     return taken;
   }
 
-  /** Keeps characters for later, until `max` are kept; returns the number of characters it took. */
+  /** Stores characters for later, until `max` are stored. Returns the number that it used. */
   #keep(text: Buffer, from: number, max: number): number {
     const taken = text.copy(this.#input, this.#used, from, from + max - this.#used);
     this.#used += taken;
@@ -88,7 +88,7 @@ export class Base64Decoder {
   }
 
   /**
-   * Decodes with the native decoder, which ignores spaces and line ends. Returns the number of bytes written, or -1
+   * Decodes with the native decoder, which ignores spaces and line breaks. Returns the number of bytes written, or -1
    * when the decoder refuses the text.
    */
   #decodeStrictly(text: string): number {
@@ -119,7 +119,7 @@ export class Base64Decoder {
   }
 }
 
-/** Decodes a complete text as `Base64Decoder` does, ignoring white space; returns null when it is not base64. */
+/** Decodes a complete text like `Base64Decoder`, ignoring white space. Returns null when the text is not base64. */
 export function decodeBase64(text: string): Buffer | null {
   const pieces: Uint8Array[] = [];
   const decoder = new Base64Decoder((bytes) => pieces.push(Uint8Array.from(bytes)), true);
@@ -133,7 +133,7 @@ export function decodeBase64(text: string): Buffer | null {
   return Buffer.concat(pieces);
 }
 
-/** True when a text claims to be a `data:` URL, well-formed or not. */
+/** True when a text begins like a `data:` URL, even if the rest is malformed. */
 export function isDataUrl(text: string): boolean {
   return /^data:/i.test(text);
 }

@@ -1,10 +1,10 @@
-/** A stream of bytes that has one reader and is read once. A `ReadableStream` of bytes is a `ByteStream`. */
+/** A stream of bytes that is read once, by one reader. A `ReadableStream` of bytes satisfies this interface. */
 export interface ByteStream extends AsyncIterable<Uint8Array<ArrayBuffer>> {
   getReader(): ByteReader & { cancel(): Promise<void> };
   cancel(): Promise<void>;
 }
 
-/** `read` returns the next bytes. It rejects when the stream breaks off, and takes one call at a time. */
+/** `read` returns the next bytes and rejects when the stream breaks off. Only one call may run at a time. */
 export interface ByteReader {
   read(): Promise<ReadResult>;
 }

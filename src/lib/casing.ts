@@ -9,8 +9,8 @@ export function snakeCase(name: string): string {
 }
 
 /**
- * Returns a name without case, by the simple folding of Unicode: the long s and the Kelvin sign become letters of
- * ASCII.
+ * Returns a name in lower case. Characters that Unicode's simple case folding maps to ASCII become ASCII letters: the
+ * long s and the Kelvin sign.
  */
 export function foldCase(name: string): string {
   return name.toLowerCase().replaceAll("\u017f", "s");

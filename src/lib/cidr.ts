@@ -36,8 +36,8 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * Returns the network that one client controls: the address itself for IPv4, the first 64 bits for IPv6. Pass 48 bits
- * for the largest network that a site usually has.
+ * Returns the network that one client controls: for IPv4 the address itself, for IPv6 its first 64 bits. Pass 48 for
+ * the largest network that one site usually has.
  */
 export function networkOf(address: string, bits: 48 | 64 = 64): string {
   const plain = plainAddress(address);

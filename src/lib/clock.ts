@@ -1,8 +1,8 @@
-/** Time as an argument, so that tests can move it. */
+/** The time, passed as an argument, so that tests can control it. */
 export interface Clock {
-  /** Wall clock in Unix milliseconds. It may jump, so use it only for times that people or vendors see. */
+  /** Unix milliseconds of the wall clock. They may jump, so use them only for times that people or vendors see. */
   now(): number;
-  /** Milliseconds that never go back. For durations, leases and limits. */
+  /** Milliseconds that never decrease. Use them for durations, leases and limits. */
   monotonic(): number;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Slots of the wheel of deadlines; each tick processes one slot. A deadline further away stays in its slot for another
- * turn.
+ * Number of slots. Each tick processes the next slot, and the last slot is followed by the first. A deadline that is
+ * further away stays in its slot for another round.
  */
 const SLOTS = 1024;
 
 /**
- * Many deadlines on one coarse timer, for limits of seconds on the request path: a deadline fires up to a tick late
- * and costs almost nothing to set or clear, unlike a timer and an abort listener for each call. A tick checks the
- * deadlines of its slot, and all deadlines with a signal.
+ * Runs many deadlines on one coarse timer. It is for limits of seconds on the request path. A deadline fires up to a
+ * tick late, but setting and clearing it cost almost nothing; a timer and an abort listener for each call would cost
+ * more. Each tick checks the deadlines of one slot, and all deadlines with a signal.
  */
 export class DeadlineTimer {
   readonly #slots: readonly Deadline[][] = Array.from({ length: SLOTS }, () => []);
@@ -22,7 +22,7 @@ export class DeadlineTimer {
     this.#tickMs = tickMs;
   }
 
-  /** Calls `expire` once after `afterMs`, or within a tick of the signal's abort, unless cleared before. */
+  /** Calls `expire` once: after `afterMs`, or within a tick of the signal's abort. `clear` prevents the call. */
   set(afterMs: number, expire: () => void, signal: AbortSignal | null = null): Deadline {
     const now = performance.now();
     if (this.#pending++ === 0) this.#start(now);
@@ -34,7 +34,7 @@ export class DeadlineTimer {
     return deadline;
   }
 
-  /** Clears a deadline. Has no effect when it has fired or was cleared. */
+  /** Clears a deadline. Has no effect on a deadline that has fired or was cleared. */
   clear(deadline: Deadline): void {
     const { list, index } = deadline;
     const last = list.at(-1);
@@ -46,7 +46,7 @@ export class DeadlineTimer {
     this.unwatch(deadline);
   }
 
-  /** Stops watching the deadline's signal; the caller watches it instead. */
+  /** Stops watching the deadline's signal. The caller must watch it from now on. */
   unwatch(deadline: Deadline): void {
     const { watchIndex } = deadline;
     const last = this.#watched.at(-1);
@@ -69,7 +69,7 @@ export class DeadlineTimer {
     for (let tick = first; tick <= this.#tickNumber; tick++)
       for (const deadline of this.#slotOf(tick)) if (deadline.at <= now) due.push(deadline);
     for (const deadline of due) {
-      // Another deadline's `expire` may have cleared this one; an aborted deadline may also be due in this tick.
+      // Another deadline's `expire` may have cleared this one. An aborted deadline may also be due in this tick.
       if (deadline.list[deadline.index] !== deadline) continue;
       this.clear(deadline);
       deadline.expire();
@@ -94,9 +94,7 @@ export interface Deadline {
   readonly at: number;
   readonly expire: () => void;
   readonly signal: AbortSignal | null;
-  /**
-   * The list that holds the deadline. It is unordered: the last deadline of the list takes the place of a cleared one.
-   */
+  /** The list that contains the deadline. It is unordered: the last deadline takes the place of a cleared one. */
   readonly list: Deadline[];
   index: number;
   watchIndex: number;

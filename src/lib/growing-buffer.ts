@@ -2,8 +2,8 @@ const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 4 * 1024;
 
 /**
- * Collects bytes that come in pieces in one buffer, which doubles when it is full. A list of one-byte pieces would
- * take over a hundred bytes for each.
+ * Collects bytes in one buffer, which doubles when it is full. A list of one-byte pieces would take over a hundred
+ * bytes for each piece.
  */
 export class GrowingBuffer {
   #buffer = NOTHING;
@@ -19,13 +19,13 @@ export class GrowingBuffer {
     this.#length += piece.length;
   }
 
-  /** Appends a few bytes of another buffer, for which a view would cost more than the copy. */
+  /** Appends a few bytes of another buffer. For so few, making a view would cost more than copying them. */
   appendShort(bytes: Uint8Array, from: number, to: number): void {
     this.#makeSpace(to - from);
     for (let at = from; at < to; at += 1) this.#buffer[this.#length++] = bytes[at] ?? 0;
   }
 
-  /** Returns all bytes; the caller owns them from now on. */
+  /** Returns all bytes. From now on they belong to the caller. */
   take(): Buffer<ArrayBuffer> {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = NOTHING;

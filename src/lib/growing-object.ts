@@ -7,7 +7,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Detects when the text of a JSON object that comes in pieces is complete, in time linear in the text. */
+/** Detects when a JSON object that comes in pieces is complete. The time is linear in the length of the text. */
 export class GrowingObject {
   text = "";
   #depth = 0;
@@ -15,7 +15,7 @@ export class GrowingObject {
   #isEscaped = false;
   #isClosed = false;
 
-  /** Returns true once, for the piece that completes the object. A text that is no object never becomes one. */
+  /** Returns true once, for the piece that completes the object; never for a text that is not an object. */
   add(piece: string): boolean {
     this.text += piece;
     if (this.#isClosed) return false;

@@ -1,4 +1,4 @@
-/** Makes a new identifier, unique and sorted by creation time: `req_0193…` (UUID version 7 without dashes). */
+/** Makes a unique identifier, such as `req_0193…` (UUID version 7 without dashes). They sort by creation time. */
 export function newId(
   prefix:
     | "req"

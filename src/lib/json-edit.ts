@@ -1,14 +1,14 @@
 import { type JsonSpan, scanArray, scanObject, splice } from "./json.ts";
 
 /**
- * Receives the text of a member's value, undefined when the member is absent, and returns the new text. Returns
- * undefined to leave the member unchanged.
+ * Returns the new text of a member's value, or undefined to leave the member unchanged. The argument is the present
+ * text; undefined when the member is absent.
  */
 export type MemberEdit = (value: string | undefined) => string | undefined;
 
 /**
- * Edits members of an object in its text; every other character stays. Inserts an absent member before all others. The
- * text must be an object that `JSON.parse` accepts. Of a repeated name the last value is edited.
+ * Edits members of an object in its text; every other character stays. An absent member is inserted before all others.
+ * If a name is repeated, the last value is edited. The text must be an object that `JSON.parse` accepts.
  */
 export function editMembers(text: string, edits: Readonly<Record<string, MemberEdit>>): string {
   const names = Object.keys(edits);
@@ -32,15 +32,15 @@ export function editMembers(text: string, edits: Readonly<Record<string, MemberE
 
 const MAX_REPEATED = 8;
 
-/** Removes a member of an object from its text, with its comma; every other character stays. */
+/** Removes a member of an object, together with its comma, from the object's text. Every other character stays. */
 export function removeMember(text: string, name: string): string {
   return removeMembers(text, [name]);
 }
 
-/** Removes several members of an object from its text, with their commas. */
+/** Removes several members of an object, together with their commas, from the object's text. */
 export function removeMembers(text: string, names: readonly string[]): string {
   let rest = text;
-  // Each pass removes one occurrence of each name. Further repetitions of a name stay in the text.
+  // Each pass removes one occurrence of each name. After the last pass, further repetitions of a name stay.
   for (let passes = 0; passes < MAX_REPEATED; passes += 1) {
     const members = scanObject(rest, names).members.filter((member) => member !== undefined);
     if (members.length === 0) break;
@@ -54,7 +54,7 @@ export function removeMembers(text: string, names: readonly string[]): string {
 function withoutSpan(text: string, member: JsonSpan): string {
   const after = /^\s*,/.exec(text.slice(member.end))?.[0].length;
   const end = member.end + (after ?? 0);
-  // No comma follows the last member, so the comma before it is removed, if there is one.
+  // The last member has no comma after it, so the comma before it is removed, if there is one.
   const start = after === undefined ? text.slice(0, member.start).replace(/,\s*$/, "").length : member.start;
   return text.slice(0, start) + text.slice(end);
 }
@@ -65,26 +65,26 @@ export function editItems(text: string, edit: (item: string) => string): string 
   return splice(text, edits);
 }
 
-/** JSON text that `writeJson` writes unchanged inside of a value. */
+/** A JSON text that `writeJson` writes unchanged as a part of a value. */
 export class RawJson {
   constructor(readonly text: string) {}
 
-  /** Called by `JSON.stringify`, in the order in which it writes. */
+  /** `JSON.stringify` calls this in the order in which it writes the values. */
   toJSON(): string {
     texts.push(this.text);
     return MARK;
   }
 }
 
-/** The mark is random and never leaves the process, so no text can contain it. */
+/** The mark is random and never leaves the process, so no other text can contain it. */
 const MARK = crypto.randomUUID();
 const QUOTED_MARK = JSON.stringify(MARK);
-/** The raw texts of the value that is being written. Writing is synchronous, so there is one such value. */
+/** The raw texts of the value that is being written. Writing is synchronous, so there is only one such value. */
 const texts: string[] = [];
 
 /**
- * Writes the same text as `JSON.stringify`, except that each `RawJson` in the value is written unchanged. This keeps
- * large numbers, escapes and the order of members.
+ * Writes the same text as `JSON.stringify`, but writes each `RawJson` in the value unchanged. The `RawJson` thereby
+ * keeps large numbers, escapes and the order of its members.
  */
 export function writeJson(value: unknown): string {
   texts.length = 0;

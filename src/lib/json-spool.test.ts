@@ -22,7 +22,7 @@ async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Reads a body and puts the spooled strings back, so that the result compares with `JSON.parse`. */
+/** Reads a body and puts the spooled strings back, so that the result can be compared with that of `JSON.parse`. */
 async function read(
   body: string | Uint8Array,
   options: Partial<JsonSpoolOptions> = {},
@@ -199,8 +199,7 @@ describe("limits", () => {
     for (const body of worst) {
       await using spool = createSpool(directory);
       const bytes = Buffer.from(body);
-      // The measurement excludes the copying of the body and the reading back of the value, which are the test's own
-      // work.
+      // The test itself copies the body and reads the value back. The measurement excludes both.
       const watch = watchLoop();
       await readSpooledJson(inOne(bytes), spool);
       await Bun.sleep(2);
@@ -295,7 +294,7 @@ function attempt(work: () => unknown): { value: unknown } | null {
 }
 
 /**
- * Measures stalls of the event loop by the processor time of this process, because on a busy machine wall-clock time
+ * Measures how long the event loop is blocked, in processor time of this process: on a busy machine, wall-clock time
  * includes waiting for the processor.
  */
 function watchLoop(): { longestStallMs(): number } {

@@ -22,13 +22,13 @@ const DEFAULTS: JsonSpoolOptions = {
   maxDepth: 128,
 };
 
-// This reader is our own because streaming parsers from packages make a value of every token. An edit carries up to
-// 800 MiB of base64, which this one decodes at the speed of the native decoder in constant memory.
+// No package is used, because streaming parsers make a value of every token. An edit has up to 800 MiB of base64; this
+// reader decodes it in constant memory, as fast as the native decoder.
 
 /**
- * Reads a JSON body of any size in constant memory. Strings over 64 KiB become `SpooledString`s on disk, and are
+ * Reads a JSON body of any size in constant memory. Strings over 64 KiB become `SpooledString`s on disk; they are
  * decoded when `decode` returns true for their path. Detaches the chunks of the body, so the caller cannot read them
- * afterwards. Accepts what `JSON.parse` accepts, except for repeated top-level keys, within the limits. Throws a
+ * afterwards. Accepts what `JSON.parse` accepts, within the limits and without repeated top-level keys. Throws a
  * `JsonSpoolError` otherwise.
  */
 export async function readSpooledJson(
@@ -63,7 +63,7 @@ function parseSkeleton(skeleton: Buffer): StreamedJson {
   }
 }
 
-/** Replaces placeholders by their strings. The scanner bounds the depth, so recursion is safe. */
+/** Replaces placeholders by their strings. The scanner limits the depth, so recursion is safe. */
 function putStrings(
   value: StreamedJson,
   placeholder: string,
@@ -75,7 +75,7 @@ function putStrings(
   if (typeof value !== "object" || value === null || value instanceof SpooledString) return value;
   for (const [key, item] of Object.entries(value)) {
     const put = putStrings(item, placeholder, strings);
-    // A plain assignment to a key named `__proto__` would change the prototype instead.
+    // For a key named `__proto__`, a plain assignment would change the prototype.
     if (put !== item)
       Object.defineProperty(value, key, { value: put, enumerable: true, configurable: true, writable: true });
   }

@@ -1,4 +1,4 @@
-// Positions of members in the text of a JSON object, so that one value can be replaced without changing another byte.
+// Finds members in the text of a JSON object, so that one value can be replaced without changing another byte.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -10,7 +10,7 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** A range of a text, end exclusive. */
+/** A range of a text. `end` is exclusive. */
 export interface JsonSpan {
   start: number;
   end: number;
@@ -21,7 +21,7 @@ interface ObjectScan {
   spans: (JsonSpan | undefined)[];
   /** Positions of these members with their names. */
   members: (JsonSpan | undefined)[];
-  /** Number of members, repeated names counted each time. */
+  /** Number of members. Each repetition of a name is counted. */
   count: number;
   /** Number of levels of objects and arrays, including the outermost. */
   depth: number;
@@ -33,34 +33,34 @@ interface ObjectScan {
 export interface JsonBounds {
   /** Number of levels of objects and arrays, including the outermost. */
   depth: number;
-  /** Number of values, counted by commas, opening brackets and strings. */
+  /** Number of values. They are counted by commas, opening brackets and strings. */
   values: number;
   /**
-   * The number of values that a string counts as, besides its comma: in a text with few strings, a string costs as much
-   * time as seven numbers.
+   * Number of values that one string counts as, in addition to its comma. In a text with few strings, a string takes as
+   * much time as seven numbers.
    */
   perString: number;
-  /** Number of names of members. A name costs about a microsecond, many times as much as a value. */
+  /** Number of member names. A name takes about a microsecond, many times as long as a value. */
   names: number;
   /**
-   * Number of backslashes in strings. A million of them take about 15 ms, as much as twenty million other characters.
+   * Number of backslashes in strings. A million of them take about 15 ms, as long as twenty million other characters.
    */
   escapes: number;
   /** Number of characters outside of strings, including white space. Eight million of them take about 20 ms. */
   unquoted: number;
-  /** Names that count neither as names nor as values. */
+  /** Names that are not counted, neither as names nor as values. */
   freeNames?: ReadonlySet<string>;
 }
 
 export type JsonBound = "depth" | "values" | "names" | "escapes" | "unquoted";
 
-/** Returns the bound that a text exceeds, or null. Fast even when parsing would take seconds. */
+/** Returns the bound that a text exceeds, or null. It is fast even for a text whose parsing would take seconds. */
 export function exceededBound(text: string, bounds: JsonBounds): JsonBound | null {
   if (hasMoreEscapes(text, bounds.escapes)) return "escapes";
   const { perString } = bounds;
   let depth = 0;
   let values = 0;
-  /** Start of the last string that was found. */
+  /** Start of the string that was found last. */
   let start = 0;
   let end = 0;
   let names = 0;
@@ -86,7 +86,7 @@ export function exceededBound(text: string, bounds: JsonBounds): JsonBound | nul
   return null;
 }
 
-/** Counts only in long texts: each escape has at least two characters. */
+/** Counts only in long texts, because each escape has at least two characters. */
 function hasMoreEscapes(text: string, most: number): boolean {
   if (text.length <= 2 * most) return false;
   let escapes = 0;
@@ -95,7 +95,7 @@ function hasMoreEscapes(text: string, most: number): boolean {
   return false;
 }
 
-/** True for a JSON object, not an array and not null. */
+/** True for a JSON object; false for arrays and null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -108,8 +108,8 @@ export function textOf(value: unknown): string {
 const absent = (): undefined => undefined;
 
 /**
- * Finds members of an object. The text must be an object that `JSON.parse` accepts. Of a repeated name the last value
- * counts, as in `JSON.parse`.
+ * Finds members of an object. The text must be an object that `JSON.parse` accepts. If a name is repeated, the last
+ * value is found, as in `JSON.parse`.
  */
 export function scanObject(text: string, names: readonly string[]): ObjectScan {
   const spans: (JsonSpan | undefined)[] = names.map(absent);
@@ -179,12 +179,12 @@ export function scanArray(text: string): JsonSpan[] {
 }
 
 /**
- * Returns the positions of objects that are values of members with one of these names, at any depth. Does not look
- * inside of an object that it has found.
+ * Returns the positions of objects that are values of members with one of these names, at any depth. Does not search
+ * inside an object that it has found.
  */
 export function findObjects(text: string, names: ReadonlySet<string>): JsonSpan[] {
   const found: JsonSpan[] = [];
-  /** Start of the last string that was found. */
+  /** Start of the string that was found last. */
   let start = 0;
   let end = 0;
   for (let at = 0; at < text.length; at++) {
@@ -215,7 +215,7 @@ function endOfObject(text: string, from: number): number {
   return text.length;
 }
 
-/** True when the object names a member twice. */
+/** True when the object contains a name more than once. */
 export function hasRepeatedName(scan: ObjectScan, parsed: Record<string, unknown>): boolean {
   return Object.keys(parsed).length !== scan.count;
 }
@@ -231,7 +231,7 @@ export function splice(text: string, edits: readonly { span: JsonSpan; text: str
   return spliced + text.slice(from);
 }
 
-/** Returns the index of the quote that ends the string whose first character is at `from`. */
+/** Returns the index of the closing quote. `from` is the position of the string's first character. */
 function endOfString(text: string, from: number): number {
   let quote = from;
   for (;;) {
@@ -258,21 +258,21 @@ function trimmed(text: string, from: number, to: number): JsonSpan {
 }
 
 /**
- * Returns a table's own value for a name from outside, or undefined. A plain look-up of names such as `constructor`
- * and `__proto__` would find inherited members.
+ * Returns the value that a table itself has for an untrusted name, or undefined. A plain access with names such as
+ * `constructor` or `__proto__` would return inherited members.
  */
 export function ownValue<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** `Object.entries` with the type of the keys, for a record that has no other keys. */
+/** Like `Object.entries`, but with typed keys. The record must have no other keys. */
 export function entriesOf<Key extends string, Value>(
   record: Readonly<Partial<Record<Key, Value>>>,
 ): [Key, Value][] {
   return Object.entries(record) as [Key, Value][];
 }
 
-/** Returns a record with the value that `valueOf` makes for each key. */
+/** Returns a record that has, for each key, the value that `valueOf` returns. */
 export function recordFrom<Key extends string, Value>(
   keys: readonly Key[],
   valueOf: (key: Key) => Value,
@@ -280,7 +280,7 @@ export function recordFrom<Key extends string, Value>(
   return Object.fromEntries(keys.map((key) => [key, valueOf(key)])) as Record<Key, Value>;
 }
 
-/** True for a name that a table has as its own. */
+/** True for a name that the table itself has. */
 export function isKeyOf<Key extends string>(
   table: Readonly<Record<Key, unknown>>,
   name: string,

@@ -25,8 +25,8 @@ export function formatNanos(nanos: Nanos): string {
 }
 
 /**
- * Writes millionths of a nano-unit exactly, with up to fifteen decimals. Use `formatNanos` for amounts that were
- * rounded to nano-units.
+ * Writes millionths of a nano-unit exactly, with up to fifteen decimals. Use `formatNanos` for amounts already rounded
+ * to nano-units.
  */
 export function formatMillionths(millionths: bigint): string {
   const rest = (millionths % 1_000_000n)
@@ -37,7 +37,7 @@ export function formatMillionths(millionths: bigint): string {
   return rest === "" ? whole : `${whole.padEnd(whole.indexOf(".") + 10, "0")}${rest}`;
 }
 
-/** Divides and rounds half up. Both arguments are non-negative. */
+/** Divides and rounds half up. Both arguments must not be negative. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   return (numerator * 2n + denominator) / (denominator * 2n);
 }

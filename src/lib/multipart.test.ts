@@ -21,7 +21,7 @@ async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator
   }
 }
 
-/** Reads a form; turns blobs and long texts into their bytes, because the spool removes its files. */
+/** Reads a form. Replaces blobs and long texts by their bytes, because the spool removes its files. */
 async function read(
   body: string | Uint8Array,
   options: Partial<MultipartOptions> = {},

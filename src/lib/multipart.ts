@@ -7,8 +7,8 @@ import { MultipartSource } from "./multipart/source.ts";
 export { MultipartError } from "./multipart/error.ts";
 
 /**
- * One part of a form. A text value over 64 KiB is on disk, as decoded bytes when `decode` returned true and the text
- * is base64.
+ * One part of a form. A text value over 64 KiB is on disk. It is decoded if `decode` returned true and the text is
+ * base64.
  */
 export type MultipartPart =
   | { kind: "text"; name: string; value: string | SpooledString }
@@ -16,7 +16,7 @@ export type MultipartPart =
   | { kind: "skipped"; name: string };
 
 export interface MultipartOptions {
-  /** Returns true when the field is read. The content of other fields is skipped at any size. */
+  /** Returns true for a field to read. The content of other fields is skipped, whatever its size. */
   reads(name: string): boolean;
   /** Returns true when a long text value of this field is an image, to be decoded from a `data:` URL or base64. */
   decode(name: string): boolean;
@@ -24,7 +24,7 @@ export interface MultipartOptions {
   maxFileBytes: number;
   /** Maximum size of a text value that is kept in memory as text. */
   maxTextBytes: number;
-  /** Maximum size of all text values in memory together. */
+  /** Maximum size of all text values that are kept in memory, together. */
   maxTextTotalBytes: number;
   maxFields: number;
   maxFiles: number;
@@ -45,12 +45,12 @@ const DEFAULTS: MultipartOptions = {
 };
 const TEXT_IN_MEMORY_BYTES = 64 * 1024;
 
-// This reader is our own for speed and strictness: it reads 900 to 950 MB/s where busboy reads 210 to 230, and it
-// refuses forms that two parsers could read differently.
+// No package is used, for speed and strictness: this reader reads 900 to 950 MB/s, busboy 210 to 230. It also refuses
+// forms that two parsers could read differently.
 
 /**
- * Reads a `multipart/form-data` body in constant memory and detaches its chunks: files go to disk while they arrive,
- * parts keep their order. Throws a `MultipartError` when the body is malformed, cut short or beyond a limit.
+ * Reads a `multipart/form-data` body in constant memory and detaches its chunks. Files are written to disk while they
+ * arrive; parts stay in order. Throws a `MultipartError` when the body is malformed, incomplete or over a limit.
  */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,

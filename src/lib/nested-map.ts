@@ -1,6 +1,6 @@
 /**
- * A map whose keys consist of several strings; each string has a level of its own. A look-up costs a fraction of
- * joining the strings, because strings that stay in memory keep their hash. All keys of a map have the same length.
+ * A map whose keys are lists of strings. It has one level of maps for each string of a key. An access costs a fraction
+ * of joining the strings, because strings that stay in memory keep their hash. All keys of a map have the same length.
  */
 export class NestedMap<Value> {
   readonly #root: Level<Value> = new Map();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { NetworkGuard } from "./network-guard.ts";
 
 const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
-/** Addresses as a number, in IPv6 form, by NAT64 and by 6to4, which all lead to 169.254.169.254. */
+/** Forms of the address 169.254.169.254: as a number, as IPv6, by NAT64 and by 6to4. */
 const METADATA = [
   "169.254.169.254",
   "[::ffff:169.254.169.254]",

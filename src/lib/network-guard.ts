@@ -4,8 +4,8 @@ import { parseAddressList, type AddressList } from "./cidr.ts";
 import { embeddedIpv4, isPublicAddress } from "./safe-fetch/address.ts";
 
 /**
- * Link-local addresses and addresses of cloud metadata services, from which a program can read the machine's
- * credentials. They are never allowed.
+ * Link-local addresses and addresses of cloud metadata services. From these a program can read the machine's
+ * credentials, so they are never allowed.
  */
 const NEVER = parseAddressList([
   "169.254.0.0/16",
@@ -17,10 +17,10 @@ const NEVER = parseAddressList([
   "fd20:ce::254/128",
 ]);
 
-/** Returns all addresses of a name; rejects when there are none. */
+/** Returns all addresses of a name. Rejects when there are none. */
 type Lookup = (name: string) => Promise<readonly string[]>;
 
-/** An address was not allowed, so nothing was dialled. */
+/** Thrown when an address is not allowed. No connection was made. */
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
   readonly code = "AddressRefused";
@@ -30,11 +30,11 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Allows the public internet and the configured networks, but never link-local and metadata addresses. Callers must
- * connect to a checked address and not to the name, because the name may lead elsewhere afterwards (DNS rebinding).
+ * Allows the public internet and the configured networks, but never link-local or metadata addresses. Callers must
+ * connect to a checked address and not to the name: the name may later resolve to another one (DNS rebinding).
  */
 export class NetworkGuard {
-  /** Guards with equal names allow the same addresses. */
+  /** Equal names mean that the same addresses are allowed. */
   readonly name: string;
   readonly #networks: AddressList;
   readonly #lookup: Lookup;
@@ -48,7 +48,7 @@ export class NetworkGuard {
 
   /**
    * Returns all addresses of a host, IPv4 first. The host is a name, or an address with or without brackets. Throws
-   * `AddressRefused` when one of them is not allowed, and every error of the resolver.
+   * `AddressRefused` when one of the addresses is not allowed. Errors of the resolver are thrown unchanged.
    */
   async addressesOf(hostname: string): Promise<readonly string[]> {
     const host = hostname.replace(/^\[(.*)\]$/, "$1");
@@ -65,7 +65,7 @@ export class NetworkGuard {
   }
 }
 
-/** Uses the system's resolver, so that hosts are found as by every other program of this machine. */
+/** Uses the system's resolver, so that names resolve as in every other program on this machine. */
 async function lookupAll(name: string): Promise<string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }

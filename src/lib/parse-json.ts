@@ -1,7 +1,7 @@
 import { exceededBound, type JsonBound, type JsonBounds, findObjects, scanObject, splice } from "./json.ts";
 
 /**
- * Bounds on JSON from outside, so that parsing and processing never block the event loop for long. They bound levels of
+ * Bounds on untrusted JSON, so that parsing and processing it never block the event loop for long. They limit levels of
  * objects and arrays, values, names of members, escapes (the longest prompts have about a million), and characters
  * outside of strings.
  */
@@ -14,7 +14,7 @@ export const JSON_BOUNDS = {
   unquoted: 8_000_000,
 } satisfies JsonBounds;
 
-/** The text has more than the bounds allow. */
+/** Thrown for a text that exceeds one of the bounds. */
 export class JsonBoundError extends Error {
   override readonly name = "JsonBoundError";
   constructor(bound: JsonBound) {
@@ -35,14 +35,14 @@ const WORDS: Readonly<Record<JsonBound, string>> = {
   unquoted: "characters outside of strings",
 };
 
-/** Parses JSON from outside. Throws a `JsonBoundError` before parsing would take long, and every error of `parse`. */
+/** Parses untrusted JSON. Throws a `JsonBoundError` if parsing would take long, and every error of `parse`. */
 export function parseBounded(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   const exceeded = isPlain(text) ? null : exceededBound(text, REPLY_BOUNDS);
   if (exceeded) throw new JsonBoundError(exceeded);
   return parse(text);
 }
 
-/** True for nearly every text: one that is too short for many values and has too few brackets for many levels. */
+/** True for nearly every text: it is too short for many values and has too few brackets for many levels. */
 function isPlain(text: string): boolean {
   if (text.length <= 2 * JSON_BOUNDS.depth) return true;
   if (text.length > SHORT_CHARACTERS) return false;
@@ -54,11 +54,11 @@ function isPlain(text: string): boolean {
 }
 
 const OPENING = ["{", "["] as const;
-/** A shorter text cannot exceed the bound on names, because each name takes at least four characters. */
+/** A shorter text cannot exceed the bound on names, because each name needs at least four characters. */
 const SHORT_CHARACTERS = 4 * JSON_BOUNDS.names;
 
 /**
- * Log probabilities have four names and two strings for each of twenty candidates of a token. No code reads these
+ * Log probabilities have four names and two strings for each of up to twenty candidates per token. No code reads these
  * members, so they do not count.
  */
 const REPLY_BOUNDS: JsonBounds = {
@@ -68,8 +68,8 @@ const REPLY_BOUNDS: JsonBounds = {
 };
 
 /**
- * The runtime has `JSON.rawJSON` and the source text of values, but its types do not yet (ECMAScript, "JSON.parse
- * source text access").
+ * The runtime has `JSON.rawJSON` and passes the source text of values to a reviver, but its types do not declare them
+ * (ECMAScript, "JSON.parse source text access").
  */
 const { parse, rawJSON } = JSON as unknown as {
   parse(
@@ -82,13 +82,13 @@ const { parse, rawJSON } = JSON as unknown as {
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * Matches a number whose text may change when it is read as a double: many digits, a tiny value, an exponent,
- * unnecessary zeros, or negative zero.
+ * Matches a number whose text may change when it is read as a double: one with many digits, a tiny value, an exponent
+ * or unnecessary zeros, and negative zero.
  */
 const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d|\.\d*0(?!\d)|0\.0{6}|-0(?![.\d])/;
 
 /**
- * Parses JSON so that `JSON.stringify` writes every number as it was: a number that would change becomes an opaque
+ * Parses JSON so that `JSON.stringify` writes every number unchanged: a number that would change becomes an opaque
  * object with its text. Use it for values that are only passed on. Throws when `JSON.parse` does.
  */
 export function parseExactly(text: string): unknown {
@@ -99,8 +99,8 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * Parses JSON that `JSON.parse` accepts. Each object under a member of these names becomes `{ text }`, in which every
- * number and every space stays as it was.
+ * Parses JSON that `JSON.parse` accepts. An object that is the value of a member with one of these names becomes `{
+ * text }`, where `text` is the object's unchanged text.
  */
 export function parseAroundObjects(text: string, names: ReadonlySet<string>): unknown {
   const edits = findObjects(text, names).map((span) => ({
@@ -111,8 +111,8 @@ export function parseAroundObjects(text: string, names: ReadonlySet<string>): un
 }
 
 /**
- * Returns a member of an object for passing on, in which every number is written as in the text. `text` is the object's
- * text, `parsed` the result of `JSON.parse` for it.
+ * Returns a member of an object, to be passed on. Its numbers are written as in the text. `text` is the text of the
+ * object, `parsed` the result of `JSON.parse` for it.
  */
 export function exactMember(text: string, parsed: Readonly<Record<string, unknown>>, name: string): unknown {
   if (parsed[name] === undefined || !LONG_NUMBER.test(text)) return parsed[name];

@@ -1,18 +1,18 @@
-/** True for a pattern, which covers every key with its beginning: `openai/*`. */
+/** True for a pattern such as `openai/*`, which matches every key with the same beginning. */
 export function isPattern(key: string): boolean {
   return key.endsWith("*");
 }
 
 /**
- * Yields the patterns that could cover a key, the longest first, each with the rest of the key after the pattern's
- * beginning.
+ * Yields the patterns that could match a key, the longest first. With each it yields the rest of the key after the
+ * pattern's beginning.
  */
 function* coveringPatterns(key: string): Generator<[pattern: string, rest: string]> {
   for (let length = key.length; length > 0; length -= 1)
     yield [`${key.slice(0, length)}*`, key.slice(length)];
 }
 
-/** True when a list of keys and patterns contains or covers a key. */
+/** True when a list of keys and patterns contains a key or a pattern that matches it. */
 export function includesKey(keys: ReadonlySet<string>, key: string): boolean {
   return keys.has(key) || coveringPatterns(key).some(([pattern]) => keys.has(pattern));
 }
@@ -21,12 +21,12 @@ const MAX_KEY_LENGTH = 256;
 const MAX_DERIVED = 1_000;
 
 /**
- * Values by key, in which some keys are patterns. For a key without a value of its own, `derive` makes one from the
- * longest pattern that covers the key, and the map returns the same object while it is in use. The class does not
- * extend `Map`, because a copy of the entries would lose derived values; `map` makes a changed copy.
+ * Values by key. Some keys are patterns. For a key without a value of its own, `derive` makes a value from the longest
+ * matching pattern; the map returns the same object while that object is in use. The class does not extend `Map`,
+ * because a copy of the entries would lose derived values. `map` makes a changed copy.
  */
 export class PatternMap<Value> {
-  /** The declared values by key and by pattern, without derived ones. */
+  /** The declared values by key and by pattern. Derived values are not included. */
   readonly declared: ReadonlyMap<string, Value>;
   readonly #derive: Derive<Value>;
   readonly #derived = new Map<string, Value>();
@@ -46,7 +46,7 @@ export class PatternMap<Value> {
     return this.get(key) !== undefined;
   }
 
-  /** Returns a map with the same keys and patterns and changed values. */
+  /** Returns a map with the same keys and patterns, whose values are changed. */
   map(change: (value: Value) => Value): PatternMap<Value> {
     const changed = this.declared.entries().map(([key, value]) => [key, change(value)] as const);
     return new PatternMap(new Map(changed), this.#derive);
@@ -67,5 +67,5 @@ export class PatternMap<Value> {
   }
 }
 
-/** Derives the value of a key from that of a pattern; `rest` is the part of the key after the pattern's beginning. */
+/** Derives a key's value from a pattern's value. `rest` is the part of the key after the pattern's beginning. */
 type Derive<Value> = (value: Value, key: string, rest: string) => Value;

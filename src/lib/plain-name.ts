@@ -1,20 +1,20 @@
 /**
- * Matches characters that a name may contain only within an emoji: a joiner, as in a family of several people, and the
- * selector for the coloured form of a character that also has a black one, or for a keycap.
+ * Matches invisible characters that a name may contain only within an emoji: the joiner (as in a family of several
+ * people), and the selector for a coloured form or a keycap.
  */
 const WITHIN_EMOJI =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=(?!\p{Emoji_Presentation})\p{Extended_Pictographic})\uFE0F|(?<=[0-9#*])\uFE0F(?=\u20E3)/gu;
 /**
- * The last three are blank although Unicode calls them visible: a Braille pattern, a musical symbol and a Khitan
- * filler.
+ * The last three characters are blank although Unicode counts them as visible: a Braille pattern, a musical symbol and
+ * a Khitan filler.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}\u{16FE4}]/u;
-/** No script needs more than four marks above or below one letter. A mark at the start belongs to no letter. */
+/** No script needs more than four marks above or below a letter. A mark at the start has no letter. */
 const STRAY_MARKS = /^\p{M}|[\p{Mn}\p{Me}]{5}/u;
 
 /**
- * True when a name contains nothing that hides how it is written: no control, invisible or direction characters, which
- * make two names look alike or reverse a line, no halves of characters, and no marks that pile up over other lines.
+ * True when a name shows how it is written. False for control, invisible and direction characters, which make two names
+ * look alike or reverse a line. Also false for half of a surrogate pair, and for stacked marks that cover other lines.
  */
 export function isPlainName(name: string): boolean {
   return !INVISIBLE.test(name.replaceAll(WITHIN_EMOJI, "")) && !STRAY_MARKS.test(name);

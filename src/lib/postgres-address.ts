@@ -7,17 +7,17 @@ interface PostgresAddress {
 }
 
 export interface PostgresServer {
-  /** The address with this server alone and without an encryption mode. */
+  /** The address reduced to this server, without an encryption mode. */
   url: string;
   host: string;
-  /** True when the connection stays on this machine. */
+  /** True when the connection does not leave this machine. */
   isLocal: boolean;
   encryption: Encryption;
 }
 
 /**
- * Encryption modes by libpq's names, except `no-verify`, which is TLS with any certificate. `verify-ca` accepts a
- * certificate of another name.
+ * Encryption modes, named as in libpq. The exception is `no-verify`: TLS with any certificate. `verify-ca` accepts a
+ * certificate for another name.
  */
 export type Encryption = "disable" | "no-verify" | "verify-ca" | "verify-full";
 
@@ -26,10 +26,10 @@ const ENCRYPTIONS: ReadonlyMap<string, Encryption | "default"> = new Map([
   ["no-verify", "no-verify"],
   ["verify-ca", "verify-ca"],
   ["verify-full", "verify-full"],
-  // In libpq this mode accepts any certificate, so it does not protect against another machine that answers instead of
+  // In libpq this mode accepts any certificate. It would not protect against another machine that responds in place of
   // the server.
   ["require", "verify-full"],
-  // The modes `allow` and `prefer` use plain text if a machine in between asks for it.
+  // The modes `allow` and `prefer` send plain text if a machine between client and server asks for it.
   ["allow", "default"],
   ["prefer", "default"],
 ]);
@@ -37,8 +37,8 @@ const ENCRYPTIONS: ReadonlyMap<string, Encryption | "default"> = new Map([
 const WRITING: ReadonlySet<string | null> = new Set([null, "any", "read-write", "primary"]);
 
 /**
- * Reads `postgres://user:password@host:5432,host2:5432/database?sslmode=…`. Without a mode a connection to another
- * machine is `verify-full`. Throws a `RangeError` that contains nothing of the address.
+ * Reads `postgres://user:password@host:5432,host2:5432/database?sslmode=…`. Without a mode, a connection to another
+ * machine uses `verify-full`. Throws a `RangeError` that contains no part of the address.
  */
 export function readPostgresAddress(address: string): PostgresAddress {
   const urls = addressesOfServers(address).map((text) => URL.parse(text));
@@ -79,10 +79,10 @@ function readServer(url: URL, chosen: Encryption | "default"): PostgresServer {
 }
 
 /**
- * Returns the address as a connection string of libpq, for PostgreSQL's own programs. Returns the password apart from
- * it, because every user of the machine can read a command line. If hosts differ in encryption, all get the strongest
- * mode. `extraAuthorities` is the path of a file of certificate authorities. Throws a `RangeError` as
- * `readPostgresAddress` does.
+ * Returns the address as a libpq connection string for PostgreSQL's own programs. The password is returned separately,
+ * because every user of the machine can read a command line. If hosts differ in encryption, all get the strongest mode.
+ * `extraAuthorities` is the path of a file with certificate authorities. Throws a `RangeError` as `readPostgresAddress`
+ * does.
  */
 export function libpqAddress(
   address: string,
@@ -98,11 +98,11 @@ export function libpqAddress(
   if (socket !== null) parameters.set("host", socket.replace(/\/\.s\.PGSQL\.\d+$/, ""));
   parameters.set("sslmode", encryption === "no-verify" ? "require" : encryption);
   if (others.length > 0) parameters.set("target_session_attrs", "read-write");
-  // Libpq trusts the system's authorities only with this parameter, which also requires it to check names.
+  // Libpq trusts the system's authorities only with this parameter. With it, libpq also requires `verify-full`.
   const authorities = extraAuthorities ?? (encryption === "verify-full" ? "system" : null);
   if (encryption.startsWith("verify-") && authorities !== null && !parameters.has("sslrootcert"))
     parameters.set("sslrootcert", authorities);
-  // Libpq decodes percent signs but not plus signs, so `URLSearchParams` cannot write the query.
+  // Libpq decodes percent escapes but not plus signs, so `URLSearchParams` cannot write the query.
   const query = [...parameters].map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
   const user = first.username && `${first.username}@`;
   const hosts = [first, ...others].map(({ host }) => host).join(",");
@@ -116,8 +116,8 @@ export function libpqAddress(
 const STRENGTHS: readonly Encryption[] = ["disable", "no-verify", "verify-ca", "verify-full"];
 
 /**
- * The parameters that libpq knows. It refuses an address with any other parameter; the driver reads those itself or
- * sends them as settings of the session.
+ * The parameters that libpq knows. It refuses an address with other parameters; the driver uses those itself or sends
+ * them as settings of the session.
  */
 const LIBPQ_PARAMETERS = new Set([
   "host",

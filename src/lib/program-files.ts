@@ -2,7 +2,7 @@ import { basename, join, resolve } from "node:path";
 
 /**
  * Returns the path of one of the program's own folders. In a checkout, the folders are in the repository. In the
- * package and the one-file executable, which `deploy/program.ts` builds from these lists, they are next to each other.
+ * package and in the executable, which `deploy/program.ts` builds from these lists, they are next to each other.
  */
 export function programFolder(folder: ProgramFolder): string {
   return IS_BUILT ? join(BUILT_FOLDER, basename(folder)) : join(PROGRAM_ROOT, folder);
@@ -15,7 +15,7 @@ export function threadScript(script: ThreadScript): URL {
   );
 }
 
-/** False in a checkout, which has sources. */
+/** False in a checkout, which contains the source files. */
 export const IS_BUILT = !import.meta.path.endsWith(".ts");
 const BUILT_FOLDER = Bun.isStandaloneExecutable ? "/$bunfs/root" : import.meta.dir;
 
@@ -26,12 +26,12 @@ export const PROGRAM_ROOT = resolve(import.meta.dir, "../..");
 export const PROGRAM_NAME = IS_BUILT ? "gateway" : "npm start --";
 
 /**
- * Folders that are read while the program runs. In a build, the last part of the path is the name of the folder, so
- * these parts must differ.
+ * Folders that are read while the program runs. In a build, a folder is named by the last part of its path, so these
+ * parts must differ.
  */
 export const PROGRAM_FOLDERS = ["catalogue", "dist/console", "dist/docs"] as const;
 
-/** Scripts that run as threads. Their file names differ. */
+/** Scripts that run as threads. Their file names must differ. */
 export const THREAD_SCRIPTS = [
   "src/imaging/foreign-worker.ts",
   "src/lib/token-counter/thread.ts",

@@ -1,14 +1,14 @@
 import { every } from "./waiting.ts";
 
 /**
- * Called as a long work goes on: with a step, a sentence for people, when it begins, and with how much of it is done so
- * far, of a total where that is known. The work ends, and cleans up, when it throws.
+ * Called during long work. `step` is a sentence for people. The first call of a step has only the sentence; later calls
+ * add how much is done, and the total if it is known. To stop the work, throw: it then cleans up and ends.
  */
 export type Progress = (step: string, done?: number, total?: number) => void;
 
 const POLL_MS = 200;
 
-/** Waits for work elsewhere, such as in a thread, and says meanwhile how much of it is done. */
+/** Waits for work that runs elsewhere, such as in a thread. Calls `report` regularly in the meantime. */
 export async function reportWhile<Result>(work: Promise<Result>, report: () => void): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const reporting = every(POLL_MS, report, reject);
@@ -16,7 +16,7 @@ export async function reportWhile<Result>(work: Promise<Result>, report: () => v
     return await Promise.race([work, promise]);
   } finally {
     await reporting.stop();
-    // It may still fail after it was left.
+    // The work may still fail after this function has ended.
     work.catch(() => {});
   }
 }

@@ -1,2 +1,2 @@
-/** Returns a number from 0 up to 1 for back-off and for choices by weight; secrets and ids are made by `ids` and `secret`. */
+/** Returns a number from 0 up to 1, for back-off and choices by weight. `ids` and `secret` make ids and secrets. */
 export const random = (): number => Math.random();

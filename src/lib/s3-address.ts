@@ -1,7 +1,7 @@
-/** The address of a bucket of S3-compatible storage, with the key to it. */
+/** The address and credentials of a bucket of S3-compatible storage. */
 export interface S3Address {
   bucket: string;
-  /** Prefix of all object names; empty, or ends in a slash. */
+  /** Prefix of all object names. It is empty or ends with a slash. */
   prefix: string;
   endpoint?: string;
   region?: string;
@@ -15,8 +15,8 @@ const PARAMETERS: ReadonlySet<string> = new Set(["endpoint", "region", "style"])
 
 /**
  * Reads `s3://id:secret@bucket/prefix?endpoint=https://…&region=…&style=path|virtual`; prefix and parameters are
- * optional. Throws a `RangeError` that contains nothing of the address: an unescaped character can move a part of the
- * secret to any other part.
+ * optional. Throws a `RangeError` that contains no part of the address: if the secret is not escaped, a part of it may
+ * be read as any other part.
  */
 export function readS3Address(address: string): S3Address {
   const url = URL.parse(address);
@@ -43,7 +43,7 @@ export function readS3Address(address: string): S3Address {
   };
 }
 
-/** The storage, bucket and prefix, without secrets: `s3://bucket/prefix/` or `https://storage.example/bucket/prefix/`. */
+/** Storage, bucket and prefix without secrets: `s3://bucket/prefix/` or `https://storage.example/bucket/prefix/`. */
 export function s3Location({ endpoint, bucket, prefix }: S3Address): string {
   const url = endpoint === undefined ? null : new URL(endpoint);
   const storage = url ? `${url.origin}${url.pathname.replace(/\/$/, "")}` : "s3:/";

@@ -12,32 +12,32 @@ import { after, withDeadline } from "./waiting.ts";
 export { SafeFetchError, type SafeFetchFault } from "./safe-fetch/error.ts";
 export { MAX_LINK_CHARACTERS, readAddress, readLink } from "./safe-fetch/link.ts";
 
-// This guard is our own because fetch resolves a name again after any check (DNS rebinding), and packages that pin the
-// address need Node's sockets. Here the checked address is the one that is connected to.
+// Plain `fetch` is not used, because it resolves the name again after any check (DNS rebinding). Packages that pin the
+// address need Node's sockets. This code connects to the address that it has checked.
 
 /**
- * Downloads from addresses that a caller chose, on the public internet only: every resolved address is checked before
- * one is connected to, and each redirect is checked like a new link.
+ * Downloads from addresses that a caller chose, on the public internet only. Every resolved address is checked before a
+ * connection is made. Each redirect is checked like a new link.
  */
 export interface SafeFetch {
   /**
-   * Passes the bytes behind a link to `sink` piece by piece; a piece is valid until the sink's promise settles. Returns
+   * Passes the content of a link to `sink` piece by piece. A piece is valid until the sink's promise settles. Returns
    * the number of bytes. Throws a `SafeFetchError`, the error that the sink throws, or the signal's reason.
    */
   download(link: string, sink: Sink, options: DownloadOptions): Promise<number>;
   /**
-   * Posts text to a link and returns the status and the header `retry-after`. Does not follow redirects and does not read
+   * Posts text to a link. Returns the status and the header `retry-after`. Does not follow redirects and does not read
    * the body. Throws a `SafeFetchError`.
    */
   post(link: string, options: PostOptions): Promise<{ status: number; retryAfter: string | null }>;
 }
 
 interface PostOptions {
-  /** Networks besides the public internet that may be called. */
+  /** Networks that may be called in addition to the public internet. */
   networks?: readonly string[];
   body: string;
   headers: Readonly<Record<string, string>>;
-  /** The tenant that posts; tenants take turns to get a slot. */
+  /** The tenant that posts. Tenants take turns to get a slot. */
   tenant: string;
 }
 
@@ -45,7 +45,7 @@ type Sink = (bytes: Uint8Array) => void | Promise<void>;
 
 interface DownloadOptions {
   signal: AbortSignal;
-  /** The tenant that downloads; tenants take turns to get a slot. */
+  /** The tenant that downloads. Tenants take turns to get a slot. */
   tenant: string;
   /** 36,700,160 when absent. */
   maxBytes?: number;
@@ -54,22 +54,22 @@ interface DownloadOptions {
 export interface SafeFetchOptions {
   resolve?: Resolve;
   dial?: Dial;
-  /** PEM of a certificate authority to trust instead of the system's own. */
+  /** PEM of the certificate authority to trust in place of the system's own. */
   certificateAuthority?: string;
-  /** Addresses to refuse besides those that are not public, such as the operator's own networks. */
+  /** Further addresses to refuse, such as the operator's own networks. */
   denied?: AddressList;
   limits?: Partial<SafeFetchLimits>;
 }
 
 export interface SafeFetchLimits {
-  /** Maximum number of downloads at once. Others wait, at most for the total time. */
+  /** Maximum number of downloads at the same time. Others wait, no longer than the total time. */
   concurrency: number;
-  /** Maximum number of downloads of one tenant at once. */
+  /** Maximum number of downloads of one tenant at the same time. */
   concurrencyPerTenant: number;
   connectTimeoutMs: number;
   /** Milliseconds from getting a slot to the last byte. */
   totalTimeoutMs: number;
-  /** Age of a body from which its average speed must be at least `minBytesPerSecond`. */
+  /** Age after which a body must have an average speed of at least `minBytesPerSecond`. */
   slowStartMs: number;
   minBytesPerSecond: number;
   /** Maximum number of redirects. */
@@ -86,7 +86,7 @@ const LIMITS: SafeFetchLimits = {
   redirects: 3,
 };
 const MAX_BYTES = 36_700_160;
-/** Maximum number of simultaneous posts of the process. `POSTS_PER_TENANT` is that of one tenant. */
+/** Maximum number of posts at the same time in this process. `POSTS_PER_TENANT` is the maximum of one tenant. */
 const POSTS = 32;
 const POSTS_PER_TENANT = 4;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -99,7 +99,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const postSlots = new FairSemaphore(POSTS, POSTS_PER_TENANT);
   const network = networkOf(options, limits);
 
-  /** Runs a download in a slot. When it ends, everything it opened is closed. */
+  /** Runs a download in a slot. When the download ends, everything that it opened is closed. */
   async function run<Result>(
     semaphore: FairSemaphore,
     outer: AbortSignal,
@@ -110,7 +110,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     return await within(outer, download);
   }
 
-  /** Runs one step with a signal that aborts after the total time, with the outer signal, and when the step ends. */
+  /** Runs one step. Its signal aborts after the total time, with the outer signal, and when the step ends. */
   async function within<Result>(outer: AbortSignal, step: (signal: AbortSignal) => Promise<Result>) {
     const end = new AbortController();
     const expire = (): void => end.abort(new SafeFetchError("failed", "timeout"));
@@ -199,7 +199,7 @@ async function copyBody(
   const startedAt = performance.now();
   let received = 0;
   for (;;) {
-    // If the next piece has not come by then, the average speed is below the minimum.
+    // If the next piece has not arrived at this time, the average speed is below the minimum.
     const dueAt = startedAt + Math.max(slowStartMs, (received / minBytesPerSecond) * 1000);
     const bytes = await withDeadline(dueAt - performance.now(), readPiece(reader), tooSlow);
     if (!bytes) return received;

@@ -2,8 +2,8 @@ import { z, type ZodType } from "zod";
 import { didYouMean } from "./suggest.ts";
 
 /**
- * Checks input from people against a schema. Returns its first hundred problems at once, each with its path and the
- * change to make, never with the value, which may be a secret.
+ * Checks input from people against a schema. Returns up to a hundred problems, each with its path and the change to
+ * make. A problem never contains the value, which may be a secret.
  */
 export function readStrictly<Schema extends ZodType>(
   schema: Schema,
@@ -21,27 +21,24 @@ export function readStrictly<Schema extends ZodType>(
   return { problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-/**
- * Maximum number of reported problems. Nobody reads more, and an input with many unknown fields must not take time for
- * all of them.
- */
+/** Maximum number of reported problems. Nobody reads more, and an input with many unknown fields must not take long. */
 const MAX_PROBLEMS = 100;
 
 interface ReadOptions {
   /** The word for a key in messages: `setting` or `field`. */
   noun?: string;
-  /** Words that people use for one of our keys: `api_key` for `credential`. */
+  /** Words that people may use for a key: `api_key` for `credential`. */
   synonyms?: Readonly<Record<string, string>>;
 }
 
 export interface Problem {
-  /** `channels.openai.base_url`; empty for the whole input. */
+  /** The path, such as `channels.openai.base_url`; empty for the whole input. */
   path: string;
-  /** The change to make, as the continuation of the path: `must be a number, not text`. */
+  /** The change to make, in words that follow the path: `must be a number, not text`. */
   message: string;
 }
 
-/** Writes `["models", "gpt-4.1", "targets", 0]` as `models["gpt-4.1"].targets[0]`. */
+/** Writes the path `["models", "gpt-4.1", "targets", 0]` as `models["gpt-4.1"].targets[0]`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = "";
   for (const part of path) {
@@ -52,7 +49,7 @@ export function formatPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** Returns the keys that a schema knows at a path, including paths through optional parts, records and unions. */
+/** Returns the keys that a schema allows at a path. The path may go through optional parts, records and unions. */
 export function knownKeys(schema: ZodType, path: readonly PropertyKey[] = []): string[] {
   return keysAt(schemaAsData(schema), path);
 }

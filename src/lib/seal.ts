@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
-/** A key of 32 bytes that encrypts secrets at rest. Its id is stored with each text that it sealed. */
+/** A key of 32 bytes that encrypts stored secrets. Each encrypted text contains the id of its key. */
 export interface MasterKey {
   /** Eight hexadecimal digits, which reveal nothing of the key. */
   id: string;
@@ -27,8 +27,8 @@ export function newMasterKey(): string {
 }
 
 /**
- * Encrypts a text with AES-256-GCM under a fresh nonce of 96 bits. Only the same `associated` data decrypts it, so a
- * sealed text that was moved to another row or field is refused.
+ * Encrypts a text with AES-256-GCM and a new random nonce of 96 bits. It can be decrypted only with the same
+ * `associated` data, so a text that was moved to another row or field is refused.
  */
 export function seal({ id, bytes }: MasterKey, text: string, associated: string): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -38,7 +38,7 @@ export function seal({ id, bytes }: MasterKey, text: string, associated: string)
   return `v1.${id}.${sealed.toString("base64url")}`;
 }
 
-/** Returns the decrypted text, or null when none of the keys opens it. */
+/** Returns the decrypted text, or null when none of the keys decrypts it. */
 export function unseal(keys: readonly MasterKey[], sealed: string, associated: string): string | null {
   const [, id, content = ""] = SHAPE.exec(sealed) ?? [];
   const key = keys.find((each) => each.id === id);

@@ -1,14 +1,14 @@
-/** True when the name of a setting says that its value is a secret. */
+/** True when the name of a setting indicates that its value is a secret. */
 export function isSecretName(name: string): boolean {
   return /(^|_)(api_?key|key|secret|password|token|credentials?)$/.test(name);
 }
 
-/** True when a header's name says that its value is a secret, which the configuration file must not hold in clear. */
+/** True when a header's name indicates a secret value. The configuration file must not contain it as plain text. */
 export function isSecretHeader(name: string): boolean {
   return /authorization|cookie|key$|token$|secret$|password$/i.test(name);
 }
 
-/** Headers of vendors and of HTTP whose values name a version, a feature, an application or an account. */
+/** Headers of vendors and of HTTP with public values: a version, a feature, an application or an account. */
 const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-language",
@@ -24,7 +24,7 @@ const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   "x-title",
 ]);
 
-/** True unless the header is known to hold no secret. A proxy may read a secret from a header of any name. */
+/** True unless the header is known to contain no secret. A proxy may read a secret from a header of any name. */
 export function isMaskedHeader(name: string): boolean {
   return !PUBLIC_HEADERS.has(name.toLowerCase());
 }

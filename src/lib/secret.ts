@@ -1,12 +1,12 @@
 /**
- * Makes the secret of a gateway key: `gk_`, 32 random letters and digits, and 6 more that encode the CRC-32 of
- * everything before them, so that mistyped and invented keys are recognized without a query.
+ * Makes the secret of a gateway key: `gk_`, 32 random letters and digits, and 6 more that encode the CRC-32 of all
+ * characters before them. Mistyped and invented keys are thus recognized without a query.
  */
 export function newSecret(): string {
   return newChecked(PREFIX);
 }
 
-/** Makes an admin token: the same form as a key's secret, but with `ga_`. */
+/** Makes an admin token. It has the same form as a key's secret, but begins with `ga_`. */
 export function newAdminToken(): string {
   return newChecked(ADMIN_PREFIX);
 }
@@ -44,13 +44,13 @@ function hasChecksum(text: string): boolean {
 /** Minimum length of a member's password. */
 export const MIN_PASSWORD_LENGTH = 12;
 
-/** True when the operator may configure a text as a key's secret: `gk_` and at least 20 URL-safe characters. */
+/** True for a text that the operator may configure as a key's secret: `gk_` and at least 20 URL-safe characters. */
 export function isFixableSecret(text: string): boolean {
   return FIXED_SHAPE.test(text);
 }
 
 /**
- * Returns the check that authentication makes first. It accepts well-formed secrets and the secret that the operator
+ * Returns the first check of authentication. It accepts well-formed secrets, and the secret that the operator
  * configured, which needs no checksum.
  */
 export function secretTest(fixedSecret: string | null): (text: string) => boolean {
@@ -58,22 +58,22 @@ export function secretTest(fixedSecret: string | null): (text: string) => boolea
   return (text) => isWellFormedSecret(text) || (fixedHash !== null && hashSecret(text) === fixedHash);
 }
 
-/** Returns the SHA-256 in lower-case hex, which is stored instead of the secret. */
+/** Returns the SHA-256 of a secret in lower-case hex. It is stored instead of the secret. */
 export function hashSecret(secret: string): string {
   return Bun.CryptoHasher.hash("sha256", secret, "hex");
 }
 
-/** Returns the first characters of a secret: enough to recognize a key, too few to use it. */
+/** Returns the first characters of a secret. They identify a key to people, but cannot be used as the key. */
 export function secretPrefix(secret: string): string {
   return secret.slice(0, PREFIX_LENGTH);
 }
 
-/** Makes random letters and digits, each equally likely; also used for generated passwords. */
+/** Makes random letters and digits, each with the same probability. Also used for generated passwords. */
 export function randomText(length: number): string {
   let text = "";
   while (text.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
-      // Bytes from 248 on are skipped, because they would make the first letters more likely.
+      // Bytes from 248 on are skipped, because with them the first letters would be more frequent.
       if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
     }
   }

@@ -1,9 +1,9 @@
 import { untilAborted } from "./waiting.ts";
 
-/** Bounds how many callers run at once. Waiting callers get slots in the order of arrival. */
+/** Limits how many callers run at the same time. Waiting callers get slots in the order of arrival. */
 export interface Semaphore {
   /**
-   * Waits for a slot; disposing of the result releases it. Rejects with the signal's reason when the signal aborts
+   * Waits for a slot. Disposing of the result releases it. Rejects with the signal's reason when the signal aborts
    * first.
    */
   acquire(signal?: AbortSignal): Promise<Disposable>;
@@ -15,17 +15,17 @@ export function createSemaphore(slots: number): Semaphore {
 }
 
 /**
- * A semaphore that tenants share. The waiting tenants get released slots in turns (round robin): each waiting tenant
- * gets one before any gets a second. The callers of one tenant get slots in the order of arrival.
+ * A semaphore that tenants share. Waiting tenants get released slots in turns (round robin): each waiting tenant gets
+ * one before any gets a second. The callers of one tenant get slots in the order of arrival.
  */
 export class FairSemaphore {
   #slots: number;
   #slotsPerTenant: number;
   #taken = 0;
-  /** Tenants that hold a slot or wait for one; the tenant that got the latest slot is at the end. */
+  /** Tenants that have a slot or wait for one. The tenant that got a slot last is at the end. */
   readonly #tenants = new Map<string, Tenant>();
 
-  /** `slotsPerTenant` is the maximum that one tenant holds, even when no other tenant waits. */
+  /** `slotsPerTenant` is the maximum for one tenant, even when no other tenant waits. */
   constructor(slots: number, slotsPerTenant: number = slots) {
     if (!isCount(slots) || !isCount(slotsPerTenant))
       throw new RangeError("a semaphore needs at least one slot");
@@ -33,9 +33,7 @@ export class FairSemaphore {
     this.#slotsPerTenant = slotsPerTenant;
   }
 
-  /**
-   * Changes the number of slots. If more are taken than the new number, no caller gets one until enough are released.
-   */
+  /** Changes the number of slots. If more slots than that are taken, no caller gets one until enough are released. */
   resize(slots: number): void {
     if (slots === this.#slots) return;
     this.#slots = slots;
@@ -48,7 +46,7 @@ export class FairSemaphore {
     return { acquire: (signal) => this.acquire(tenant, signal) };
   }
 
-  /** Number of slots, and number of taken ones. */
+  /** Number of slots, and how many of them are taken. */
   get use(): { slots: number; taken: number } {
     return { slots: this.#slots, taken: this.#taken };
   }
@@ -64,13 +62,13 @@ export class FairSemaphore {
     return this.#tenants.get(tenant)?.waiting.size ?? 0;
   }
 
-  /** Takes a slot; disposing of the result releases it. Returns null when none is free. */
+  /** Takes a slot. Disposing of the result releases it. Returns null when no slot is free. */
   tryAcquire(tenant: string): Disposable | null {
     return this.hasSlot(tenant) ? this.#take(tenant) : null;
   }
 
   /**
-   * Waits for a slot; disposing of the result releases it. Rejects with the signal's reason when the signal aborts
+   * Waits for a slot. Disposing of the result releases it. Rejects with the signal's reason when the signal aborts
    * first.
    */
   async acquire(tenant: string, signal?: AbortSignal): Promise<Disposable> {

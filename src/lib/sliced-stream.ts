@@ -4,12 +4,12 @@ import { detachBuffer } from "./detach-buffer.ts";
 import { spoolPathOf } from "./spool/name.ts";
 import { yieldToEventLoop } from "./waiting.ts";
 
-/** Processing this many bytes takes at most a few milliseconds. */
+/** Bytes of a slice. Processing so many takes at most a few milliseconds. */
 const SLICE_BYTES = 16 * 1024;
 
 /**
- * Yields the same bytes in slices, and lets other requests run between slices: one read may return half a megabyte of
- * tiny events.
+ * Yields the same bytes in slices. Other requests can run between two slices: one read may return half a megabyte of
+ * tiny events, which take long to process.
  */
 export class SlicedStream implements ByteStream {
   readonly #source: ByteStream;
@@ -60,27 +60,27 @@ export class SlicedStream implements ByteStream {
 }
 
 /**
- * Reads a blob in pieces; a piece is valid until the next one is read. The file of a spool was written a moment ago and
- * is in the system's cache, so the calling thread reads it into one buffer: another thread with new memory would cost
- * five times as much as the copy. Await `yieldToEventLoop` between pieces. Disposing frees the buffer at once.
+ * Reads a blob in pieces. A piece is valid until the next one is read. A spool's file was written a moment ago and is
+ * in the system's cache, so the calling thread reads it into one reused buffer. Reading it in another thread into new
+ * memory would cost five times as much. Await `yieldToEventLoop` between pieces. Disposing frees the buffer at once.
  */
 export class BlobReader implements Disposable {
-  /** Bytes in the whole blob. */
+  /** Number of bytes of the whole blob. */
   readonly size: number;
   readonly #blob: Blob;
   readonly #maxPieceBytes: number;
   #buffer = new Uint8Array(0);
-  /** The descriptor of a spool's file; undefined before the first piece, null for every other blob. */
+  /** The descriptor of a spool's file; undefined before the first piece, null for any other blob. */
   #file: number | null | undefined;
 
   constructor(blob: Blob, maxPieceBytes: number) {
     this.#blob = blob;
-    // The size is kept, because each reading of a file's `size` is a system call.
+    // The size is stored, because each access to a file's `size` is a system call.
     this.size = blob.size;
     this.#maxPieceBytes = maxPieceBytes;
   }
 
-  /** Reads from `start` on: one piece, or less at the end. Rejects when the file cannot be read. */
+  /** Reads a piece that begins at `start`; the last piece may be shorter. Rejects when the file cannot be read. */
   async read(start: number): Promise<Uint8Array<ArrayBuffer>> {
     const length = Math.min(this.size - start, this.#maxPieceBytes);
     if (this.#file === undefined) this.#file = openWhole(this.#blob, this.size);

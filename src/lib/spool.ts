@@ -7,31 +7,31 @@ export { spoolPathOf } from "./spool/name.ts";
 export { FilePool } from "./spool/file.ts";
 export { sweepSpool } from "./spool/name.ts";
 
-/** Counts what a spool writes, and may refuse it. */
+/** Counts the bytes that a spool writes. May refuse them. */
 export interface SpoolAccount {
-  /** Throws to refuse bytes; the file that would contain them fails. */
+  /** Throws to refuse bytes. The file that would contain them then fails. */
   add(byteLength: number): void;
-  /** Accepts everything from now on, but still counts it. */
+  /** From now on accepts all bytes, but still counts them. */
   stopRefusing(): void;
-  /** Called when the files are gone; may be called again. Bytes that are added later do not count. */
+  /** Called when the files are deleted; may be called again. Bytes that are added later are not counted. */
   release(): void;
 }
 
 /**
- * Temporary files of one request. Disposing the spool removes all of them, finished or not, even while a file is being
- * written: `await using spool = createSpool(directory)`.
+ * The temporary files of one request. Disposing of the spool deletes all of them, even while a file is being written:
+ * `await using spool = createSpool(directory)`.
  */
 export interface Spool extends AsyncDisposable {
-  /** Creates an empty file, and the directory when it is missing. */
+  /** Creates an empty file, and the directory if it is missing. */
   create(): SpoolFile;
-  /** Makes the spool's account refuse nothing from now on: a response that the vendor charges for must not be lost. */
+  /** From now on, the spool's account refuses nothing: a response that the vendor charges for must not be lost. */
   stopRefusing(): void;
-  /** Disposes of the spool when nobody reads its files any more, so that the file pool may reuse them. */
+  /** Disposes of the spool. Call it when nobody reads its files any more, because the file pool may reuse them. */
   retire(): Promise<void>;
 }
 
 /**
- * Creates a spool. With a `filePool`, the spool overwrites files of earlier spools of the same directory if there are
+ * Creates a spool. With a `filePool`, the spool overwrites files of earlier spools in the same directory if there are
  * any.
  */
 export function createSpool(directory: string, filePool?: FilePool, account?: SpoolAccount): Spool {

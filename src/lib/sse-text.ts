@@ -1,9 +1,9 @@
-// Server-sent events as text (WHATWG HTML, "Server-sent events"), for readers that need no bytes. This file also runs
-// in browsers.
+// Reads server-sent events as text (WHATWG HTML, "Server-sent events"), where the bytes are not needed. This file also
+// runs in browsers.
 
 const LINE_END = /\r\n|\n|\r/;
 
-/** Yields the data of each event of a response as it arrives. Comments, which only keep a connection open, are left out. */
+/** Yields the data of each event of a response as it arrives. Skips comments, which keep a connection open. */
 export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   // Some browsers cannot iterate over streams.
   const reader = body.getReader();
@@ -14,7 +14,7 @@ export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGen
       const { done, value } = await reader.read();
       if (done) return;
       rest += decoder.decode(value, { stream: true });
-      // A carriage return at the end may be the first half of a line end.
+      // A carriage return at the end may be the first half of a line break.
       const whole = rest.endsWith("\r") ? rest.slice(0, -1) : rest;
       const frames = whole.replaceAll(/\r\n?/g, "\n").split("\n\n");
       rest = (frames.pop() ?? "") + rest.slice(whole.length);
@@ -28,7 +28,7 @@ export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGen
   }
 }
 
-/** Returns the data of a frame, its `data:` lines joined; null for a frame of comments only. */
+/** Returns the data of a frame: its joined `data:` lines. Returns null for a frame that has only comments. */
 export function dataOf(frame: string): string | null {
   let data: string | null = null;
   for (const line of frame.split(LINE_END)) {

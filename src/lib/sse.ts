@@ -1,8 +1,8 @@
 import { GrowingBuffer } from "./growing-buffer.ts";
 import { dataOf } from "./sse-text.ts";
 
-// Server-sent events as bytes (WHATWG HTML, "Server-sent events"). This reader is our own because the relay passes
-// frames on byte by byte: parsers from packages return decoded events and drop comments and the bytes of a frame.
+// Reads server-sent events as bytes (WHATWG HTML, "Server-sent events"). No package is used, because the relay forwards
+// the bytes of frames unchanged: packages return decoded events and drop comments and bytes.
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -10,26 +10,25 @@ const COLON = 0x3a;
 const MARK = Buffer.from("\uFEFF");
 
 /**
- * Splits a byte stream into frames, however its chunks are cut. Each frame keeps its bytes, including the blank line.
- * Blank lines between frames are dropped, and of several frames with only comments in one chunk the first is kept.
+ * Splits a byte stream into frames, however the bytes are divided into chunks. Each frame keeps its bytes, including
+ * the blank line at its end. Other blank lines are dropped. Of several comment frames in a chunk, only the first is
+ * kept.
  */
 export class FrameSplitter {
   /** The incomplete frame so far. */
   readonly #rest = new GrowingBuffer();
   #isFirst = true;
-  /** True when the last byte was a carriage return, which a line feed may complete. */
+  /** True when the last byte was a carriage return. A line feed after it belongs to the same line break. */
   #isAfterReturn = false;
-  /**
-   * Three states of the incomplete frame: the current line is empty; all lines are empty; the lines are only comments.
-   */
+  /** State of the incomplete frame: its current line is empty, all its lines are empty, it has only comments. */
   #isLineEmpty = true;
   #isFrameEmpty = true;
   #isComment = true;
   #hasCommented = false;
-  /** Lines of the incomplete frame. */
+  /** Number of lines of the incomplete frame. */
   restLines = 0;
 
-  /** True when no frame is incomplete, so that the next chunk begins one. */
+  /** True when no frame is incomplete: the next chunk begins a new one. */
   get isEmpty(): boolean {
     return this.#rest.length === 0;
   }
@@ -72,7 +71,7 @@ export class FrameSplitter {
     return frames;
   }
 
-  /** Returns the rest at the end of the stream: a frame without its blank line. */
+  /** Returns the rest at the end of the stream: a frame without a blank line at its end. */
   end(): Buffer {
     return this.#withoutMark(this.#rest.take());
   }
@@ -97,7 +96,7 @@ export class FrameSplitter {
     return this.#withoutMark(this.#rest.take());
   }
 
-  /** Removes a byte order mark from the start of a stream: it does not belong to the first frame. */
+  /** Removes a byte order mark from the start of the stream. The mark is not part of the first frame. */
   #withoutMark(frame: Buffer): Buffer {
     const isMarked = this.#isFirst && frame.subarray(0, MARK.length).equals(MARK);
     this.#isFirst = false;
@@ -105,7 +104,7 @@ export class FrameSplitter {
   }
 }
 
-/** Returns the data of a frame, its `data:` lines joined; null for a frame of comments only. */
+/** Returns the data of a frame: its joined `data:` lines. Returns null for a frame that has only comments. */
 export function frameData(frame: Uint8Array): string | null {
   return dataOf(view(frame).toString("utf8"));
 }

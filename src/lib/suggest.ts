@@ -1,10 +1,7 @@
-/**
- * The time of a comparison grows with the product of both lengths, and the words come from outside. Longer words are
- * not compared.
- */
+/** Longer words are not compared: the time grows with the product of both lengths, and the words are untrusted. */
 const MAX_LENGTH = 100;
 
-/** Returns the candidate nearest to a mistyped word, or undefined when none is near enough. */
+/** Returns the candidate most similar to a mistyped word, or undefined when none is similar enough. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const wanted = word.toLowerCase();
@@ -21,15 +18,15 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Returns the end of an error message: `; did you mean "port"?`, or an empty text when no candidate is near. */
+/** Returns the end of an error message: `; did you mean "port"?`, or an empty text when no candidate is similar. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const meant = suggest(word, candidates);
   return meant === undefined ? "" : `; did you mean "${meant}"?`;
 }
 
 /**
- * Returns the number of insertions, deletions, replacements and swaps of neighbours between two words
- * (Damerau-Levenshtein).
+ * Returns the number of insertions, deletions, replacements and swaps of adjacent characters that turn one word into
+ * the other (Damerau-Levenshtein).
  */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];

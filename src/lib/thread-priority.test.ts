@@ -21,8 +21,8 @@ test.if(isLinux)("a thread lowers itself and no other one", async () => {
   const after = [...priorities()];
   await thread.terminate();
 
-  // Checks that the expected threads are among the new ones: a lowered thread starts further threads, for example its
-  // garbage collector.
+  // Checks only that the expected threads are among the new ones: a thread starts further threads, such as its garbage
+  // collector.
   const added = after.filter(([id]) => !before.has(id)).map(([, each]) => each);
   expect(added).toContainEqual({ name: "Worker", nice: own + 5 });
   const lowered = after.filter(([id, { nice }]) => before.has(id) && nice !== before.get(id)?.nice);
@@ -39,7 +39,7 @@ test.if(isLinux)("the helpers of the runtime are lowered, the thread of the requ
   expect(priorities().get(process.pid)).toMatchObject({ nice: own });
 });
 
-/** Returns names and niceness of this process's threads, by id. */
+/** Returns the names and niceness of this process's threads by thread id. */
 function priorities(): Map<number, { name: string; nice: number }> {
   const threads = readdirSync("/proc/self/task").map(Number);
   return new Map(

@@ -3,23 +3,23 @@ import { basename } from "node:path";
 import { constants, getPriority, setPriority } from "node:os";
 
 /**
- * The runtime's threads that compile code and free memory. No request waits for them, but on a busy core each of them
- * delays the thread of the requests by up to a tick of the kernel, 4 ms.
+ * The runtime's threads that compile code and free memory. No request waits for them. But on a busy core each of them
+ * delays the thread of the requests by up to 4 ms, a tick of the kernel.
  */
 const HELPERS = new Set(["JITWorker", "JSCWarmUp", "mi-scavenger"]);
 
-/** Five steps of niceness: on a busy core such a thread still gets a quarter of the time when one other thread runs. */
+/** Five steps of niceness. On a busy core such a thread still gets a quarter of the time beside one other thread. */
 const BEHIND = 5;
 
-/** Gives the calling thread a lower priority than the one that serves requests. */
+/** Lowers the priority of the calling thread below that of the thread that serves requests. */
 export function lowerThisThread(): void {
   onLinux(() => lower(Number(basename(readlinkSync("/proc/thread-self")))));
 }
 
-/** Gives the helper threads of the runtime a lower priority than the thread that serves requests. */
+/** Lowers the priority of the runtime's helper threads below that of the thread that serves requests. */
 export function lowerHelperThreads(): void {
   onLinux(() => {
-    // A helper thread that has ended meanwhile must not stop the loop for the others.
+    // If a helper thread has ended meanwhile, the loop must still continue with the others.
     for (const id of readdirSync("/proc/self/task")) onLinux(() => lowerHelper(id));
   });
 }
@@ -33,12 +33,12 @@ function lower(threadId: number): void {
   setPriority(threadId, Math.min(PRIORITY_LOW, getPriority(process.pid) + BEHIND));
 }
 
-/** Only Linux has a priority for each thread (setpriority(2)). On other systems these threads can delay requests. */
+/** Only Linux has a priority per thread (setpriority(2)). On other systems these threads may delay requests. */
 function onLinux(work: () => void): void {
   if (process.platform !== "linux") return;
   try {
     work();
   } catch {
-    // The thread has ended meanwhile, or the system hides threads or forbids the change.
+    // The thread has ended meanwhile, or the system hides the threads or forbids the change.
   }
 }

@@ -5,14 +5,14 @@ import manifest from "../../package.json" with { type: "json" };
 /** The version of this program, from its package manifest. */
 export const VERSION: string = manifest.version;
 
-/** The commit that a release was built from, or else the commit of the checkout; `unknown` when there is neither. */
+/** The commit from which a release was built, or else the commit of the checkout; `unknown` when there is neither. */
 export const COMMIT: string =
   (typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : checkedOutCommit()) ?? "unknown";
 
 /** The commit of a build. `deploy/program.ts` writes it into the build. */
 declare const BUILD_COMMIT: string | undefined;
 
-/** Reads the commit from Git's files, because Git itself may not be installed where the program runs. */
+/** Reads the commit from Git's files, because Git may not be installed on this machine. */
 function checkedOutCommit(): string | undefined {
   const folder = join(import.meta.dir, "../../.git");
   try {

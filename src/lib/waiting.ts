@@ -12,7 +12,7 @@ export async function sleep(milliseconds: number, signal?: Cancellation): Promis
 }
 
 /**
- * Resolves or rejects as `work` does, or rejects with the signal's reason when the signal aborts first. The work itself
+ * Resolves or rejects like `work`, or rejects with the signal's reason when the signal aborts first. The work itself
  * continues.
  */
 export async function untilAborted<Result>(work: Promise<Result>, signal: Cancellation): Promise<Result> {
@@ -28,7 +28,7 @@ export async function untilAborted<Result>(work: Promise<Result>, signal: Cancel
 }
 
 /**
- * Resolves or rejects as `work` does, or rejects with `late()` after the given milliseconds. The work itself continues.
+ * Resolves or rejects like `work`, or rejects with `late()` after the given milliseconds. The work itself continues.
  */
 export async function withDeadline<Result>(
   milliseconds: number,
@@ -44,24 +44,24 @@ export async function withDeadline<Result>(
   }
 }
 
-/** Calls `work` after the given milliseconds, unless the returned function is called before. */
+/** Calls `work` after the given milliseconds. Calling the returned function before prevents it. */
 export function after(milliseconds: number, work: () => void): () => void {
   const timer = setTimeout(work, milliseconds);
   return () => clearTimeout(timer);
 }
 
-/** Resolves in the next turn of the event loop, after the I/O that is pending. */
+/** Resolves in the next turn of the event loop, after pending I/O. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Background work, from the call that starts it until it is stopped. */
 export interface BackgroundWork {
-  /** Prevents further runs and resolves when the current one has ended. May be called again. */
+  /** Prevents further runs. Resolves when the current run has ended. May be called again. */
   stop(): Promise<void>;
 }
 
-/** Runs `work` at the given interval in milliseconds, never twice at once; its errors go to `onProblem`. */
+/** Runs `work` every so many milliseconds, never twice at the same time. Its errors are passed to `onProblem`. */
 export function every(
   milliseconds: number,
   work: () => unknown,
@@ -89,15 +89,15 @@ export function every(
 const SHARE_MS = 5;
 
 /**
- * The callers that wait to continue, and the time when the last one did. There is one queue, because the process has
- * one event loop.
+ * The callers that wait to continue, and the time when the last one continued. There is one queue, because the process
+ * has one event loop.
  */
 const loop = { waiting: new Array<() => void>(), resumedAt: 0 };
 
 /**
  * Keeps long computations from blocking the event loop: await it before each step of at most a few milliseconds. A
- * single computation continues for 5 ms; several take turns, and pending I/O runs between two steps. Throws the
- * signal's reason after an abort.
+ * single computation runs for 5 ms at a time. Several computations take turns, and pending I/O runs between two steps.
+ * Throws the signal's reason after an abort.
  */
 export function yieldToEventLoop(signal?: AbortSignal): Promise<void> | undefined {
   signal?.throwIfAborted();
@@ -107,7 +107,7 @@ export function yieldToEventLoop(signal?: AbortSignal): Promise<void> | undefine
   return promise;
 }
 
-/** Yields between two steps that each process a whole text: one step takes tens of milliseconds for a long text. */
+/** Yields between two steps if the text is long. A step that processes a long text takes tens of milliseconds. */
 export function yieldAfter({ length }: { length: number }): Promise<void> | undefined {
   return length > LONG ? yieldToEventLoop() : undefined;
 }
@@ -120,21 +120,21 @@ function resumeNext(): void {
   if (loop.waiting.length > 0) setImmediate(resumeNext);
 }
 
-/** Ends work early: the part of an `AbortSignal` that calls of text models use. */
+/** Aborts work. It is the part of `AbortSignal` that calls of text models use. */
 export interface Cancellation {
-  /** The `traceparent` header of calls in this context (W3C Trace Context); absent without a trace. */
+  /** The `traceparent` header for calls that have this cancellation (W3C Trace Context); absent without a trace. */
   traceparent?: string;
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** Throws the reason after an abort. */
+  /** Throws the reason if this was aborted. */
   throwIfAborted(): void;
   addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
 /**
- * A cancellation that makes an `AbortSignal` only on request. A signal is a native object of the runtime: to make it,
- * listen to it and collect it costs a request microseconds.
+ * A cancellation that makes an `AbortSignal` only when one is needed. A signal is a native object of the runtime:
+ * creating it, listening to it and collecting it cost microseconds per request.
  */
 export class LightCancellation implements Cancellation {
   traceparent?: string;
@@ -155,7 +155,7 @@ export class LightCancellation implements Cancellation {
     if (this.#isAborted) throw this.#reason;
   }
 
-  /** Calls a listener once, at the first abort. Does not call a listener that is added after the abort. */
+  /** Calls a listener once, at the first abort. Never calls a listener that is added after the abort. */
   addEventListener(_type: "abort", listener: () => void): void {
     (this.#listeners ??= []).push(listener);
   }
@@ -165,7 +165,7 @@ export class LightCancellation implements Cancellation {
     if (index >= 0) this.#listeners?.splice(index, 1);
   }
 
-  /** The same cancellation as an `AbortSignal`, for functions that need one. */
+  /** The same cancellation as an `AbortSignal`, for functions that require one. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();

@@ -18,7 +18,7 @@ const settings = z.object({
 
 type AnthropicSettings = z.infer<typeof settings>;
 
-/** Anthropic, and every other vendor of the messages protocol with the key in `x-api-key`. */
+/** Anthropic, and every other vendor that speaks the messages protocol and reads the key from `x-api-key`. */
 export const anthropic: Provider<AnthropicSettings> = {
   name: "anthropic",
   title: "Anthropic",

@@ -31,7 +31,7 @@ const settings = z.object({
 
 type ArkSettings = z.infer<typeof settings>;
 
-/** Ark serves the Seedream models, in China (Volcengine) and elsewhere (BytePlus). */
+/** The Seedream models on Ark, in China (Volcengine) and elsewhere (BytePlus). */
 export const ark: Provider<ArkSettings> = {
   name: "ark",
   title: "Volcengine Ark",
@@ -66,8 +66,8 @@ const REFERENCE_RULES: ReferenceRules = {
 };
 
 /**
- * Kinds of errors by the part of a code before its first dot. The code has priority over the status, because an
- * exhausted quota comes as 429 and a refusal as 400 (Ark API reference, error codes).
+ * Error kinds by the part of an error code before its first dot. The code decides before the status, because an
+ * exhausted quota has status 429 and a refusal has status 400 (Ark API reference, error codes).
  */
 const KIND_BY_CODE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
   [/(?:SensitiveContentDetected|RiskDetection)$/, "refused"],
@@ -101,10 +101,10 @@ async function generate(
 }
 
 /**
- * Writes the request for one picture. The vendor offers several pictures only as a group, a series of related scenes
- * that may be shorter than requested. Generations and edits use the same call: references make it an edit (Ark image
- * generation reference). The size is always sent in pixels, because with a tier the model would choose the ratio, and
- * so the price, by the prompt.
+ * Writes the request for one picture. The vendor makes several pictures only as a series of related scenes, which may
+ * have fewer pictures than requested. Generations and edits use the same call: with references it is an edit (Ark image
+ * generation reference). The size is always sent in pixels: with a tier, the model would choose the ratio, and so the
+ * price, by the prompt.
  */
 function writeRequest(order: ImageOrder): JsonBody {
   const { formats } = order.model.image;
@@ -125,17 +125,17 @@ function writeRequest(order: ImageOrder): JsonBody {
 }
 
 /**
- * Makes the error of a response without pictures. Even a response with a success status may contain errors, of single
- * pictures or of the call (Ark reference, `data[].error`).
+ * Returns the error for a response without pictures. Even a response with a success status may contain errors, for
+ * single pictures or for the whole call (Ark reference, `data[].error`).
  */
 function noImage({ parsed, items = [] }: ImageList, response: Response, { classify }: VendorErrors): Error {
   const bodies = [parsed["error"], ...items.map((item) => item["error"])].filter(isObject);
   const failures = bodies.map((error) => classify(response, JSON.stringify({ error })));
-  // The error is a refusal only when every picture was refused. After any other error, another target may succeed.
+  // The error is a refusal only if every picture was refused. After any other error, another target may succeed.
   return failures.find(({ kind }) => kind !== "refused") ?? failures[0] ?? brokenResponse("gave no image");
 }
 
-/** Reads the usage. The vendor does not report the input, so it is computed as the total minus the output. */
+/** Reads the usage. The vendor does not report the input tokens, so they are computed: the total minus the output. */
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const output = saneCount(usage["output_tokens"]) ?? Number.NaN;

@@ -29,7 +29,7 @@ const settings = z.object({
 
 type BflSettings = z.infer<typeof settings>;
 
-/** Black Forest Labs: a job is submitted and polled until it is ready; its picture is then fetched by a link. */
+/** Black Forest Labs. A job is submitted and polled until it is ready; then its picture is fetched by a link. */
 export const bfl: Provider<BflSettings> = {
   name: "bfl",
   title: "Black Forest Labs",
@@ -65,7 +65,7 @@ const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20
 /** Matches hosts of the vendor: jobs are submitted to one host and polled on another. */
 const VENDOR_HOST = /(^|\.)bfl\.ai$/;
 
-/** Matches the only sign of an invalid key: a status 403 with this sentence. */
+/** Matches the sentence that, with status 403, means an invalid key. The vendor gives no other sign. */
 const INVALID_KEY = /^Not authenticated\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -77,8 +77,8 @@ function readFailure(body: Record<string, unknown>): FailureReading {
 const CREDITS = 100;
 
 /**
- * Describes a job. The vendor has no call to cancel one. `onCost` receives the cost that the vendor reports at the
- * submission of the job, so a process that takes over another process's job does not receive it.
+ * Describes a job. The vendor has no call to cancel one. `onCost` receives the cost, which the vendor reports only at
+ * the submission. A process that takes over another process's job therefore does not receive it.
  */
 function describeJob(
   order: ImageOrder,
@@ -94,7 +94,7 @@ function describeJob(
       return { jobId: requireTrusted(jobId, baseUrl), jobStatus: RUNNING };
     },
     async poll(jobId, signal) {
-      // The job may have been submitted before the channel's address changed, so its polling address is checked again.
+      // The channel's address may have changed since the job was submitted, so the polling address is checked again.
       const url = requireTrusted(jobId, baseUrl);
       return readStatus(await callJson("GET", { url, headers, signal }, errors.classify), errors);
     },
@@ -107,8 +107,8 @@ function requireTrusted(link: unknown, baseUrl: string): string {
 }
 
 /**
- * True for an address of the vendor or on the configured origin. Others are not polled, because each poll carries the
- * credential.
+ * True for an address of the vendor or on the configured origin. No other address is polled, because each poll sends
+ * the credential.
  */
 function isTrusted(link: string, baseUrl: string): boolean {
   const url = URL.parse(link);
@@ -119,7 +119,7 @@ function isTrusted(link: string, baseUrl: string): boolean {
   return isVendors && url.protocol === "https:" && url.port === "";
 }
 
-/** Writes a request. Models with free sizes receive pixels, the others a ratio (BFL API reference). */
+/** Writes a request. Models with free sizes get pixels; the others get a ratio (BFL API reference). */
 function writeRequest(order: ImageOrder): JsonBody {
   const { prompt, references } = order;
   const format = wantedFormat(order);
@@ -142,7 +142,7 @@ function writeSize(order: ImageOrder): object {
   return followsReference(order) ? {} : { aspect_ratio: ratio };
 }
 
-/** Reads a status; an unknown one counts as running. */
+/** Reads a status. An unknown status counts as running. */
 function readStatus(body: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string> {
   const status = textOf(body["status"]);
   const failed = (kind: "refused" | "overloaded"): VendorJobStatus<string> => ({

@@ -43,7 +43,7 @@ const settings = z.object({
 
 type DashscopeSettings = z.infer<typeof settings>;
 
-/** Alibaba Cloud's model studio: chat completions, and image models either by a synchronous call or as tasks. */
+/** Alibaba Cloud's Model Studio: chat completions, and image models that are called synchronously or as tasks. */
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   title: VENDORS.dashscope.title,
@@ -77,8 +77,8 @@ const BASE_URLS: Readonly<Record<DashscopeSettings["region"], string>> = {
 };
 
 /**
- * Returns the settings of the compatible interfaces, which are at other paths of the same host (Model Studio, "OpenAI
- * compatible").
+ * Returns the settings of the OpenAI-compatible interfaces. They have other paths on the same host (Model Studio,
+ * "OpenAI compatible").
  */
 function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSettings) {
   const { dashscope: vendor } = VENDORS;
@@ -90,7 +90,7 @@ function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSetti
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
 /**
- * Kinds of errors by the part of a code before its first dot, in lower case, because the vendor writes both
+ * Error kinds by the part of an error code before its first dot, in lower case: the vendor writes both
  * `DataInspectionFailed` and `data_inspection_failed` (Model Studio, "Error codes").
  */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
@@ -124,14 +124,14 @@ async function callNow(
   const parsed = await callJson("POST", { url, headers, body: writeRequest(order), signal }, errors.classify);
   const links = readLinks(parsed);
   if (links.length > 0) return links;
-  // The response may contain an error although its status is a success.
+  // The response may contain an error although its status means success.
   if (textOf(parsed["code"]) === "") throw brokenResponse("gave no image");
   throw errors.classify({ status: 200, headers: new Headers() }, JSON.stringify(parsed));
 }
 
 /**
- * Describes an image request as a task, which only some models support (Model Studio, "Manage asynchronous tasks"). A
- * task can be cancelled until it runs.
+ * Describes an image request as a task. Only some models support tasks (Model Studio, "Manage asynchronous tasks"). A
+ * task can be cancelled until it begins to run.
  */
 function describeTask(
   order: ImageOrder,
@@ -155,7 +155,7 @@ function describeTask(
 const AS_TASK = { "x-dashscope-async": "enable" };
 
 /**
- * Reads a task. A failed task has its code and message next to its status; a task with an unknown id has the status
+ * Reads a task. The code and message of a failed task are next to its status. A task with an unknown id has the status
  * `UNKNOWN`.
  */
 function readTask(parsed: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
@@ -185,8 +185,8 @@ function readTask(parsed: Record<string, unknown>, errors: VendorErrors): Vendor
 }
 
 /**
- * Writes a request. References precede the text. Models that make one image refuse `n`. The watermark, on by default,
- * is turned off.
+ * Writes a request. References precede the text. Models that make one image refuse the field `n`. The watermark is
+ * turned off; its default is on.
  */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, count, model } = order;
@@ -208,7 +208,7 @@ function writeRequest(order: ImageOrder): JsonBody {
       ],
     },
     parameters: {
-      // Without a size an edit keeps the shape of its reference.
+      // Without a size, an edit has the shape of its reference.
       ...(!(size.isAuto && references.length > 0) && { size: `${wanted.width}*${wanted.height}` }),
       ...(max > 1 && { n: Math.min(count, max) }),
       watermark: false,
@@ -216,7 +216,7 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** Reads the links. Each image is a choice of its own, or a part of the message of one choice. */
+/** Reads the links. Each image is in a choice of its own, or is a part of one choice's message. */
 function readLinks({ output }: Record<string, unknown>): string[] {
   const choices = isObject(output) && Array.isArray(output["choices"]) ? output["choices"] : [];
   return choices

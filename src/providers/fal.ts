@@ -17,9 +17,7 @@ import { probeByRefusal } from "./transport/probe.ts";
 import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
-/**
- * The queue of fal: a job is submitted and polled until it has completed; its result is then fetched by another call.
- */
+/** The queue of fal. A job is submitted and polled until it has completed; then another call fetches its result. */
 export const fal: Provider<HostedSettings> = {
   name: "fal",
   title: "fal",
@@ -42,17 +40,14 @@ export const fal: Provider<HostedSettings> = {
   },
 };
 
-/**
- * A request id that does not exist. If the key is valid, the vendor answers that it does not know the id (fal queue
- * reference).
- */
+/** A request id that does not exist. If the key is valid, the vendor reports an unknown id (fal queue reference). */
 const UNKNOWN_REQUEST = "00000000-0000-4000-8000-000000000000";
 
 function connectionOf(settings: HostedSettings): VendorConnection {
   return createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
 }
 
-/** The names of the inputs of most models. */
+/** The names of the inputs that most models have. */
 const DEFAULT_INPUTS: ModelInputs = {
   references: "image_urls[]",
   size: "image_size",
@@ -61,7 +56,7 @@ const DEFAULT_INPUTS: ModelInputs = {
 };
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
-/** Kinds of errors by the type of a problem, where the type is more exact than the status (fal error reference). */
+/** Error kinds by the type of a problem, for types that are more exact than the status (fal error reference). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   content_policy_violation: "refused",
   no_media_generated: "broken",
@@ -71,7 +66,7 @@ const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   generation_timeout: "overloaded",
 };
 
-/** Matches the only sign of an account without balance: a status 403 with this sentence. */
+/** Matches the sentence that, with status 403, means an account without balance. The vendor gives no other sign. */
 const LOCKED_ACCOUNT = /^User is locked\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -86,7 +81,7 @@ function describeJob(
   write: WriteInputs,
   { baseUrl, headers, errors }: VendorConnection,
 ): VendorJob<string[]> {
-  // The path of a job contains owner and application only, not the rest of the model's path.
+  // The path of a job contains only owner and application, without the rest of the model's path.
   const [owner, application] = model.split("/");
   const requests = `${baseUrl}/${owner}/${application}/requests`;
   return {
@@ -106,7 +101,7 @@ function describeJob(
   };
 }
 
-/** Fetches the outcome. A failed job responds with its error in place of the result. */
+/** Fetches the outcome. For a failed job, the vendor sends the job's error in place of the result. */
 async function fetchOutcome(
   call: Omit<VendorRequest, "body">,
   errors: VendorErrors,
@@ -126,20 +121,20 @@ async function fetchOutcome(
 }
 
 /**
- * True for a failed job: its body lists problems or names an `error_type`, or its kind is `rejected`. Errors of the
- * queue itself have only a sentence (fal error reference, request errors).
+ * True for a failed job: its body lists problems or has an `error_type`, or its kind is `rejected`. Errors of the queue
+ * itself have only a sentence (fal error reference, request errors).
  */
 function isJobFailure(bodyText: string, { kind }: UpstreamError): boolean {
   return kind === "rejected" || /"(?:detail"\s{0,9}:\s{0,9}\[|error_type"\s{0,9}:)/.test(bodyText);
 }
 
 /**
- * Reads a result. The vendor returns a black picture for an indecent one and marks it in a parallel list; such a
- * picture counts as not delivered.
+ * Reads a result. In place of an indecent picture, the vendor sends a black one and marks it in a parallel list. A
+ * marked picture counts as not delivered.
  */
 function readResult(result: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const { image, has_nsfw_concepts: indecent } = result;
-  // Models that make only one picture return it outside of a list (fal model pages, output schemas).
+  // Models that make only one picture return it without a list (fal model pages, output schemas).
   const images = image === undefined ? result["images"] : [image];
   if (!Array.isArray(images)) return { state: "failed", error: brokenResponse("gave no list of images") };
   const isIndecent = (index: number) => Array.isArray(indecent) && indecent[index] === true;

@@ -42,7 +42,7 @@ export const gemini: Provider<GeminiSettings> = {
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
-/** The call that lists models (Gemini API reference, `models.list`), 1,000 at most. */
+/** Returns the call that lists models, 1,000 at most (Gemini API reference, `models.list`). */
 function listCall({ baseUrl, apiKey }: GeminiSettings, pageSize: number, signal: AbortSignal) {
   const { classify } = createVendorErrors({ secret: apiKey, baseUrl }, readGoogleFailure);
   const headers = { ...JSON_HEADERS, "x-goog-api-key": apiKey };
@@ -50,7 +50,7 @@ function listCall({ baseUrl, apiKey }: GeminiSettings, pageSize: number, signal:
   return { call: { url, headers, signal }, classify };
 }
 
-/** Maximum bytes of all references together: as base64 they stay within the 100 MB of a request. */
+/** Maximum bytes of all references together. In base64 they stay below the 100 MB that a request may have. */
 const MAX_REFERENCE_BYTES = 72_000_000;
 
 function connectionOf(settings: GeminiSettings): GenerateContentConnection {
@@ -60,7 +60,7 @@ function connectionOf(settings: GeminiSettings): GenerateContentConnection {
   return {
     baseUrl,
     urlOf: (model, method) => `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:${method}`,
-    // This address accepts instructions and tools only inside of a whole request.
+    // At this address, instructions and tools are accepted only inside of a whole request.
     writeCount: (raw, model) =>
       `{"generateContentRequest":${editMembers(raw, { model: () => JSON.stringify(`models/${model}`) })}}`,
     authenticate: () => Promise.resolve(credential),

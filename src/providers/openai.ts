@@ -67,7 +67,7 @@ const IMAGE_LIMITS: ImageLimits = {
   references: { formats: ["png", "jpeg", "webp"], maxBytes: 50_000_000 },
 };
 
-/** Makes the connection, with headers as in the OpenAI API reference, authentication. */
+/** Returns the connection. The headers are those of the OpenAI API reference, "Authentication". */
 function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenAiSettings) {
   const base = withoutEndSlash(baseUrl);
   const credential = {
@@ -83,10 +83,10 @@ function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenA
   });
 }
 
-/** Traits of an unknown vendor. Only OpenAI is documented to know tools that accept any text. */
+/** Traits of an unknown vendor. Only OpenAI documents tools that accept any text. */
 const UNKNOWN: VendorTraits = { refuses: ["custom_tools"] };
 
-/** Returns the known facts about the vendor at an address. */
+/** Returns the known differences of the vendor at an address. */
 function textFacts(base: string): Pick<OpenAiAddress, "textTraits" | "ownCodes"> {
   if (base.startsWith(OPENAI_ORIGIN))
     return { textTraits: { maxTokensField: "max_completion_tokens", takesRefusals: true } };

@@ -38,8 +38,8 @@ const settings = z.object({
 type OpenRouterSettings = z.infer<typeof settings>;
 
 /**
- * Chat completions, and the images route of OpenRouter, which takes ratio and resolution for every model and returns
- * pictures as base64.
+ * Chat completions, and OpenRouter's images endpoint. That endpoint takes ratio and resolution for every model and
+ * returns pictures as base64.
  */
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
@@ -62,14 +62,14 @@ export const openrouter: Provider<OpenRouterSettings> = {
 };
 
 /**
- * The path for probes. The list of models is public, so the probe reads the description of the key instead (OpenRouter
- * API, "Get current API key").
+ * The path for probes. The list of models is public, so the probe reads the key's description instead (OpenRouter API,
+ * "Get current API key").
  */
 const KEY_PATH = "key";
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 20 * 1024 * 1024 };
 
-/** Reads a failure. A refusal is a 403 with metadata that names the flagged content (OpenRouter error reference). */
+/** Reads a failure. A refusal has status 403 and metadata about the flagged content (OpenRouter error reference). */
 function readFailure({ error }: Record<string, unknown>): FailureReading {
   if (!isObject(error)) return { code: "", message: "" };
   const { code, message, metadata } = error;
@@ -105,8 +105,8 @@ async function generate(
 }
 
 /**
- * Writes a request. The vendor refuses `size` together with `resolution`, and `n` for models that make one image per
- * call.
+ * Writes a request. The vendor refuses `size` together with `resolution`, and refuses `n` for models that make one
+ * image per call.
  */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, background, compression, model } = order;
@@ -133,8 +133,8 @@ function writeRequest(order: ImageOrder): JsonBody {
 }
 
 /**
- * True when the vendor compresses the picture. It does so only in the caller's format; the gateway converts to any
- * other format itself.
+ * True when the vendor compresses the picture. It can do so only in the caller's format; the gateway itself converts to
+ * any other format.
  */
 function isCompressing(order: ImageOrder): boolean {
   const { format, compression } = order;
@@ -142,7 +142,7 @@ function isCompressing(order: ImageOrder): boolean {
   return compression !== undefined && isLossy && isFormatRequested(order) && wantedFormat(order) === format;
 }
 
-/** True when the format is sent. Models that have only one format refuse the field. */
+/** True when the request contains the format. Models with only one format refuse the field. */
 function isFormatRequested({ model, format }: ImageOrder): boolean {
   return model.image.formats.length > 1 && format !== undefined;
 }

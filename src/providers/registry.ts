@@ -25,12 +25,12 @@ import { guarded } from "./transport/network.ts";
 import { vertex } from "./vertex/index.ts";
 import { xai } from "./xai.ts";
 
-/** A provider with the type of its settings erased. */
+/** A provider without the type of its settings. */
 interface RegisteredProvider extends Pick<
   Provider<unknown>,
   "name" | "title" | "documentation" | "settings"
 > {
-  /** Kinds of requests that it takes. */
+  /** Kinds of requests that the provider serves. */
   serves: readonly ("text" | "embeddings" | "images")[];
   open(
     settings: unknown,
@@ -40,7 +40,7 @@ interface RegisteredProvider extends Pick<
   models: ((settings: unknown, signal: AbortSignal) => Promise<string[]>) | undefined;
 }
 
-/** All providers. A new one is a file and a line here, or a row in the table of compatible vendors. */
+/** All providers. A new provider needs a file and a line here, or a row in the table of compatible vendors. */
 export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(sandbox),
   register(openai),
@@ -73,15 +73,15 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
 ]);
 
 /**
- * The upstreams of the open channels. A request keeps the channel that it was routed to, even when a reload replaces
- * the channel.
+ * The upstreams of the open channels. A request keeps the channel to which it was routed, even when a reload replaces
+ * that channel.
  */
 export interface OpenedUpstreams extends Upstreams {
   /** Opens the channels that are not open yet. If one of them cannot be opened, throws and opens none. */
   open(channels: Iterable<Channel>): void;
 }
 
-/** Opens each channel once. An upstream exists as long as its channel is referenced. */
+/** Opens each channel once. The upstreams of a channel exist as long as the channel object is referenced. */
 export function openUpstreams(channels: Iterable<Channel>, codecSlots: FairSemaphore): OpenedUpstreams {
   const opened = new WeakMap<Channel, ReturnType<RegisteredProvider["open"]>>();
   const upstreams: OpenedUpstreams = {
@@ -141,7 +141,7 @@ export async function listModels(
   return models ? await models(settings, signal) : null;
 }
 
-/** Describes every provider, for the form of a channel. */
+/** Describes every provider, for the console's form of a channel. */
 export function describeProviders(): ProviderDescription[] {
   return [...PROVIDERS.values()].map(({ name, title, documentation, settings }) => {
     const schema = z.toJSONSchema(settings, { io: "input", unrepresentable: "any" });
@@ -169,7 +169,7 @@ export function describeProviders(): ProviderDescription[] {
   });
 }
 
-/** Marks a field as a secret, so that a form shows the field without its text. */
+/** Marks the field of a secret, so that a form does not show its text. */
 function markSecret(part: z.core.JSONSchema._JSONSchema, name: string): z.core.JSONSchema._JSONSchema {
   return typeof part === "object" && isSecretName(snakeCase(name)) ? { ...part, writeOnly: true } : part;
 }

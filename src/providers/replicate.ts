@@ -18,8 +18,8 @@ import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./tran
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 /**
- * Predictions of Replicate: the vendor holds back its response for a while in case the prediction finishes, and is
- * polled after that. An upstream model is `owner/name`, or just the id of a version.
+ * Predictions of Replicate. The vendor delays its response for a few seconds, in case the prediction finishes in that
+ * time; afterwards the prediction is polled. An upstream model is `owner/name`, or only the id of a version.
  */
 export const replicate: Provider<HostedSettings> = {
   name: "replicate",
@@ -43,14 +43,14 @@ export const replicate: Provider<HostedSettings> = {
 };
 
 const DEFAULT_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
-/** Rules of references. The vendor's own client sends no file above this size inside a request. */
+/** Rules for references. The vendor's own client sends no larger file inside a request. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 7_000_000 };
 /**
- * Headers of a submission. Fast models finish within the wait; `cancel-after` bounds jobs that outlive the gateway.
+ * Headers of a submission. Fast models finish within the wait. `cancel-after` limits jobs that nobody polls any more.
  */
 const SUBMIT_HEADERS = { prefer: "wait=5", "cancel-after": "15m" };
 
-/** Reads a failure. The retry-after of a rate limit is only in a sentence (Replicate HTTP reference, rate limits). */
+/** Reads a failure. The retry delay of a rate limit is only in a sentence (Replicate HTTP reference, rate limits). */
 function readFailure({ title, detail }: Record<string, unknown>): FailureReading {
   const message = textOf(detail);
   const seconds = /\bresets in ~?(\d{1,4})s\b/.exec(message)?.[1];
@@ -110,7 +110,7 @@ function readOutput(output: unknown): VendorJobStatus<string[]> {
   return { state: "failed", error: brokenResponse("succeeded without a picture") };
 }
 
-/** Returns the kind of a failed prediction, which has the model's own message, at best with a code in parentheses. */
+/** Returns the kind of a failed prediction. Its message is the model's; some contain a code in parentheses. */
 function kindOf(code: string, message: string): UpstreamErrorKind {
   if (code === "E005" || /\bNSFW\b/i.test(message)) return "refused";
   return code === "E006" ? "rejected" : "overloaded";

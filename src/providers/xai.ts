@@ -35,8 +35,8 @@ const settings = z.object({
 type XaiSettings = z.infer<typeof settings>;
 
 /**
- * Chat completions, and the images protocol of family D, which takes ratio and resolution instead of pixels, and edits
- * as JSON (xAI API reference).
+ * Chat completions, and the images protocol of family D: it takes ratio and resolution instead of pixels, and takes
+ * edits as JSON (xAI API reference).
  */
 export const xai: Provider<XaiSettings> = {
   name: "xai",
@@ -56,15 +56,13 @@ export const xai: Provider<XaiSettings> = {
   },
 };
 
-/** Rules of references: formats that are known to work, and the vendor's maximum size of images in general. */
+/** Rules for references: formats that are known to work, and the vendor's general maximum size of images. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 
 /** Matches the message of a moderated picture. The vendor sends it as 400 without a specific code. */
 const MODERATED = /\bcontent moderation\b/;
 
-/**
- * Reads a failure, which is flat, `{code, error}` with a code or a sentence as `code`, or nested, `{error: {message}}`.
- */
+/** Reads a failure, either `{code, error}`, where `code` may be a sentence, or the nested `{error: {message}}`. */
 function readFailure(
   body: Record<string, unknown>,
   httpStatus: number,
@@ -91,7 +89,7 @@ async function generate(
   return { images, quality: chooseQuality(order), vendorCost: readCost(list.parsed) };
 }
 
-/** Reads the cost, which is in ticks; a US dollar has 10^10 ticks (xAI SDK). */
+/** Reads the cost, which is in ticks: 10^10 ticks are one US dollar (xAI SDK). */
 function readCost({ usage }: Record<string, unknown>): ImageReply["vendorCost"] {
   return isObject(usage) ? readVendorCost(usage["cost_in_usd_ticks"], 10_000_000_000) : undefined;
 }
@@ -121,8 +119,8 @@ function writeReference({ blob, format }: ReferenceImage, base64: (blob: Blob) =
 }
 
 /**
- * Writes the ratio. With one reference, the picture always takes its ratio, so none is sent. With several, a ratio may
- * be sent; by default the picture takes that of the first one.
+ * Writes the ratio. With one reference, the picture always gets its ratio, so none is sent. With several references, a
+ * ratio may be sent; by default the picture gets the ratio of the first one.
  */
 function writeRatio({ references, size }: ImageOrder): object {
   if (references.length === 1 || (references.length > 1 && size.isShapeFree)) return {};
@@ -139,7 +137,7 @@ function chooseQuality({ quality, model }: ImageOrder): string | undefined {
 }
 
 /**
- * Reads the images. The vendor leaves out a moderated picture, or sends an item without a picture. When no picture is
+ * Reads the images. For a moderated picture, the vendor sends no item, or an item without a picture. When no picture is
  * left, the content was refused.
  */
 async function readImages(

@@ -6,18 +6,18 @@ import { HttpError } from "./http-error.ts";
 import { type BodySource, HttpResponse, ResponseBody, type ResponseHead } from "./response.ts";
 import { type ResponseListener, ResponseReader } from "./response-reader.ts";
 
-/** The server that a connection leads to. */
+/** The server at the other end of a connection. */
 export interface ServerOrigin {
   hostname: string;
   port: number;
   isTls: boolean;
   /** Replaces the system's certificate authorities (PEM), for tests. */
   certificateAuthority?: string | undefined;
-  /** Limits the addresses that are dialled; without a guard every address is allowed. */
+  /** Limits the addresses to connect to. Without a guard every address is allowed. */
   guard?: NetworkGuard | undefined;
 }
 
-/** Seconds that an unused connection is kept: fewer than the minute after which vendors' balancers close one. */
+/** Seconds for which an unused connection stays open. Vendors' load balancers close such connections after a minute. */
 const IDLE_SECONDS = 30;
 
 interface InFlight {
@@ -31,7 +31,7 @@ interface InFlight {
 /** A connection that carries one request at a time. */
 export class Connection implements ResponseListener, BodySource {
   readonly #origin: ServerOrigin;
-  /** Called when the connection may carry another request. */
+  /** Called when the connection can be used for another request. */
   readonly #onIdle: (connection: Connection) => void;
   #socket: Socket<Connection> | null = null;
   #isClosed = false;
@@ -39,7 +39,7 @@ export class Connection implements ResponseListener, BodySource {
   #reader = new ResponseReader(this);
   /** The bytes that the socket has not taken yet. */
   #unsent: Buffer | null = null;
-  /** The body that follows `#unsent`. */
+  /** The part of the body that is sent after `#unsent`. */
   #unsentBody: Buffer | null = null;
   #isSending = false;
   #isReusable = false;
@@ -54,7 +54,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   /**
-   * Connects if necessary, sends the request and resolves with the response when its head is complete. The request's
+   * Connects if necessary and sends the request. Resolves with the response when its head is complete. The request's
    * bytes must be valid until this call returns.
    */
   exchange({ head, body }: RequestBytes, signal: Cancellation): Promise<HttpResponse> {
@@ -104,7 +104,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   end(isReusable: boolean): void {
-    // If the response comes before the whole request is sent, the connection is in an unknown state.
+    // If the response comes before the whole request is sent, the state of the connection is unknown.
     this.#isReusable = isReusable && this.#unsent === null;
     this.#finish()?.body?.complete();
   }
@@ -140,7 +140,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   /**
-   * Called after the TLS handshake. The error says what is wrong with the certificate: its authority, its time or its
+   * Called after the TLS handshake. The error names the problem of the certificate: its authority, its time or its
    * name.
    */
   secured(socket: Socket<Connection>, isSuccess: boolean, error: Error | null): void {
@@ -166,7 +166,7 @@ export class Connection implements ResponseListener, BodySource {
     if (this.#isSending) this.#send(socket);
   }
 
-  /** Called when the other side closed the connection, which ends a body of unknown length. */
+  /** Called when the other side closed the connection. For a body of unknown length, this is the end of the body. */
   ended(error?: unknown): void {
     if (error || !this.#inFlight || !this.#isSending) return this.failed(error);
     try {
@@ -227,14 +227,14 @@ const HANDLERS: SocketHandler<Connection> = {
   end: (socket) => socket.data.ended(),
   close: (socket, error) => socket.data.ended(error),
   error: (socket, error) => socket.data.failed(error),
-  // The promise of the connection rejects as well, so that another address can be tried.
+  // The connecting promise also rejects, so that another address can be tried.
   connectError: () => {},
   timeout: (socket) => socket.data.close(),
 };
 
-/** The buffer for requests that fit in it: memory that every request uses stays in the processor's caches. */
+/** The buffer for requests that fit into it. Every request uses it, so it stays in the processor's caches. */
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
-/** Bytes reserved for the digits of a length and the end of a head. */
+/** Bytes reserved for the digits of the length and for the end of the head. */
 const LENGTH_ROOM = 24;
 /** Maximum bytes of one UTF-16 code unit in UTF-8. */
 const MAX_BYTES_A_UNIT = 3;
@@ -244,8 +244,8 @@ const encoder = new TextEncoder();
 /** The bytes of a request: the head, then the body. */
 interface RequestBytes {
   /**
-   * The head, and a small body after it. Valid until the next request is written; `copyOf` makes a copy that stays
-   * valid.
+   * The head, followed by the body if that is small. The bytes are valid until the next request is written; `copyOf`
+   * returns a copy that stays valid.
    */
   head: Buffer;
   /** The body; null when `head` contains it. */
@@ -264,8 +264,8 @@ export function writeRequest(prelude: string, body: string): RequestBytes {
 }
 
 /**
- * Encodes the text in one step: this encoder reads a string that the runtime keeps in parts without joining them. Any
- * other way to read it would join the parts first, at five times the cost.
+ * Encodes the text in one step. The runtime stores a long string in parts, and this encoder reads the parts without
+ * joining them. Every other way to read the string would join them first, at five times the cost.
  */
 function writeLarge(prelude: string, body: string): RequestBytes {
   const { buffer, byteOffset, byteLength } = encoder.encode(body);
@@ -277,7 +277,7 @@ function headOf(prelude: string, length: number): string {
   return `${prelude}${length}\r\n\r\n`;
 }
 
-/** Returns a copy of the bytes, which the next request does not overwrite. */
+/** Returns bytes that the next request does not overwrite, by a copy if necessary. */
 export function copyOf(bytes: Buffer): Buffer {
   return bytes.buffer === SHARED.buffer ? Buffer.from(bytes) : bytes;
 }

@@ -8,11 +8,11 @@ import type { HttpResponse } from "./response.ts";
 interface HttpRequest {
   /** An http or https address without credentials. */
   url: string;
-  /** Pass the same object for requests with equal headers: its text is made only once. */
+  /** Pass the same object for requests with equal headers: its text is then made only once. */
   headers: Readonly<Record<string, string>>;
   body: string;
   signal: Cancellation;
-  /** Limits the addresses that are dialled; without a guard every address is allowed. */
+  /** Limits the addresses to connect to. Without a guard every address is allowed. */
   guard?: NetworkGuard | undefined;
 }
 
@@ -23,14 +23,14 @@ const MAX_IDLE = 256;
 interface Prelude {
   url: string;
   origin: ServerOrigin;
-  /** Identifies the origin and its guard, because another guard might refuse the address of a kept connection. */
+  /** Identifies the origin and the guard, because another guard might refuse a connection's address. */
   key: string;
   text: string;
 }
 
 /**
- * HTTP/1.1 client for calls at low cost (RFC 9110, 9112): it runs on the calling thread and keeps connections. It
- * checks certificates and does not follow redirects. Only the signal ends a call.
+ * HTTP/1.1 client for cheap calls (RFC 9110, 9112). It runs on the calling thread and reuses connections. It checks
+ * certificates and does not follow redirects. It has no timeout: only the signal aborts a call.
  */
 export class HttpClient {
   readonly #certificateAuthority: string | undefined;
@@ -44,7 +44,7 @@ export class HttpClient {
 
   /**
    * Resolves with the response when its head is complete. Throws an `HttpError`, or the signal's reason. Never sends a
-   * request twice: a vendor that closed a kept connection may still have carried out the request that was lost.
+   * request twice: even a vendor that closed a reused connection may have executed the request.
    */
   async post({ url, headers, body, signal, guard }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
@@ -64,7 +64,7 @@ export class HttpClient {
     return prelude;
   }
 
-  /** Takes the connection that was used last, so that connections that are not needed stay unused and close. */
+  /** Takes the connection that was used last. Connections that are not needed thus stay unused and are closed. */
   #take(key: string): Connection | null {
     const idle = this.#idle.get(key);
     for (let connection = idle?.pop(); connection; connection = idle?.pop())
@@ -83,7 +83,7 @@ export class HttpClient {
 
 const CONTENT_LENGTH = "content-length: ";
 
-/** Adds the header of the trace that the request belongs to, if it has one. */
+/** Adds the trace header of the request, if the request belongs to a trace. */
 function tracedText(prelude: string, { traceparent }: Cancellation): string {
   if (traceparent === undefined) return prelude;
   return `${prelude.slice(0, -CONTENT_LENGTH.length)}traceparent: ${traceparent}\r\n${CONTENT_LENGTH}`;
@@ -96,7 +96,7 @@ function preludeOf(
 ): Prelude {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
   const isTls = protocol === "https:";
-  // HTTP/1.1 keeps a connection without this header; servers of HTTP/1.0 need it.
+  // In HTTP/1.1 a connection stays open without this header; HTTP/1.0 servers need it.
   const lines = [`POST ${pathname}${search} HTTP/1.1`, `host: ${host}`, "connection: keep-alive"];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${checked(name, value)}`);
   const origin = {
@@ -110,7 +110,7 @@ function preludeOf(
   return { url, origin, key, text: `${lines.join("\r\n")}\r\n${CONTENT_LENGTH}` };
 }
 
-/** Returns a header's value, or throws for a line end in it, which would start a second header. */
+/** Returns a header's value. Throws for a line break in it, which would begin another header. */
 function checked(name: string, value: string): string {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
     throw new HttpError("unsent", "a header has an invalid name");

@@ -2,29 +2,29 @@ import { GrowingBuffer } from "../growing-buffer.ts";
 import { HttpError } from "./http-error.ts";
 import { ResponseHead } from "./response.ts";
 
-/** Receives the parts of a response, in this order. */
+/** Receives the parts of a response, in the order of these methods. */
 export interface ResponseListener {
   head(head: ResponseHead): void;
   /** Receives a piece of the body, never an empty one. The piece is a view of the received bytes. */
   body(piece: Buffer): void;
-  /** Receives the end of the response. `isReusable`: the connection may carry another request. */
+  /** Receives the end of the response. `isReusable`: the connection can be used for another request. */
   end(isReusable: boolean): void;
 }
 
 /** Maximum size of status line and fields. A longer head is refused. */
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Maximum size of a line with a chunk's size. The trailer fields together have a limit of their own. */
+/** Maximum size of the line with a chunk's size. Trailer fields have their own limit, `MAX_TRAILER_BYTES`. */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_TRAILER_BYTES = 16 * 1024;
-/** Maximum number of interim responses before the final one; servers send one or two. */
+/** Maximum number of interim responses before the final response. Servers send one or two. */
 const MAX_INTERIM = 16;
 /**
- * Minimum bytes of a chunk that is passed on by itself. Smaller chunks are joined with their neighbours, because the
- * overhead of a piece costs more than copying them.
+ * Minimum bytes of a chunk that becomes a piece of its own. Smaller chunks are joined with their neighbours, because a
+ * piece costs more than copying so few bytes.
  */
 const SMALL_CHUNK_BYTES = 128;
 
-/** Status line and fields (RFC 9112, 4 and 5); a field continued on another line is refused. */
+/** Matches status line and fields (RFC 9112, 4 and 5). A field that continues on another line is refused. */
 const HEAD = /^HTTP\/1\.[01] [1-9]\d\d(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*)*$/;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -32,19 +32,19 @@ const CARRIAGE_RETURN = 13;
 type State = "head" | "sized" | "until close" | "chunk size" | "chunk" | "chunk end" | "trailer" | "done";
 
 /**
- * Reads the one response to one request (RFC 9112). Throws an `HttpError` when the response is not valid, and cannot be
- * used afterwards.
+ * Reads the response to one request (RFC 9112). Throws an `HttpError` when the response is invalid; afterwards the
+ * reader cannot be used.
  */
 export class ResponseReader {
   readonly #listener: ResponseListener;
   #state: State = "head";
-  /** The start of a head or of a line that is not complete yet. */
+  /** The start of a head or line that is still incomplete. */
   #held: Buffer | null = null;
-  /** Number of bytes of the body, or of the current chunk, that have not arrived. */
+  /** Number of bytes of the body, or of the current chunk, that have not arrived yet. */
   #left = 0;
   #trailerBytes = 0;
   #interim = 0;
-  /** The small chunks among the bytes that are being read. */
+  /** The small chunks that are joined, from the bytes being read. */
   readonly #joined = new GrowingBuffer();
   #isReusable = false;
 
@@ -52,7 +52,7 @@ export class ResponseReader {
     this.#listener = listener;
   }
 
-  /** Reads received bytes and may keep them. */
+  /** Reads received bytes. May keep a reference to them. */
   push(received: Buffer): void {
     const bytes = this.#held ? Buffer.concat([this.#held, received]) : received;
     this.#held = null;
@@ -100,14 +100,14 @@ export class ResponseReader {
     const end = bytes.indexOf("\r\n\r\n", at, "latin1");
     if ((end < 0 ? bytes.length : end) - at > MAX_HEAD_BYTES) throw invalid("a head that is too long");
     if (end < 0) {
-      // Without this check a head with bare line feeds would wait until the deadline.
+      // Without this check, a head with bare line feeds would wait until the call's deadline.
       if (hasBareLineFeed(bytes, at)) throw invalid("a malformed head");
       return -1;
     }
     const text = bytes.toString("latin1", at, end);
     if (!HEAD.test(text)) throw invalid("a malformed head");
     const head = new ResponseHead(text);
-    // Interim responses precede the final one. A 101 is refused: no request here asks for another protocol.
+    // Interim responses precede the final one. Status 101 is refused: no request asks for another protocol.
     if (head.status === 101) throw invalid("another protocol");
     if (head.status < 200) {
       if (++this.#interim > MAX_INTERIM) throw invalid("too many interim responses");
@@ -120,7 +120,7 @@ export class ResponseReader {
     return end + 4;
   }
 
-  /** Returns the state that reads the body, by its delimitation (RFC 9112, 6.3). */
+  /** Returns the state in which to read the body, which depends on how the body's length is given (RFC 9112, 6.3). */
   #bodyOf({ status, headers }: ResponseHead): State {
     const length = headers.get("content-length");
     const coding = headers.get("transfer-encoding");
@@ -134,7 +134,7 @@ export class ResponseReader {
       this.#isReusable = false;
       return "until close";
     }
-    // Repeated `content-length` fields arrive joined by commas, so equal ones are refused, too.
+    // Repeated `content-length` fields arrive joined by commas, so they are refused even if they are equal.
     if (!/^\d{1,15}$/.test(length)) throw invalid("an unreadable length");
     this.#left = Number(length);
     return this.#left === 0 ? "done" : "sized";
@@ -209,16 +209,16 @@ export class ResponseReader {
 }
 
 /**
- * True for statuses that servers and load balancers also send without a request: on an idle connection, or when they
- * fail after a response. The connection is then not reused: its next request could get the response to this one.
+ * True for statuses that servers and load balancers also send without a request: on an unused connection, or when they
+ * fail after a response. Such a connection is not reused: its next request could get the response to this one.
  */
 function isMaybeUnasked(status: number): boolean {
   return status === 408 || status >= 500;
 }
 
 /**
- * Finds the end of the line. It is nearly always within a few bytes, for which this loop costs less than a call of the
- * runtime.
+ * Returns the end of the line. It is nearly always within a few bytes, and for those this loop costs less than a call
+ * of the runtime.
  */
 function endOfSizeLine(bytes: Buffer, from: number): number {
   const near = Math.min(bytes.length, from + 8);
@@ -237,7 +237,7 @@ function needMore(heldBytes: number): -1 {
   return -1;
 }
 
-/** True when the line ends after the size or continues with an extension, which is ignored (RFC 9112, 7.1.1). */
+/** True when the line ends after the size, or continues with an extension, which is ignored (RFC 9112, 7.1.1). */
 function isEndOfSize(bytes: Buffer, at: number, end: number): boolean {
   if (bytes[end - 1] !== CARRIAGE_RETURN) return false;
   return at === end - 1 || bytes[at] === 0x3b || bytes[at] === 0x20 || bytes[at] === 0x09;

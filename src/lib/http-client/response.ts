@@ -2,12 +2,12 @@ import type { ByteStream, ReadResult } from "../byte-stream.ts";
 import { GrowingBuffer } from "../growing-buffer.ts";
 import { ownValue } from "../json.ts";
 
-/** Maximum bytes of a body that wait for the reader; beyond it the connection is paused. */
+/** Maximum bytes of a body that wait for the reader. The connection is paused while more are waiting. */
 const MAX_WAITING_BYTES = 256 * 1024;
-/** Maximum number of pieces that wait for the reader: a small piece takes more memory than its bytes. */
+/** Maximum number of pieces that wait for the reader, because a small piece takes more memory than its bytes. */
 const MAX_WAITING_PIECES = 1024;
 
-/** The connection that a response comes over. */
+/** The connection on which a response arrives. */
 export interface BodySource {
   suspend(): void;
   resume(): void;
@@ -19,11 +19,11 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A response whose head has come. The body is read once, by `text` or from `body`. */
+/** A response whose head is complete. The body can be read once, by `text` or from `body`. */
 export class HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** The body, decoded from its content coding. */
+  /** The body without its content coding. */
   readonly body: ByteStream;
 
   constructor({ status, headers }: ResponseHead, body: ResponseBody) {
@@ -50,8 +50,8 @@ const DECODERS: Readonly<Record<string, ConstructorParameters<typeof Decompressi
 };
 
 /**
- * Decodes the body, because some servers send a coding that was not requested. A body in an unknown coding stays as it
- * is.
+ * Decodes the body, because some servers send a coding that was not requested. A body in an unknown coding is not
+ * changed.
  */
 function decode(body: ResponseBody, coding: string | null): ByteStream {
   const format = coding === null ? undefined : ownValue(DECODERS, coding.toLowerCase());
@@ -67,7 +67,7 @@ function decode(body: ResponseBody, coding: string | null): ByteStream {
   return encoded.pipeThrough(new DecompressionStream(format)) as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
-/** The bytes of a body as they arrive. The connection is read only as fast as the body is. */
+/** The bytes of a body as they arrive. The connection is read only as fast as the reader reads the body. */
 export class ResponseBody implements ByteStream {
   readonly #source: BodySource;
   #pieces: Buffer<ArrayBuffer>[] = [];
@@ -85,9 +85,7 @@ export class ResponseBody implements ByteStream {
     return this;
   }
 
-  /**
-   * Returns all bytes since the last call in one piece. Rejects when the body is cut off. Takes one call at a time.
-   */
+  /** Returns all bytes since the last call in one piece. Rejects when the body is incomplete. One call at a time. */
   read(): Promise<ReadResult> {
     if (this.#pieces.length > 0) return Promise.resolve({ done: false, value: this.#take() });
     if (this.#isComplete) return Promise.resolve({ done: true });
@@ -107,7 +105,7 @@ export class ResponseBody implements ByteStream {
     }
   }
 
-  /** Returns the whole body if it has arrived already, else null. */
+  /** Returns the whole body if it has already arrived, otherwise null. */
   takeWhole(): Uint8Array | null {
     return this.#isComplete ? this.#take() : null;
   }
@@ -143,7 +141,7 @@ export class ResponseBody implements ByteStream {
     this.#source.suspend();
   }
 
-  /** Marks the body as complete; from now on the connection may serve another request. */
+  /** Marks the body as complete. From now on the connection can be used for another request. */
   complete(): void {
     this.#isComplete = true;
     this.#resume();
@@ -191,7 +189,7 @@ export class ResponseHead {
     this.headers = new HeaderFields(text);
   }
 
-  /** True when the other side keeps the connection open (RFC 9112, 9.3). */
+  /** True when the other side keeps the connection open after the response (RFC 9112, 9.3). */
   get isPersistent(): boolean {
     const options = this.headers.get("connection")?.toLowerCase();
     if (options?.includes("close")) return false;
@@ -199,7 +197,7 @@ export class ResponseHead {
   }
 }
 
-/** Header fields as they arrived. They are searched on request: a call reads few of them. */
+/** Header fields as they arrived. A field is searched only when it is read, because a call reads few of them. */
 class HeaderFields {
   readonly #text: string;
   readonly #lower: string;
@@ -233,9 +231,7 @@ class HeaderFields {
 
 const STARTS = new Map<string, string>();
 
-/**
- * Returns the text that starts a field. The texts are cached, because the code requests the same few names many times.
- */
+/** Returns the text with which a field begins. The texts are cached, because only a few fields are ever read. */
 function startOf(name: string): string {
   const known = STARTS.get(name);
   if (known !== undefined) return known;

@@ -4,7 +4,7 @@ const LETTER_U = 0x75;
 const MAX_ESCAPE_BYTES = 12;
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** Maps the letter after a backslash to its character; 0 when the letter begins no simple escape. */
+/** Maps the letter after a backslash to its character; 0 for a letter that does not begin a simple escape. */
 const SIMPLE = new Uint8Array(256);
 SIMPLE.set([0x22], 0x22);
 SIMPLE.set([0x5c], 0x5c);
@@ -15,7 +15,7 @@ SIMPLE.set([0x0a], 0x6e);
 SIMPLE.set([0x0d], 0x72);
 SIMPLE.set([0x09], 0x74);
 
-/** The result of `unescape`: bytes read and written, and the reason why it stopped. */
+/** The result of `unescape`: the number of bytes read and written, and the reason why it stopped. */
 interface Unescaped {
   read: number;
   written: number;

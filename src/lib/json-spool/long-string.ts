@@ -4,12 +4,12 @@ import type { Spool, SpoolFile } from "../spool.ts";
 const HEAD_BYTES = 4096;
 const BASE64_HEAD = /^[A-Za-z0-9+/_\-=\s]+$/;
 
-/** A long string on disk: the decoded bytes of base64, or the text in UTF-8. */
+/** A long string on disk: the bytes decoded from base64, or the text in UTF-8. */
 export class SpooledString {
   constructor(
     readonly blob: Blob,
     readonly byteLength: number,
-    /** True when the text was base64 and the blob holds its decoded bytes. */
+    /** True when the text was base64; the blob then has the decoded bytes. */
     readonly decoded: boolean,
     /** The MIME type of a `data:` URL, in lower case. */
     readonly mime: string | undefined,
@@ -17,7 +17,7 @@ export class SpooledString {
 }
 
 interface LongStringOptions {
-  /** True to decode a `data:` URL or bare base64; other text is kept as it is. */
+  /** True to decode a `data:` URL or bare base64. Other text is stored unchanged. */
   decode: boolean;
   /** Maximum size of the file. */
   maxBytes: number;
@@ -34,7 +34,7 @@ export class LongStringError extends Error {
   }
 }
 
-/** Writes one string to disk while it arrives. Its first 4 KiB decide whether it is base64. */
+/** Writes one string to disk while it arrives. Its first 4 KiB decide whether it is decoded as base64. */
 export class LongString {
   readonly #file: SpoolFile;
   readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -55,7 +55,7 @@ export class LongString {
     this.writeEscaped(text);
   }
 
-  /** Writes text that was escaped, in which control characters are allowed. */
+  /** Writes text that was escaped. It may contain control characters. */
   writeEscaped(text: Buffer): void {
     if (this.#decoder) this.#decodeText(this.#decoder, text);
     else if (this.#head) {
@@ -64,7 +64,7 @@ export class LongString {
     } else this.#writeText(text);
   }
 
-  /** True when the text is base64; decided by its first 4 KiB. Line ends are then ignored. */
+  /** True when the text is decoded as base64, which its first 4 KiB decide. Line breaks are then ignored. */
   get isDecoding(): boolean {
     return this.#decoder !== undefined;
   }

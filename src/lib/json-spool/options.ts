@@ -1,9 +1,9 @@
 import { SpooledString } from "./long-string.ts";
 
-/** The path to a value: object keys and array indexes from the top. */
+/** The path to a value: the object keys and array indexes that lead to it. */
 export type JsonPath = readonly (string | number)[];
 
-/** JSON whose long strings are handles: a `Blob` is written as the base64 of its bytes. */
+/** A JSON value in which handles replace long strings. A `Blob` is written as the base64 of its bytes. */
 export type StreamedJson = null | boolean | number | string | Handle | StreamedJson[] | StreamedObject;
 
 export interface StreamedObject {
@@ -22,7 +22,7 @@ export function isStreamedObject(value: StreamedJson | undefined): value is Stre
   return !isHandle(value);
 }
 
-/** True when the value contains a handle, so that it must be written in pieces. */
+/** True when the value contains a handle. It must then be written in pieces. */
 export function holdsHandles(value: StreamedJson): boolean {
   if (typeof value !== "object" || value === null) return false;
   return isHandle(value) || Object.values(value).some(holdsHandles);
@@ -30,8 +30,8 @@ export function holdsHandles(value: StreamedJson): boolean {
 
 export interface JsonSpoolOptions {
   /**
-   * Returns true when the string at a path is an image, which is then decoded from a `data:` URL or base64. May throw
-   * to refuse the string.
+   * Returns true when the string at a path is an image. The string is then decoded from a `data:` URL or base64. May
+   * throw to refuse the string.
    */
   decode(path: JsonPath): boolean;
   /** Strings longer than this go to disk. */
@@ -42,9 +42,9 @@ export interface JsonSpoolOptions {
   maxStringBytes: number;
   /** Maximum number of long strings. */
   maxStrings: number;
-  /** Maximum size of everything besides long strings. */
+  /** Maximum size of everything except the long strings. */
   maxSkeletonBytes: number;
-  /** Maximum number of values, counted by commas and opening brackets. */
+  /** Maximum number of values. They are counted by commas and opening brackets. */
   maxValues: number;
   /** Maximum nesting of arrays and objects. */
   maxDepth: number;
@@ -55,13 +55,13 @@ type JsonSpoolFault =
   | "invalid_base64"
   | "duplicate_key"
   | "too_deep"
-  /** More values, nesting or structure than the limits allow. */
+  /** There are more values, levels or other bytes than the limits allow. */
   | "too_complex"
-  /** One string is longer than its limit; the path names it. */
+  /** One string is longer than its limit. The path leads to it. */
   | "too_large"
   | "body_too_large";
 
-/** The body cannot be read. `path` is empty when the position is unknown. */
+/** Thrown for a body that cannot be read. `path` is empty when the position is unknown. */
 export class JsonSpoolError extends Error {
   override readonly name = "JsonSpoolError";
   constructor(

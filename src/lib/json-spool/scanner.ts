@@ -15,22 +15,22 @@ const FIRST_BYTES = 4 * 1024;
 const OPEN_STRING_BYTES = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** An open array or object and the position of the scanner in it. */
+/** An open array or object, and the position of the scanner in it. */
 interface Level {
   isArray: boolean;
   index: number;
-  /** Span of the latest key in the skeleton: from its opening quote up to its closing quote, which is excluded. */
+  /** Position of the latest key in the skeleton: from its opening quote up to, but not including, its closing quote. */
   keyStart: number;
   keyEnd: number;
   expectsKey: boolean;
 }
 
 /**
- * Extracts long strings from JSON bytes. The rest is the skeleton: short JSON with a placeholder for each long string.
- * The native parser checks its grammar.
+ * Extracts long strings from JSON bytes. The rest is called the skeleton: short JSON with a placeholder for each long
+ * string. The native parser parses the skeleton later.
  */
 export class JsonScanner {
-  /** The placeholder is random for each body, so that no caller's text can contain it. */
+  /** The placeholder is random for each body, so that no text of a caller can contain it. */
   readonly placeholder = `spooled:${crypto.randomUUID()}:`;
   readonly strings: SpooledString[] = [];
   #skeleton = Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -38,7 +38,7 @@ export class JsonScanner {
   readonly #levels: Level[] = [];
   readonly #topLevelKeys = new Set<string>();
   #valueCount = 1;
-  /** Position in the skeleton of the short string that is being read, at its opening quote; -1 outside of strings. */
+  /** Position of the short string that is being read, at its opening quote in the skeleton; -1 outside of strings. */
   #stringStart = -1;
   #isEscaped = false;
   #long: LongString | undefined;
@@ -61,14 +61,14 @@ export class JsonScanner {
     }
   }
 
-  /** Returns the bytes of the skeleton. Call it after the last slice. */
+  /** Returns the bytes of the skeleton. Call it after all slices. */
   finish(): Buffer {
     if (this.#long) throw new JsonSpoolError("invalid_json", this.#longPath);
     if (this.#skeletonLength > this.#options.maxSkeletonBytes) throw new JsonSpoolError("too_complex");
     return this.#skeleton.subarray(0, this.#skeletonLength);
   }
 
-  /** Copies to the skeleton until a string exceeds the threshold; returns the bytes still to be scanned. */
+  /** Copies bytes to the skeleton until a string exceeds the threshold. Returns the bytes not scanned yet. */
   #scanShort(data: Buffer): Buffer {
     let copied = 0;
     for (let at = 0; at < data.byteLength; at += 1) {
@@ -120,7 +120,7 @@ export class JsonScanner {
     if (this.#valueCount > this.#options.maxValues) throw new JsonSpoolError("too_complex", this.#path());
   }
 
-  /** Keys stay in the skeleton at any length. */
+  /** Keys stay in the skeleton, whatever their length. */
   #isLong(): boolean {
     const length = this.#skeletonLength - this.#stringStart - 1;
     return length > this.#options.thresholdBytes && this.#levels.at(-1)?.expectsKey !== true;
@@ -142,7 +142,7 @@ export class JsonScanner {
     this.#topLevelKeys.add(key);
   }
 
-  /** Moves the string that began in the skeleton to disk and continues from its first character. */
+  /** Moves the string that began in the skeleton to disk. Scanning continues from the string's first character. */
   #startLong(rest: Buffer): Buffer {
     const start = this.#stringStart + 1;
     const begun = Buffer.from(this.#skeleton.subarray(start, this.#skeletonLength));
@@ -175,9 +175,7 @@ export class JsonScanner {
     }
   }
 
-  /**
-   * Writes the string up to its closing quote and returns the index of the quote, or -1 when it has not arrived yet.
-   */
+  /** Writes the string up to its closing quote. Returns the index of the quote, or -1 when it has not arrived yet. */
   #copyLong(long: LongString, data: Buffer): number {
     const quote = data.indexOf(QUOTE);
     const end = quote < 0 ? data.byteLength : quote;
@@ -208,7 +206,7 @@ export class JsonScanner {
     );
   }
 
-  /** Returns a key as text. A key that is not a JSON string is refused later, by the native parser. */
+  /** Returns a key as text. A key that is not a JSON string is refused later by the native parser. */
   #readKey(start: number, end: number): string {
     const text = this.#skeleton.toString("utf8", start, end);
     try {

@@ -8,8 +8,8 @@ import { isHandle, type Handle, type StreamedJson } from "./options.ts";
 type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
 
 /**
- * Writes JSON in pieces. Memory holds only the short strings: handles are read from disk and encoded as the reader
- * consumes the pieces. A piece is valid until the next one is requested.
+ * Writes JSON in pieces. Only the short strings are in memory; handles are read from disk and encoded while the reader
+ * reads the pieces. A piece is valid until the next one is requested.
  */
 export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const pieces = splitJson((hold) => {
@@ -19,12 +19,12 @@ export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayB
 }
 
 /**
- * Splits JSON at its handles. `stringify` writes the JSON with the text that `hold` returns in place of each handle,
- * alone in a string or inside of a longer one such as a `data:` URL.
+ * Splits JSON at its handles. `stringify` writes the JSON. In place of each handle it writes the text that `hold`
+ * returns: as a whole string, or inside of a longer one such as a `data:` URL.
  */
 export function splitJson(stringify: (hold: (handle: Handle) => string) => string): JsonPieces {
   const handles: Handle[] = [];
-  // The placeholder is random for each text, so that no string of the JSON can contain it.
+  // The placeholder is random for each text, so no string of the JSON can contain it.
   const placeholder = `handle:${crypto.randomUUID()}:`;
   const skeleton = stringify((handle) => {
     handles.push(handle);
@@ -48,14 +48,14 @@ export async function* writePieces(pieces: JsonPieces): AsyncGenerator<Uint8Arra
 }
 
 const INDEX_DIGITS = 6;
-/** A multiple of three, so that base64 pads the last slice only. */
+/** A multiple of three, so that only the last slice has base64 padding. */
 const SLICE_BYTES = 3 * 64 * 1024;
 
 async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   using reader = new BlobReader(blob, SLICE_BYTES);
   const piece = Buffer.allocUnsafeSlow(4 * Math.ceil(Math.min(reader.size, SLICE_BYTES) / 3));
   for (let start = 0; start < reader.size; start += SLICE_BYTES) {
-    // Many fast readers would otherwise block the event loop together.
+    // Many fast readers together would otherwise block the event loop.
     const yielded = yieldToEventLoop();
     if (yielded) await yielded;
     const text = (await reader.read(start)).toBase64();
@@ -64,7 +64,7 @@ async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>>
   detachBuffer(piece);
 }
 
-/** Writes a text handle. The decoder keeps a character that a slice cuts until the next slice. */
+/** Writes a text handle. If a slice ends within a character, the decoder holds the character until the next slice. */
 async function* writeText(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   for (let start = 0; start < blob.size; start += SLICE_BYTES) {

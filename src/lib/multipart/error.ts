@@ -1,15 +1,15 @@
 type MultipartFault =
-  /** The body is not a form, or is cut short. */
+  /** The body is not a form, or is incomplete. */
   | "malformed"
   | "too_many_parts"
-  /** One part is longer than its limit; `part` names it. */
+  /** One part is longer than its limit. `part` is its name. */
   | "too_large"
   | "body_too_large"
   | "invalid_base64"
-  /** A text value that is not UTF-8. */
+  /** A text value is not UTF-8. */
   | "invalid_text";
 
-/** The form cannot be read. `part` is the field's name if it is known. */
+/** Thrown for a form that cannot be read. `part` is the name of the field if it is known. */
 export class MultipartError extends Error {
   override readonly name = "MultipartError";
   constructor(

@@ -23,7 +23,7 @@ export function readBoundary(contentType: string): string {
   return boundary;
 }
 
-/** Reads the lines before a part's content (RFC 7578, 4.2). */
+/** Reads the header lines before a part's content (RFC 7578, 4.2). */
 export function readPartHeader(bytes: Buffer): PartHeader {
   const lines = readLines(bytes);
   const encoding = lines.get("content-transfer-encoding");
@@ -58,9 +58,7 @@ function readDisposition(value: string): { name: string; fileName: string | unde
   return { name, fileName: fileName ?? parameters.get("filename") };
 }
 
-/**
- * Reads parameters. Every character must belong to one, because a text that one parser skips may be read by another.
- */
+/** Reads parameters. Text between them is refused, because one parser may skip it and another may read it. */
 function readParameters(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
   let read = 0;
@@ -75,8 +73,8 @@ function readParameters(text: string): Map<string, string> {
 }
 
 /**
- * Unquotes a name. Browsers write a quote as %22, curl as \"; a backslash before any other character is part of the
- * name.
+ * Unquotes a name. Browsers write a quote as %22, curl writes it as \". A backslash before any other character is part
+ * of the name.
  */
 function unquote(text: string): string {
   return text.replace(/\\(["\\])/g, "$1").replace(/%22/g, '"');

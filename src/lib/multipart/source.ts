@@ -10,14 +10,14 @@ const HEADER_END = Buffer.from("\r\n\r\n");
 const DASHES = Buffer.from("--");
 const EMPTY = new Uint8Array(0);
 
-/** The bytes of a multipart body, split at its boundaries. Holds one chunk and a window. */
+/** The bytes of a multipart body, split at its boundaries. Only one chunk and a fixed window are in memory. */
 export class MultipartSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #delimiter: Buffer;
   readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
-  /** The part of the window that is read but not used yet. */
+  /** The part of the window that contains unread bytes. */
   #data: Buffer;
-  /** The last chunk; its first `#used` bytes were copied to the window. */
+  /** The last chunk. Its first `#used` bytes were copied to the window. */
   #chunk: Uint8Array = EMPTY;
   #used = 0;
   #received = 0;
@@ -27,11 +27,11 @@ export class MultipartSource {
     this.#maxBodyBytes = maxBodyBytes;
     this.#chunks = body[Symbol.asyncIterator]();
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
-    // The window begins with a line end, so that the first boundary is preceded by one like all others.
+    // The window begins with a line break, so that the first boundary follows one like all others.
     this.#data = this.#window.subarray(0, LINE_END.copy(this.#window));
   }
 
-  /** Reads to just after the first boundary. */
+  /** Reads to the byte after the first boundary. */
   async skipPreamble(): Promise<void> {
     let skipped = 0;
     await this.readContent((bytes) => {
@@ -40,7 +40,7 @@ export class MultipartSource {
     });
   }
 
-  /** Reads the bytes after a boundary. Returns true at the end of the form, and false before another part. */
+  /** Reads the bytes after a boundary. Returns true at the end of the form, false before another part. */
   async isAtEnd(): Promise<boolean> {
     await this.#need(2);
     if (this.#data.subarray(0, 2).equals(DASHES)) {
@@ -75,7 +75,7 @@ export class MultipartSource {
     }
   }
 
-  /** Releases the body, and cancels it when it was not read to its end. */
+  /** Releases the body. Cancels it when it was not read completely. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }
@@ -99,7 +99,7 @@ export class MultipartSource {
     while (this.#data.byteLength < byteLength) await this.#fill();
   }
 
-  /** Reads the epilogue and ignores it, so that the connection can be reused. */
+  /** Reads the bytes after the form and ignores them, so that the connection can be reused. */
   async #skipEpilogue(): Promise<void> {
     do this.#data = this.#window.subarray(0, 0);
     while (await this.#pull());
@@ -109,7 +109,7 @@ export class MultipartSource {
     if (!(await this.#pull())) throw new MultipartError("malformed");
   }
 
-  /** Moves the unused bytes to the beginning of the window and appends more; false at the end of the body. */
+  /** Moves the unused bytes to the beginning of the window and appends more. False at the end of the body. */
   async #pull(): Promise<boolean> {
     if (this.#used === this.#chunk.byteLength && !(await this.#pullChunk())) return false;
     const yielded = yieldToEventLoop();

@@ -25,7 +25,7 @@ const DENIED_V4 = parseAddressList([
 ]);
 
 /**
- * Only global unicast addresses are public. The networks listed below are in that range, but embed IPv4 addresses or
+ * Only global unicast addresses are public. The networks in `DENIED_V6` are in that range, but embed IPv4 addresses or
  * are reserved.
  */
 const GLOBAL_V6 = parseAddressList(["2000::/3"]);
@@ -49,8 +49,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * False for an ISATAP address whose inner IPv4 address is not public, true for any other address. ISATAP puts the inner
- * address after the interface identifier 0000:5efe or 0200:5efe (RFC 5214, 6.1).
+ * False for an ISATAP address with an inner IPv4 address that is not public. True for every other address. ISATAP puts
+ * the inner address after the interface identifier 0000:5efe or 0200:5efe (RFC 5214, 6.1).
  */
 function isPublicTunnel(address: string): boolean {
   const groups = readGroups(address);
@@ -59,10 +59,7 @@ function isPublicTunnel(address: string): boolean {
   return isPublicAddress(dotted(high, low));
 }
 
-/**
- * Returns the IPv4 address that is embedded in an IPv6 address (mapped, compatible, NAT64 or 6to4); null for any other
- * address.
- */
+/** Returns the IPv4 address inside an IPv6 address (mapped, compatible, NAT64 or 6to4); null for any other address. */
 export function embeddedIpv4(address: string): string | null {
   if (isIP(address) !== 6 || address.includes("%")) return null;
   const groups = readGroups(address);
@@ -77,7 +74,7 @@ function dotted(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
-/** Returns the eight groups of an IPv6 address. The URL parser normalizes it first. */
+/** Returns the eight groups of an IPv6 address. The URL parser first brings the address into its normal form. */
 function readGroups(address: string): number[] {
   const canonical = new URL(`https://[${address}]/`).hostname.slice(1, -1);
   const [front = "", back] = canonical.split("::");

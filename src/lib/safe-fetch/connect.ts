@@ -12,7 +12,7 @@ export interface ConnectOptions {
   dial: Dial;
   /** Returns true for an address that may be called. */
   isAllowed(address: string): boolean;
-  /** Addresses to refuse besides those that are not public, such as the operator's own networks. */
+  /** Further addresses to refuse, such as the operator's own networks. */
   denied: AddressList;
   connectTimeoutMs: number;
 }
@@ -23,7 +23,7 @@ interface SentRequest {
   body?: string;
 }
 
-/** Sends a request to a checked address of the link's host, or to the next one when the connection fails. */
+/** Sends a request to a checked address of the link's host. When the connection fails, tries the next address. */
 export async function connect(
   link: Link,
   request: SentRequest,
@@ -49,9 +49,7 @@ export async function connect(
   throw new SafeFetchError("failed", "no answer", failure);
 }
 
-/**
- * Returns all addresses of the host. Refuses a name of which any address is not allowed: no honest name has one.
- */
+/** Returns all addresses of the host. Refuses the name if any of them is not allowed: an honest name has none. */
 async function findAddresses(link: Link, options: ConnectOptions, signal: AbortSignal): Promise<string[]> {
   const addresses = link.isAddress ? [link.host] : await resolve(link, options, signal);
   if (addresses.length === 0) throw new SafeFetchError("failed", "no address");
@@ -69,7 +67,7 @@ async function resolve(link: Link, options: ConnectOptions, signal: AbortSignal)
   }
 }
 
-/** One attempt to connect, which aborts after the connect timeout. */
+/** One attempt to connect. It aborts after the connect timeout. */
 class Attempt {
   isConnected = false;
   readonly #controller = new AbortController();

@@ -9,11 +9,11 @@ interface DialTarget {
   address: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
-  /** Called once the connection is established and the certificate is valid. */
+  /** Called when the connection is established and the certificate is valid. */
   onConnect(): void;
 }
 
-/** Sends the request and returns the response; redirects are not followed, bodies not decoded. */
+/** Sends the request and returns the response. Does not follow redirects and does not decode the body. */
 export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Response>;
 
 /**
@@ -39,7 +39,7 @@ export function createDial(certificateAuthority?: string): Dial {
 }
 
 /**
- * Builds a URL with a checked address in place of the host, the `Host` header, and TLS options that still require the
+ * Returns a URL with a checked address in place of the host, the `Host` header, and TLS options that still require the
  * host's certificate.
  */
 export function dialledAt(
@@ -54,7 +54,7 @@ export function dialledAt(
   const tls: BunFetchRequestInit["tls"] = {
     ...(isIP(host) === 0 && { serverName: host }),
     ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
-    // Bun opens a new connection for each request with its own check, and never uses a pooled one.
+    // With a check of its own, each request gets a new connection from Bun and never a pooled one.
     checkServerIdentity: (_name, certificate) => {
       const error = checkServerIdentity(host, certificate);
       if (!error) onConnect();

@@ -1,13 +1,11 @@
 export type SafeFetchFault =
-  /** The link, or a redirect of it, is not allowed. */
+  /** The link or a redirect is not allowed. */
   | "not_allowed"
-  /** No response in time, or a status other than 200. */
+  /** There was no response in time, or its status was not 200. */
   | "failed"
   | "too_large";
 
-/**
- * A link was not fetched. `detail` is for the operator's log only: a caller must not learn anything about the target.
- */
+/** A link was not fetched. `detail` is only for the operator's log: callers must not learn about the target. */
 export class SafeFetchError extends Error {
   override readonly name = "SafeFetchError";
   constructor(

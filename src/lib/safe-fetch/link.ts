@@ -1,13 +1,13 @@
 import { isIP } from "node:net";
 import { isPublicAddress } from "./address.ts";
 
-/** Signed links to object storage have thousands of characters. */
+/** Maximum length of a link. Signed links to object storage have thousands of characters. */
 export const MAX_LINK_CHARACTERS = 8192;
 const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/;
 const PRIVATE_SUFFIX =
   /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|arpa|test|invalid|onion)$/;
 
-/** Ports of internal services, refused even at a public address. */
+/** Ports of internal services. They are refused even at a public address. */
 const INTERNAL_PORTS: ReadonlySet<string> = new Set(
   Object.values({
     remoteAccess: "21 22 23 512 513 514 3389 5900 5901 5985 5986",
@@ -22,7 +22,7 @@ const INTERNAL_PORTS: ReadonlySet<string> = new Set(
   }).flatMap((ports) => ports.split(" ")),
 );
 
-/** A link that was allowed. It is parsed once; later steps never read the caller's text again. */
+/** A link that was allowed. It is parsed once; later steps do not read the caller's text again. */
 export interface Link {
   url: URL;
   /** The host as a name, or as an address without brackets. */
@@ -31,9 +31,9 @@ export interface Link {
 }
 
 /**
- * Reads a link that a caller chose. It must use `https`, no port of an internal service, no credentials, and a full
- * public name or a public address. Returns null for every other link. `base` is the address that a redirect is relative
- * to.
+ * Reads a link that a caller chose. It must use `https`. It must not have a port of an internal service or credentials.
+ * Its host must be a full public name or a public address. Returns null for every other link. `base` is the address to
+ * which a redirect is relative.
  */
 export function readLink(text: string, base?: URL): Link | null {
   const link = readAddress(text, base);
@@ -43,7 +43,7 @@ export function readLink(text: string, base?: URL): Link | null {
   return isPublic ? link : null;
 }
 
-/** Reads a link in the same way, to any host. */
+/** Reads a link in the same way, but allows any host. */
 export function readAddress(text: string, base?: URL): Link | null {
   if (text.length > MAX_LINK_CHARACTERS || hasForbiddenCharacter(text)) return null;
   const url = URL.parse(text, base?.href);
@@ -53,7 +53,7 @@ export function readAddress(text: string, base?: URL): Link | null {
   return { url, host, isAddress: isIP(host) !== 0 };
 }
 
-/** True when a link has spaces, control characters or backslashes, which parsers of links read differently. */
+/** True when a link has spaces, control characters or backslashes. Parsers of links read these differently. */
 function hasForbiddenCharacter(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

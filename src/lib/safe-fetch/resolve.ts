@@ -5,12 +5,12 @@ const TRY_MS = 1000;
 const TRIES = 2;
 const TOTAL_MS = 2000;
 
-/** Returns all addresses of a name; empty when there are none. */
+/** Returns all addresses of a name. The list is empty when there are none. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 /**
- * Queries the name servers directly, without hosts file and search domains. Slow names would occupy the few threads of
- * the system's resolver, so these are not used.
+ * Queries the name servers directly, without hosts file and search domains. The system's resolver is not used: it has
+ * few threads, and slow names would occupy them.
  */
 export const resolveName: Resolve = async (name, signal) => {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });

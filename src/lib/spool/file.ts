@@ -7,21 +7,21 @@ import { namePooledFile } from "./name.ts";
 const BUFFER_BYTES = 256 * 1024;
 const BACKLOG_BUFFERS = 1;
 
-/** The parts that the files of one spool share. */
+/** The values that all files of one spool share. */
 export interface SpoolContext {
   directory: string;
   filePool: FilePool | undefined;
   account: { add(byteLength: number): void } | undefined;
   /**
-   * Buffers that have been written to disk and can be reused. Unused ones would accumulate until the next garbage
+   * Buffers that were written to disk and can be reused. Without reuse they would occupy memory until the next garbage
    * collection.
    */
   bufferPool: Buffer<ArrayBuffer>[];
 }
 
 /**
- * One temporary file. A new file is written in large pieces off the main thread. The pages of a pooled file are
- * overwritten on the main thread, which is as fast as a copy in memory. `write` copies, so callers may reuse buffers.
+ * One temporary file. A new file is written in large pieces by another thread. A file from the pool is overwritten by
+ * the main thread, which is as fast as a copy in memory. `write` copies the bytes, so callers may reuse buffers.
  */
 export class SpoolFile {
   readonly path: string;
@@ -30,12 +30,12 @@ export class SpoolFile {
   #used = 0;
   readonly #backlog: Buffer<ArrayBuffer>[] = [];
   #pumping: Promise<void> | undefined;
-  /** A separate flag, because a pump can end before its promise is assigned. */
+  /** A flag is needed, because a pump may end before its promise is assigned. */
   #isPumping = false;
   #handle: FileHandle | undefined;
   #isMade = false;
   #isFinished = false;
-  /** Length of the pooled file that is overwritten. */
+  /** Length of the pooled file that is being overwritten. */
   #usedBytes = 0;
   #writtenBytes = 0;
   #failure: { cause: unknown } | undefined;
@@ -46,7 +46,7 @@ export class SpoolFile {
     this.path = join(context.directory, name);
   }
 
-  /** Copies the bytes. Await `ready` between writes to bound the bytes that are not yet on disk. */
+  /** Copies the bytes. Await `ready` between writes, to limit the bytes that are not on disk yet. */
   write(bytes: Uint8Array): void {
     if (this.#failure) return;
     try {
@@ -75,11 +75,11 @@ export class SpoolFile {
     return this.#backlog.length > BACKLOG_BUFFERS ? this.#settled() : undefined;
   }
 
-  /** Writes the rest and closes the file. The blob reads from disk and is valid until the spool is disposed. */
+  /** Writes the rest and closes the file. The blob reads from disk and is valid until the spool is disposed of. */
   async finish(type?: string): Promise<Blob> {
     this.#flush();
     await this.#settled();
-    // A pooled file may be longer than the new content, so the rest of its old content is cut off.
+    // A pooled file may be longer than the new content. The rest of its old content is cut off.
     if (this.#usedBytes > this.byteLength) await this.#handle?.truncate(this.byteLength);
     await this.#close();
     this.#isFinished = true;
@@ -92,7 +92,7 @@ export class SpoolFile {
     if (this.#isMade) await rm(this.path, { force: true });
   }
 
-  /** Hands over a file that nobody reads any more: another spool may overwrite it. */
+  /** Gives a file that nobody reads any more to the pool, so that another spool may overwrite it. */
   async retire(): Promise<void> {
     const { filePool } = this.#context;
     if (!this.#isFinished || !filePool) return this.remove();
@@ -109,7 +109,7 @@ export class SpoolFile {
   }
 
   #flush(): void {
-    // Writes an empty buffer when there was no write, because an empty file must exist as well.
+    // Writes an empty buffer if nothing was written, because an empty file must exist too.
     if (this.#current || this.byteLength === 0) {
       this.#backlog.push((this.#current ?? Buffer.alloc(0)).subarray(0, this.#used));
       this.#current = undefined;
@@ -178,7 +178,7 @@ export class SpoolFile {
   }
 }
 
-/** Renames a file; returns false when it does not exist. */
+/** Renames a file. Returns false when the file does not exist. */
 async function isRenamed(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
@@ -223,8 +223,8 @@ interface PooledFile {
 }
 
 /**
- * Keeps used files for a moment, to be overwritten: overwriting a page in the system's cache costs a small part of
- * making a new one. Holds at most 256 MiB, and nothing after a second without use.
+ * Stores used files for a moment, so that they can be overwritten: this costs a small part of what new pages in the
+ * system's cache cost. Stores at most 256 MiB. After a second without use, all files are deleted.
  */
 export class FilePool {
   readonly #files: PooledFile[] = [];
@@ -237,7 +237,7 @@ export class FilePool {
     this.#idleMs = idleMs;
   }
 
-  /** Takes a file, which the caller renames and overwrites. It may be longer than the new content. */
+  /** Takes a file. The caller must rename and overwrite it. It may be longer than the new content. */
   take(): PooledFile | undefined {
     const file = this.#files.pop();
     if (!file) return undefined;
@@ -246,12 +246,12 @@ export class FilePool {
     return file;
   }
 
-  /** Keeps or deletes a closed file that nobody reads any more. */
+  /** Stores or deletes a closed file that nobody reads any more. */
   async give(path: string): Promise<void> {
     const { size, nlink } = await stat(path);
-    // A file with a second hard link was published and must not change.
+    // A file with a second hard link is also a stored picture, so it must not change.
     if (nlink > 1 || size < MIN_BYTES || !this.#hasCapacity(size)) return rm(path, { force: true });
-    // The file is renamed, so that the old name does not lead to new content.
+    // The file is renamed, so that the old name never leads to new content.
     const pooledPath = join(dirname(path), namePooledFile(basename(path)));
     await rename(path, pooledPath);
     this.#files.push({ path: pooledPath, byteLength: size });
@@ -260,7 +260,7 @@ export class FilePool {
     this.#timer.refresh();
   }
 
-  /** Deletes all files. The next start of a process sweeps files that cannot be deleted now. */
+  /** Deletes all files. Files that cannot be deleted now are deleted when a process next starts. */
   async clear(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -8,7 +8,7 @@ const NAME = /^(?:spool|spare)-([0-9a-f]{16})-(\d+)-([0-9a-f]{16})-\d+-[0-9a-f]{
 const HOST_TAG = Bun.hash(hostname()).toString(16).padStart(16, "0");
 const PROCESS_TAG = randomBytes(8).toString("hex");
 
-/** Returns the name of a spool's file: host, process, index and the random tag of its spool. */
+/** Returns the name of a spool's file: host, process, index and the spool's random tag. */
 export function nameSpoolFile(index: number, spoolTag: string): string {
   return `spool-${HOST_TAG}-${process.pid}-${PROCESS_TAG}-${index}-${spoolTag}`;
 }
@@ -17,12 +17,12 @@ export function newSpoolTag(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** True when a name belongs to a file in use by a spool, not to one in the pool. */
+/** True when a name is that of a file that a spool uses; false for a file in the pool. */
 function isSpoolFileName(name: string): boolean {
   return NAME.test(name) && name.startsWith("spool");
 }
 
-/** Returns the path of the spool's file that a blob reads, in whole or in part; null for every other blob. */
+/** Returns the path of the spool file that a blob reads, as a whole or in part; null for every other blob. */
 export function spoolPathOf(blob: Blob): string | null {
   const path = "name" in blob && typeof blob.name === "string" ? blob.name : "";
   return isSpoolFileName(basename(path)) ? path : null;
@@ -33,7 +33,7 @@ export function namePooledFile(name: string): string {
   return name.replace(/^spool/, "spare");
 }
 
-/** Reads from a file's name which process created it; null for files that are not of a spool. */
+/** Reads from the name of a file which process created it. Returns null for a file that no spool created. */
 function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; processId: number } | null {
   const [, hostTag, processId, processTag] = NAME.exec(name) ?? [];
   if (processId === undefined) return null;
@@ -46,7 +46,7 @@ function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; processId:
 
 const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the temporary files of ended processes and returns their number. Call it once at start. */
+/** Deletes the temporary files of ended processes and returns their number. Call it once at start. */
 export async function sweepSpool(directory: string, now = systemClock.now()): Promise<number> {
   const names = await readdir(directory).catch(() => []);
   let removed = 0;
@@ -59,7 +59,7 @@ export async function sweepSpool(directory: string, now = systemClock.now()): Pr
   return removed;
 }
 
-/** Process ids are only meaningful on their own host. A file of another host is an orphan when it is old. */
+/** A process id has a meaning only on its own host. A file of another host counts as an orphan when it is old. */
 async function isOrphan(name: string, path: string, now: number): Promise<boolean> {
   const owner = ownerOf(name);
   if (!owner || owner.isOwn) return false;

@@ -2,9 +2,9 @@ import { threadScript } from "../program-files.ts";
 import { after } from "../waiting.ts";
 
 /**
- * Counts the tokens of texts as OpenAI's current models do (`o200k_base`); for other models the count is an estimate.
- * The tokenizer takes a second and 90 MB to load, so it is loaded at its first use, in a thread of its own that ends
- * when it has been idle.
+ * Counts the tokens of texts with the tokenizer of OpenAI's current models (`o200k_base`). For other models the count
+ * is an estimate. The tokenizer takes a second and 90 MB to load. It is therefore loaded at its first use, in its own
+ * thread, which ends after some time without use.
  */
 export class TokenCounter {
   readonly #maxMs: number;
@@ -21,8 +21,8 @@ export class TokenCounter {
   }
 
   /**
-   * Returns the number of tokens of a text of at most `MAX_COUNTED_UNITS`; null when too many callers wait or the
-   * count takes too long. Never rejects.
+   * Returns the number of tokens of a text of at most `MAX_COUNTED_UNITS`. Returns null when too many callers wait or
+   * the count takes too long. Never rejects.
    */
   readonly count = (text: string): Promise<number | null> => {
     if (text === "") return Promise.resolve(0);
@@ -41,7 +41,7 @@ export class TokenCounter {
     return promise;
   };
 
-  /** Stops counting: callers that wait get null at once. */
+  /** Stops counting. Callers that wait get null at once. */
   close(): void {
     this.#isClosed = true;
     this.#endThread();
@@ -85,8 +85,8 @@ export interface CountReply {
 }
 
 /**
- * Maximum length of a text that is counted, in UTF-16 code units. Random Chinese is the slowest text and takes three
- * seconds at this length.
+ * Maximum length of a text to count, in UTF-16 code units. The slowest text, random Chinese, takes three seconds at
+ * this length.
  */
 export const MAX_COUNTED_UNITS = 256 * 1024;
 const MAX_WAITING = 64;

@@ -1,7 +1,7 @@
 import { clearMergeCache, countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { CountReply, CountRequest } from "./index.ts";
 
-/* Counts texts one after the other, in a thread that holds the tokenizer's tables. */
+/* Counts texts one after the other, in a thread that has the tokenizer's tables in memory. */
 
 declare const self: Worker;
 
@@ -10,9 +10,9 @@ self.onmessage = ({ data: { id, text } }: MessageEvent<CountRequest>) => {
   postMessage(reply);
 };
 
-/** Length of a piece in UTF-16 code units: the time for a piece without spaces grows with the square of its length. */
+/** Length of a piece in UTF-16 code units. For a piece without spaces, the time grows with the square of its length. */
 const PIECE_UNITS = 512;
-/** The library throws for names of special tokens, such as `<|endoftext|>`, which callers may write as text. */
+/** Lets the library count names of special tokens, such as `<|endoftext|>`. By default it throws for them. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 function countPieces(text: string): number {
@@ -22,14 +22,12 @@ function countPieces(text: string): number {
     tokens += countTokens(text.slice(from, to), AS_TEXT);
     from = to;
   }
-  // The cache is cleared, because texts of callers must not stay in memory after their count.
+  // The cache is cleared, because callers' texts must not stay in memory after the count.
   clearMergeCache();
   return tokens;
 }
 
-/**
- * Returns the position before the last space of the piece, because the tokenizer counts a space with the word after it.
- */
+/** Returns the position before the piece's last space: the tokenizer counts a space with the word after it. */
 function endOfPiece(text: string, from: number): number {
   const end = from + PIECE_UNITS;
   if (end >= text.length) return text.length;

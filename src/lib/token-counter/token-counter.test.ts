@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => counter.close());
 
-// Numbers of OpenAI's cookbook, "How to count tokens with tiktoken", for o200k_base.
+// Counts of OpenAI's cookbook, "How to count tokens with tiktoken", for o200k_base.
 test.each([
   ["", 0],
   ["antidisestablishmentarianism", 6],
@@ -29,7 +29,7 @@ test("the event loop runs on while the longest text is counted", async () => {
 });
 
 test("a text without spaces takes no time that grows with the square of its length", async () => {
-  // An algorithm of square time would take minutes.
+  // An algorithm with quadratic time would take minutes.
   expect(await counter.count("蘸".repeat(100_000))).toBeGreaterThan(100_000);
 });
 

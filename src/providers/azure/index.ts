@@ -69,8 +69,8 @@ const settings = z
 type AzureSettings = z.infer<typeof settings>;
 
 /**
- * OpenAI's chat, embeddings and images protocols at a resource of Azure OpenAI. The upstream model of a route is the
- * name of a deployment.
+ * The chat, embeddings and images protocols of OpenAI at a resource of Azure OpenAI. The upstream model of a route is
+ * the name of a deployment.
  */
 export const azure: Provider<AzureSettings> = {
   name: "azure",
@@ -87,7 +87,7 @@ export const azure: Provider<AzureSettings> = {
       send: (call: TextCall) => connect(call.signal, (connection) => create(connection).send(call)),
     });
     const chat = upstream("chat", createOpenAiText);
-    // The classic surface has no responses protocol (Azure OpenAI, API lifecycle).
+    // The `classic` interface has no responses protocol (Azure OpenAI, API lifecycle).
     return settings.surface === "v1" ? [chat, upstream("responses", createOpenAiResponses)] : [chat];
   },
   embedding(settings) {
@@ -107,7 +107,7 @@ export const azure: Provider<AzureSettings> = {
 
 const TEXT_TRAITS: VendorTraits = { maxTokensField: "max_completion_tokens" };
 
-/** Calls with a connection that has a valid credential. */
+/** Makes a call over a connection with a valid credential. */
 type Connect = <Result>(
   signal: Cancellation,
   call: (connection: OpenAiConnection) => Promise<Result>,
@@ -129,13 +129,13 @@ function connectorOf(settings: AzureSettings): Connect {
     });
 }
 
-/** The stable version of `v1`, and one of `classic` that has images (Azure OpenAI, API lifecycle; image how-to). */
+/** The stable version of `v1`, and a version of `classic` with images (Azure OpenAI, API lifecycle; image how-to). */
 const API_VERSIONS: Readonly<Record<AzureSettings["surface"], string>> = {
   v1: "v1",
   classic: "2025-04-01-preview",
 };
 
-/** Limits of images: no WebP in either direction, and files of less than 50 MB (Azure OpenAI image how-to). */
+/** Limits of images: no WebP as input or output, and files of less than 50 MB (Azure OpenAI image how-to). */
 const IMAGE_LIMITS: ImageLimits = {
   formats: ["png", "jpeg"],
   references: { formats: ["png", "jpeg"], maxBytes: 50_000_000 },
@@ -159,7 +159,7 @@ function listUrlOf(settings: AzureSettings): string {
   return `${resourceOf(settings)}/openai/${path}?api-version=${apiVersion ?? API_VERSIONS[surface]}`;
 }
 
-/** Returns the address of the resource without the path of a surface, with which it is often copied. */
+/** Returns the address of the resource. Removes the path of an interface, which users often copy with it. */
 function resourceOf({ baseUrl }: AzureSettings): string {
   return withoutEndSlash(baseUrl).replace(/\/openai(\/v1)?$/, "");
 }

@@ -5,17 +5,17 @@ import { requestToken } from "../transport/token-request.ts";
 /** An identity in Microsoft Entra: an application with a secret, or a managed identity of the machine. */
 interface EntraIdentity {
   tenantId?: string;
-  /** Id of the application, or of one of the machine's identities. */
+  /** Id of the application, or of one of the managed identities of the machine. */
   clientId?: string;
   clientSecret?: string;
   authorityUrl: string;
   metadataUrl: string;
 }
 
-/** The resource that tokens are requested for (Azure OpenAI, "Role-based access control"). */
+/** The resource for which tokens are requested (Azure OpenAI, "Role-based access control"). */
 const RESOURCE = "https://cognitiveservices.azure.com";
 
-/** Requests tokens for Azure OpenAI. */
+/** Returns the function that requests tokens for Azure OpenAI. */
 export function entraTokens({ tenantId, clientId, clientSecret, ...urls }: EntraIdentity): RequestToken {
   if (tenantId === undefined || clientId === undefined || clientSecret === undefined)
     return (signal) => requestMachineToken(urls.metadataUrl, clientId, signal);
@@ -46,8 +46,8 @@ async function requestApplicationToken(
 }
 
 /**
- * Requests a token of the machine's managed identity (Azure instance metadata service). Bypasses proxies, because a
- * proxy would receive the token.
+ * Requests a token of the machine's managed identity (Azure instance metadata service). The call bypasses proxies,
+ * because a proxy could read the token.
  */
 async function requestMachineToken(
   metadataUrl: string,

@@ -8,7 +8,7 @@ interface UnsignedRequest {
   body: string;
 }
 
-/** The headers of one call with its credential, and the secrets that must not appear in an error. */
+/** The headers of one call, including the credential, and the secrets that must not appear in an error. */
 interface AuthenticatedRequest {
   headers: Readonly<Record<string, string>>;
   secrets: readonly string[];
@@ -34,8 +34,8 @@ export function authenticateByApiKey(apiKey: string): SignRequest {
 
 /**
  * Authenticates by signatures with an access key (AWS Signature Version 4). Without a configured key, AWS's library
- * finds and renews the machine's own key in environment variables, profiles, web identity, containers and instances.
- * The libraries are loaded at their first use, because they are large and few channels need them.
+ * searches environment variables, profiles, web identity, containers and instances for a key of the machine, and renews
+ * it. The libraries are loaded at their first use, because they are large and few channels need them.
  */
 export function authenticateBySignature(region: string, own?: AccessKey): SignRequest {
   const findKey = own ? async () => own : keyOfMachine();
@@ -79,7 +79,7 @@ function noKey(cause: unknown): never {
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;
 
-/** SHA-256, or HMAC when there is a secret, with the interface that the signer needs. */
+/** SHA-256, or HMAC-SHA-256 when there is a secret, with the interface that the signer requires. */
 class Sha256 {
   readonly #secret: Bytes | undefined;
   #hasher: Bun.CryptoHasher;

@@ -5,7 +5,7 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
- * Reads a failure of Bedrock. The type is in a header and the message in the body (Amazon Bedrock API reference,
+ * Reads a failure of Bedrock. Its type is in a header and its message in the body (Amazon Bedrock API reference,
  * InvokeModel, "Errors").
  */
 export function readBedrockFailure(
@@ -13,12 +13,12 @@ export function readBedrockFailure(
   _status: number,
   headers: ResponseHeaders,
 ): FailureReading {
-  // In some headers, the type is followed by a colon and the address of its documentation.
+  // In some headers, a colon and the address of the documentation follow the type.
   const [type = ""] = (headers.get("x-amzn-errortype") ?? "").split(":", 1);
   return readException(type, textOf(message ?? capitalized));
 }
 
-/** Reads an exception inside a stream, whose name begins with a small letter. */
+/** Reads an exception inside a stream. Its name begins with a lower-case letter. */
 export function readException(type: string, message: string): FailureReading {
   const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(message))?.[1];
   const name = type.toLowerCase().replace(/(?:exception|error)$/, "");
@@ -27,7 +27,7 @@ export function readException(type: string, message: string): FailureReading {
   return { code: type, message, ...(kind && { kind }) };
 }
 
-/** Kinds of errors by the type in small letters, without its ending. */
+/** Error kinds by the type of an exception, in lower case and without the ending. */
 const KIND_BY_TYPE: ReadonlyMap<string, UpstreamErrorKind> = new Map<string, UpstreamErrorKind>([
   ["validation", "rejected"],
   ["throttling", "limited"],
@@ -51,7 +51,7 @@ const KIND_BY_TYPE: ReadonlyMap<string, UpstreamErrorKind> = new Map<string, Ups
   ["serviceunavailable", "overloaded"],
 ]);
 
-/** Kinds of errors by the vendor's words, for errors whose type is only an invalid request or throttling. */
+/** Error kinds by the vendor's words, for errors whose type says only that the request is invalid or throttled. */
 const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
   [/model identifier is invalid|on-demand throughput|operation not allowed/i, "account"],
   [/per day/i, "account"],

@@ -9,8 +9,8 @@ import { readException } from "./errors.ts";
 import { FrameReader, type Frame } from "./frames.ts";
 
 /**
- * Turns an event stream of Bedrock into server-sent events of the messages protocol, as fast as they are read. An
- * exception ends the stream with its `UpstreamError`, after all events that came before it.
+ * Converts an event stream of Bedrock to server-sent events of the messages protocol, while it is read. An exception in
+ * the stream becomes an `UpstreamError`, after all events before it.
  */
 export function toServerSentEvents(source: ByteStream, errors: VendorErrors): ByteStream {
   const reader = source.getReader();
@@ -42,16 +42,16 @@ export function toServerSentEvents(source: ByteStream, errors: VendorErrors): By
   );
 }
 
-/** Matches the type of an event. Vendors write it as the first member. */
+/** Matches the type of an event. Vendors write the type as the first member. */
 const TYPE = /^\{\s*"type"\s*:\s*"(\w+)"/;
-/** Prefix of members that Bedrock adds to the model's events. */
+/** Prefix of the members that Bedrock adds to the model's events. */
 const OWN = "amazon-bedrock-";
 const METRICS = "amazon-bedrock-invocationMetrics";
 
-/** Writes the events of one stream. */
+/** Writes the server-sent events of one stream. */
 class EventWriter {
   readonly #errors: VendorErrors;
-  /** The last event of the message, held back until the usage is known. */
+  /** The last event of the message. It is held back until the usage is known. */
   #unmetered: string | null = null;
 
   constructor(errors: VendorErrors) {
@@ -67,7 +67,7 @@ class EventWriter {
     if (name !== "chunk") return "";
     const { bytes } = payload;
     if (typeof bytes !== "string") throw brokenResponse("gave a chunk without bytes");
-    // Line ends occur between JSON tokens only.
+    // Line breaks occur only between JSON tokens.
     const event = Buffer.from(bytes, "base64")
       .toString()
       .replace(/[\r\n]+/g, " ");
@@ -111,7 +111,7 @@ function parse(event: string): Record<string, unknown> {
   throw brokenResponse("gave an event that is no object");
 }
 
-/** Reads the counts of the last event, for a stream that reports no usage of its own. */
+/** Reads the counts that Bedrock adds to the last event. They are needed when the stream reports no usage. */
 function usageOf(metrics: unknown): Record<string, number> | null {
   if (!isObject(metrics)) return null;
   const input = saneCount(metrics["inputTokenCount"]);

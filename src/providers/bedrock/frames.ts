@@ -5,13 +5,13 @@ import { isObject } from "../../lib/json.ts";
 import { brokenResponse } from "../transport/http.ts";
 
 /**
- * A message of an event stream (Amazon Transcribe guide, "Event stream encoding", which describes the encoding of all
- * of AWS).
+ * A message of an event stream (Amazon Transcribe guide, "Event stream encoding", which describes the encoding for all
+ * AWS services).
  */
 export interface Frame {
   /** `event`, `exception` or `error`. */
   kind: string;
-  /** The name of the event, or of the failure. */
+  /** The name of the event or of the failure. */
   name: string;
   payload: Record<string, unknown>;
   /** Description of a failure that has no payload. */
@@ -25,18 +25,16 @@ const codec = new EventStreamCodec(
 
 /** Length of a message without headers and payload. */
 const MIN_BYTES = 16;
-/** Room for the longest payload, 16 MiB, and the longest headers, 128 KiB. */
+/** Maximum length of a message: the longest payload, 16 MiB, and the longest headers, 128 KiB. */
 const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
 
-/**
- * Splits a byte stream into messages, however its chunks are cut. Checks the length and the check sums of each message.
- */
+/** Splits a byte stream into messages, whatever its chunks are. Checks the length and checksums of each message. */
 export class FrameReader {
   readonly #rest = new GrowingBuffer();
-  /** Number of bytes of the next message, as far as it is known. */
+  /** Number of bytes of the next message, or of its beginning while its length is unknown. */
   #needed = MIN_BYTES;
 
-  /** Yields the messages that are complete. Throws `broken` at the first invalid one. */
+  /** Yields the complete messages. Throws `broken` at the first invalid message. */
   *push(chunk: Uint8Array): Generator<Frame> {
     this.#rest.append(chunk);
     if (this.#rest.length < this.#needed) return;

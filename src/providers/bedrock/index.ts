@@ -55,7 +55,7 @@ export const bedrock: Provider<BedrockSettings> = {
 };
 
 /**
- * Statuses of InvokeModel for an unknown model. A wrong credential gives 401 or 403 instead (Amazon Bedrock API
+ * Statuses of InvokeModel for an unknown model. A wrong credential has status 401 or 403 (Amazon Bedrock API
  * reference).
  */
 const UNKNOWN_TO_BEDROCK = [400, 404];

@@ -15,7 +15,7 @@ export interface BedrockConnection {
   authenticate: SignRequest;
 }
 
-/** Claude by InvokeModel and InvokeModelWithResponseStream (Amazon Bedrock API reference). */
+/** Claude, called by InvokeModel and InvokeModelWithResponseStream (Amazon Bedrock API reference). */
 export function createBedrockText({ baseUrl, authenticate }: BedrockConnection): TextUpstream {
   return {
     dialect: "messages",
@@ -30,7 +30,7 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
       const authenticated = await authenticate({ url, headers: common, body }, signal);
       const [secret = null, ...otherSecrets] = authenticated.secrets;
       const errors = createVendorErrors({ secret, otherSecrets, baseUrl }, readBedrockFailure);
-      // Imported only for streams, because the library for frames is large and few channels need it.
+      // Loaded only for streams, because the library for event streams is large and few channels need it.
       const events = isStream ? await import("./events.ts") : null;
       const request = { url, headers: authenticated.headers, body, signal };
       const response = await post(request, tellingUnknownBetas(errors.classify, call));
@@ -42,13 +42,13 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
   };
 }
 
-/** The only version that every model accepts (Claude on Amazon Bedrock). */
+/** The only protocol version that every model accepts (Claude on Amazon Bedrock). */
 const VERSION = "bedrock-2023-05-31";
 const ADDRESSED = ["model", "stream"];
 const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };
 const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "application/vnd.amazon.eventstream" };
 
-/** Removes members that Bedrock adds to the model's response, such as the action of a guardrail. */
+/** Removes the members that Bedrock adds to the model's response, such as the action of a guardrail. */
 function withoutOwn(response: TextResponse): TextResponse {
   if (response.kind !== "whole" || !isObject(response.parsed)) return response;
   const own = Object.keys(response.parsed).filter((name) => name.startsWith("amazon-bedrock-"));

@@ -8,11 +8,11 @@ export interface GenerateContentConnection {
   /** Writes the body of a `countTokens` call for a text request. */
   writeCount(raw: string, model: string): string;
   authenticate: Authenticate;
-  /** True when the request may name the picture's format; the address for API keys refuses the field. */
+  /** True when the request may contain the format of the picture. The address for API keys refuses this field. */
   takesOutputOptions: boolean;
-  /** True when every turn must have a role. */
+  /** True when each turn must have a role. */
   demandsRoles: boolean;
-  /** Maximum bytes of references before base64: of each, and of all in a request together. */
+  /** Maximum bytes of references before base64: of each one, and of all of them in a request. */
   maxReferenceBytes: { each: number; together: number };
 }
 

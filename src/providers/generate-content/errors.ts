@@ -5,8 +5,8 @@ import { isObject, textOf } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
- * Reads a failure in Google's envelope, `{error: {code, message, status, details}}`. Typed details have priority over
- * the status (Google Cloud API design guide, errors).
+ * Reads a failure in Google's format, `{error: {code, message, status, details}}`. Typed details decide before the
+ * status (Google Cloud API design guide, errors).
  */
 export function readGoogleFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const error = isObject(body["error"]) ? body["error"] : {};
@@ -30,8 +30,7 @@ export function readGoogleFailure(body: Record<string, unknown>, httpStatus: num
 }
 
 /**
- * Reads a failure of a text request. Leaves out the parameter, because `readGoogleFailure` names it as image requests
- * do.
+ * Reads a failure of a text request. Omits the parameter: `readGoogleFailure` returns a field name of image requests.
  */
 export function readTextFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const { param: _, ...reading } = readGoogleFailure(body, httpStatus);
@@ -51,11 +50,11 @@ const PARAMS: readonly (readonly [RegExp, string])[] = [
   [/text/i, "prompt"],
 ];
 
-/** Reasons of `ErrorInfo` that concern the key, the project or its billing (google.api.ErrorReason). */
+/** Values of `ErrorInfo.reason` about the key, the project or its billing (google.api.ErrorReason). */
 const ACCOUNT_REASON =
   /^(API_KEY_|CONSUMER_|BILLING_|ACCESS_TOKEN_|ACCOUNT_STATE_|SERVICE_DISABLED$|IAM_PERMISSION_DENIED$)/;
 
-/** Matches limits on spending or on calls per day. They come as 429, but a short wait does not help. */
+/** Matches limits on spending or on calls per day. Their status is 429, but a short wait does not help. */
 const USED_UP = /PerDay|PerMonth|spend/i;
 
 /** Returns the kind of a failure; undefined when the status decides. */
@@ -66,19 +65,19 @@ function kindOf(failure: {
   details: Details;
 }): UpstreamErrorKind | undefined {
   const { status, code, message, details } = failure;
-  // The vendor reports an unsupported region or a closed billing account as 400, like a caller's mistake.
+  // The vendor reports an unsupported region or a closed billing account with 400, like a caller's mistake.
   if (code === "FAILED_PRECONDITION") return "account";
   if (details.some(({ reason }) => ACCOUNT_REASON.test(textOf(reason)))) return "account";
   if (status === 429 && isUsedUp(details, message)) return "account";
   return status < 400 ? "overloaded" : undefined;
 }
 
-/** Matches a limit of zero: when a key has no quota for the model at all, the vendor reports the quota as used up. */
+/** Matches a limit of zero. A key without any quota for the model gets this error, although nothing was used. */
 const NO_QUOTA = /\blimit: 0\b/;
 
 /**
- * True when a quota is used up. The cap on monthly spending has only a message and no details; every other quota has an
- * id in the details.
+ * True when a quota is used up. The cap on monthly spending has only a message; every other quota has an id in the
+ * details.
  */
 function isUsedUp(details: Details, message: string): boolean {
   const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations : []));
@@ -88,7 +87,7 @@ function isUsedUp(details: Details, message: string): boolean {
   return ids.some((id) => USED_UP.test(id)) || (details.length === 0 && /spending cap/i.test(message));
 }
 
-/** Reads whole seconds from `RetryInfo.retryDelay`, which has the form `34.4s`, or from the advice in the message. */
+/** Reads the retry delay in whole seconds, from `RetryInfo.retryDelay` (such as `34.4s`) or from the message. */
 function retryDelayOf(details: Details, message: string): number | undefined {
   const delays = details.map(({ retryDelay }) => DELAY.exec(textOf(retryDelay)));
   const seconds = (delays.find(Boolean) ?? RETRY_ADVICE.exec(message))?.[1];

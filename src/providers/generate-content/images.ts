@@ -15,9 +15,7 @@ import type { GenerateContentConnection } from "./connection.ts";
 import { readGoogleFailure } from "./errors.ts";
 import { readGenerateReply } from "./reply.ts";
 
-/**
- * Images by `generateContent`. One call makes one image; with `fansOut`, several parallel calls make several images.
- */
+/** Images by `generateContent`. One call makes one image; with `fansOut`, parallel calls make several. */
 export function createGenerateContentImages(
   connection: GenerateContentConnection,
   fansOut: boolean,
@@ -35,8 +33,8 @@ export function createGenerateContentImages(
 }
 
 /**
- * Returns the maximum bytes of each reference. If the references together are too large, each gets an equal share of
- * the total; a reference within its share stays unchanged.
+ * Returns the maximum bytes of each reference. If the references together are too large, each one may have an equal
+ * share of the total. A reference that fits its share stays unchanged.
  */
 function maxBytesOf(
   { references }: ImageOrder,
@@ -72,8 +70,8 @@ async function call(
 }
 
 /**
- * Returns the body, and a header with its length if the length is known. A native request is sent as it came: its parts
- * on disk are read during sending, so its length is not known before.
+ * Returns the body, and a header with its length if the length is known. A native request is sent unchanged: its parts
+ * on disk are read while it is sent, so its length is not known.
  */
 function bodyOf(
   order: ImageOrder,
@@ -87,9 +85,8 @@ function bodyOf(
 }
 
 /**
- * Writes the request for one picture: references in order, then the prompt (Gemini API reference,
- * `GenerateContentRequest`). Without an aspect ratio, the vendor gives an edited picture the shape of its first
- * reference.
+ * Writes the request for one picture: the references in order, then the prompt (Gemini API reference,
+ * `GenerateContentRequest`). Without an aspect ratio, an edited picture has the shape of its first reference.
  */
 function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): JsonBody {
   return writeJsonBody((base64) => ({
@@ -105,7 +102,7 @@ function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): J
       },
     ],
     generationConfig: {
-      // Without this setting the models also return text, which is billed.
+      // Without this setting the models also return text, and the text is billed.
       responseModalities: ["IMAGE"],
       imageConfig: {
         ...(!order.size.isAuto && !followsReference(order) && { aspectRatio: order.size.ratio }),
@@ -119,7 +116,7 @@ function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): J
 /** Formats of references that the vendor reads (Gemini API, image understanding; AVIF by the REST reference). */
 const REFERENCE_FORMATS: readonly ReferenceImage["format"][] = ["png", "jpeg", "webp", "heic", "avif"];
 
-/** Requests JPEG. The default quality of the vendor, 75, would make worse pictures than other vendors do. */
+/** Requests JPEG. The vendor's default quality, 75, gives worse pictures than other vendors return. */
 function writeJpeg({ compression = 100 }: ImageOrder): object {
   return { mimeType: "image/jpeg", compressionQuality: compression };
 }

@@ -8,9 +8,9 @@ import { imageOf } from "../transport/image-json.ts";
 import { type VendorErrors } from "../transport/vendor-errors.ts";
 
 /**
- * Reads a response of success: its final pictures, without the drafts among its thoughts (Gemini API reference,
- * `GenerateContentResponse`). Throws `refused` when the vendor blocked the prompt or the picture, and `broken` when it
- * made no picture.
+ * Reads a successful response: its final pictures, without the drafts among its thoughts (Gemini API reference,
+ * `GenerateContentResponse`). Throws `refused` when the vendor blocked the prompt or the picture, and `broken` when
+ * there is no picture for another reason.
  */
 export function readGenerateReply(parsed: StreamedObject, errors: VendorErrors): ImageReply {
   const candidates = listOf(parsed["candidates"]);
@@ -19,7 +19,7 @@ export function readGenerateReply(parsed: StreamedObject, errors: VendorErrors):
   throw noImage(parsed["promptFeedback"], candidates[0], errors);
 }
 
-/** Reasons that mean a refusal of the picture (Gemini API reference, `FinishReason`). */
+/** Finish reasons that mean a refused picture (Gemini API reference, `FinishReason`). */
 const REFUSALS: ReadonlySet<unknown> = new Set([
   "SAFETY",
   "RECITATION",
@@ -48,7 +48,7 @@ function readImage(part: StreamedObject): Blob | undefined {
   return imageOf(data);
 }
 
-/** Makes the error of a response without a picture. Nothing is charged, so a repeated call is safe. */
+/** Returns the error for a response without a picture. The vendor does not charge for it: a repeated call is safe. */
 function noImage(
   feedback: unknown,
   candidate: Record<string, unknown> | undefined,
@@ -71,7 +71,7 @@ function refused(code: string, message: unknown, errors: VendorErrors): Upstream
   return errors.raise("refused", { code, message: textOf(message) }, 200);
 }
 
-/** Reads the usage. In this protocol an absent count is zero, except for the prompt's. */
+/** Reads the usage. In this protocol an absent count means zero, except for the count of the prompt. */
 function readUsage(usage: unknown): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const { promptTokenCount, toolUsePromptTokenCount = 0 } = usage;
@@ -85,8 +85,8 @@ function readUsage(usage: unknown): ImageReply["usage"] {
 }
 
 /**
- * Reads the details of a count. The list has an entry for each kind of token that occurs; kinds other than text and
- * image count only in the sum.
+ * Reads the details of a count. The list has an entry for each kind of token that occurs. Kinds other than text and
+ * image are counted only in the total.
  */
 function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined {
   if (!Array.isArray(list)) return undefined;

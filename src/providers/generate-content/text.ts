@@ -19,8 +19,8 @@ import type { GenerateContentConnection } from "./connection.ts";
 import { readTextFailure } from "./errors.ts";
 
 /**
- * Text by `generateContent` and `streamGenerateContent`: the texts of request and response pass unchanged. Throws an
- * error that a whole response of success contains; an error inside a stream is left to the reader of the stream.
+ * Text by `generateContent` and `streamGenerateContent`. The texts of request and response are not changed. Throws for
+ * an error in a whole response with a success status. The reader of a stream handles errors inside it.
  */
 export function createGenerateContentText(connection: GenerateContentConnection): TextUpstream {
   return {
@@ -71,7 +71,7 @@ async function countTokens(
   return JSON.stringify(Object.fromEntries(counts));
 }
 
-/** The fields of a response of `countTokens` (Gemini and Vertex API references). */
+/** The fields of a `countTokens` response (Gemini and Vertex API references). */
 const COUNT_NAMES = [
   "totalTokens",
   "totalBillableCharacters",
@@ -81,8 +81,8 @@ const COUNT_NAMES = [
 ];
 
 /**
- * Makes the classifier of a failure. It is called only when a call fails, because credentials may be new for every call
- * and failures are rare.
+ * Returns the classifier of a failure. It is made only when a call fails: each call may have another credential, and
+ * failures are rare.
  */
 function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credential): Classify {
   return (response, text) =>

@@ -3,9 +3,9 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { type ModalityTokens, sumVendorCosts } from "../../domain/usage.ts";
 
 /**
- * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns the images of successful
- * calls with their usage summed, even when the signal ended the other calls. Throws when no call succeeded; throws a
- * refusal only when every call was refused.
+ * Makes several images by `count` parallel calls, all under the deadline in `signal`. Returns the images of the
+ * successful calls and the sum of their usage, even if the signal ended the other calls. Throws when no call succeeded.
+ * Throws a refusal only when every call was refused.
  */
 export async function fanOut(count: number, generate: Generate, signal: AbortSignal): Promise<ImageReply> {
   if (count === 1) return await generate(signal, 0);
@@ -13,7 +13,7 @@ export async function fanOut(count: number, generate: Generate, signal: AbortSig
   const shared = AbortSignal.any([signal, others.signal]);
   const calls = Array.from({ length: count }, (_, call) =>
     generate(shared, call).catch((error: unknown) => {
-      // Any other error is a bug: the reply is not used, so the other calls are aborted to save their cost.
+      // Any other error is a bug: no reply will be used, so the other calls are aborted to save their cost.
       if (!(error instanceof UpstreamError)) others.abort(error);
       throw error;
     }),
@@ -27,7 +27,7 @@ export async function fanOut(count: number, generate: Generate, signal: AbortSig
   throw errors.find((error) => !isRefusal(error)) ?? errors[0];
 }
 
-/** Makes one call to the vendor; `call` is its number, from 0. */
+/** Makes one call to the vendor. `call` is its number, beginning at 0. */
 export type Generate = (signal: AbortSignal, call: number) => Promise<ImageReply>;
 
 function mergeReplies(replies: readonly ImageReply[]): ImageReply {
@@ -42,9 +42,7 @@ function mergeReplies(replies: readonly ImageReply[]): ImageReply {
   };
 }
 
-/**
- * Sums the usage. The sum is undefined unless every call reported its usage, because a partial sum would be too low.
- */
+/** Sums the usage. Returns undefined unless every call reported its usage, because a partial sum would be too low. */
 function sumUsage(replies: readonly ImageReply[]): ImageReply["usage"] {
   const sum = { input: 0, output: 0, total: 0 };
   for (const { usage } of replies) {

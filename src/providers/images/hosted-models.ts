@@ -16,7 +16,7 @@ import type { ReferenceRules } from "./reference-image.ts";
 import { billedQuality, followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
 
 /**
- * Images of a vendor that hosts models of many makers. Each model has its own inputs; a job makes the images and
+ * Images of a vendor that hosts models of many makers. Each model has its own inputs. A job makes the images and
  * returns links to them.
  */
 export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
@@ -56,7 +56,7 @@ export type WriteInputs = (base64: (blob: Blob) => string) => Record<string, unk
 
 const field = z.string().regex(/^[a-z_]+(\[\])?$/, "must be a field's name, followed by [] for a list");
 
-/** The inputs of one model, from the channel's settings under the vendor's name of the model. */
+/** The inputs of one model. A channel's settings list them under the vendor's name of the model. */
 const modelInputs = z.strictObject({
   edit: z.string().min(1).optional().describe("The vendor's name of the model for edits, if it differs"),
   references: field
@@ -112,7 +112,7 @@ export function hostedSettings(baseUrl: string) {
 
 export type HostedSettings = z.infer<ReturnType<typeof hostedSettings>>;
 
-/** Refuses an order with more references than the model accepts; another target may accept all of them. */
+/** Refuses an order with more references than the model accepts. Another target may accept all of them. */
 function refuseSurplus({ references }: ImageOrder, { max_references: most = Infinity }: ModelInputs): void {
   if (references.length <= most) return;
   throw new UpstreamError("rejected", "the vendor takes fewer references", {

@@ -9,15 +9,15 @@ export interface ImageList {
   /** The objects of `data`; undefined when the response has no such list. */
   items: StreamedObject[] | undefined;
   /**
-   * Returns the pictures of these items in order; fetches those that are links. Leaves out items without a picture and
-   * pictures that fail. Throws `broken`, or the signal's reason, when no picture is left.
+   * Returns the pictures of these items in order; links are fetched. Items without a picture and pictures that fail are
+   * left out. Throws `broken`, or the signal's reason, when no picture is left.
    */
   pictures(items: readonly StreamedObject[], fetchResult: FetchResult): Promise<Blob[]>;
 }
 
 /**
- * Reads a response of the images protocol and stores its pictures in `spool`. Throws `broken` for any other response,
- * and for one that was cut off.
+ * Reads a response of the images protocol and stores its pictures in `spool`. Throws `broken` for any other response
+ * and for an incomplete one.
  */
 export async function readImageList(
   response: Response,
@@ -37,7 +37,7 @@ export async function readImageList(
   };
 }
 
-/** Reads a picture; empty for an item without one. */
+/** Reads a picture. Returns an empty value for an item without one. */
 function readPicture(
   { b64_json: base64, url }: StreamedObject,
   fetchLinked: (link: string) => Promise<Blob>,

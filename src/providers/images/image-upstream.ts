@@ -6,9 +6,9 @@ import { fanOut } from "./fan-out.ts";
 import { fitReferences, type ReferenceRules } from "./reference-image.ts";
 
 /**
- * Makes an `ImageUpstream` from a function that makes one vendor call. First makes the references fit for the vendor,
- * then makes several parallel calls if `fansOut` says so. Throws as `generate` does, and `rejected` for a mask that the
- * vendor does not accept or a reference that cannot be made fit.
+ * Makes an `ImageUpstream` from a function that makes one vendor call. The upstream first converts references that the
+ * vendor does not accept, then makes one call, or several parallel ones if `fansOut` returns true. Throws as `generate`
+ * does, and `rejected` for a mask that the vendor does not accept or a reference that cannot be converted.
  */
 export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstream {
   const { codecSlots, rules, takesMasks = false, fansOut, generate } = options;
@@ -30,18 +30,18 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
 }
 
 interface ImageUpstreamOptions {
-  /** Bounds the pictures that the process decodes and encodes at once. */
+  /** Limits the number of pictures that the process decodes and encodes at the same time. */
   codecSlots: FairSemaphore;
-  /** Rules for the references that the vendor accepts; a function when they depend on the order. */
+  /** Rules for the references that the vendor accepts. A function, if they depend on the order. */
   rules: ReferenceRules | ((order: ImageOrder) => ReferenceRules);
   takesMasks?: boolean;
-  /** True to make one call for each image; absent when one call makes all ordered images. */
+  /** True when each image needs its own call. Absent when one call makes all images of the order. */
   fansOut?(order: ImageOrder): boolean;
   /** Makes one call to the vendor. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
 
-/** Refuses a mask: without it the vendor would edit the whole picture, which the caller did not order. */
+/** Refuses a mask. Without the mask the vendor would edit the whole picture, which the caller did not order. */
 function refuseMask({ mask }: ImageOrder): void {
   if (!mask) return;
   throw new UpstreamError("rejected", "the vendor takes no masks", {
@@ -51,7 +51,7 @@ function refuseMask({ mask }: ImageOrder): void {
   });
 }
 
-/** True when the model makes one image a call. */
+/** True when the model makes one image per call. */
 export function makesOneImage({ model }: ImageOrder): boolean {
   return model.image.maxImagesPerCall === 1;
 }

@@ -7,8 +7,8 @@ import { transcode } from "../../imaging/transcode.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 
 /**
- * Makes reference images fit for a vendor. Encodes an image anew when the vendor does not read its format, and reduces
- * one that is too large, which costs some detail. Throws `rejected`, naming the image, when that fails.
+ * Converts reference images to what a vendor accepts. An image in another format is encoded again. An image that is too
+ * large is compressed, which costs some detail. Throws `rejected` with the number of the image when that fails.
  */
 export async function fitReferences(
   references: readonly ReferenceImage[],
@@ -31,7 +31,7 @@ export async function fitReferences(
   return fitting;
 }
 
-/** The references that a vendor accepts. */
+/** The rules for references that a vendor accepts. */
 export interface ReferenceRules {
   formats: readonly ReferenceImage["format"][];
   /** Maximum bytes of one image, before base64. */
@@ -41,11 +41,11 @@ export interface ReferenceRules {
 const UNREADABLE = "is in a format that this model does not read; send it as PNG or JPEG.";
 const TOO_LARGE = "is too large for this model; send a smaller one.";
 
-/** Formats that this program can encode, lossless ones first. */
+/** Formats in which this program can encode, with lossless ones first. */
 const WRITABLE: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 /**
- * Compression qualities to try in order. The loss at the first is not visible; the others are used only when the image
- * would otherwise be too large.
+ * Compression qualities in the order in which they are tried. The loss at the first is not visible. The others are used
+ * only when the image would otherwise be too large.
  */
 const COMPRESSIONS = [92, 80, 60];
 

@@ -3,8 +3,8 @@ import type { ImageFormat } from "../../domain/model.ts";
 import { resolveSize } from "../../domain/size.ts";
 
 /**
- * Returns the size to request, which is the resolved size, except for an edit without a requested shape: it keeps the
- * shape of its first reference, at the tier that it is billed by.
+ * Returns the size to request. This is the resolved size, with one exception: an edit without a requested shape gets
+ * the shape of its first reference, at the tier by which it is billed.
  */
 export function wantedSize({ size, references: [first], model }: ImageOrder): ResolvedSize {
   if (!size.isShapeFree || !first) return size;
@@ -12,14 +12,14 @@ export function wantedSize({ size, references: [first], model }: ImageOrder): Re
   return resolveSize({ kind: "tier", tier: size.tier, ratio }, model.image);
 }
 
-/** True when the vendor takes the shape of an edit from its reference. */
+/** True when the vendor gives an edit the shape of its reference. */
 export function followsReference({ size, references }: ImageOrder): boolean {
   return size.isShapeFree && references.length > 0;
 }
 
 /**
- * Returns the format to request: the caller's if the model has it, otherwise the model's default. If the gateway has to
- * convert the picture, a lossless format is requested where the model has one.
+ * Returns the format to request: the caller's if the model has it, otherwise the model's default. If the gateway will
+ * convert the picture, a lossless format is requested if the model has one.
  */
 export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undefined {
   const { formats } = model.image;
@@ -28,15 +28,15 @@ export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undef
 }
 
 /**
- * Returns the quality to request. For `auto`, returns the quality that the model's record names; undefined without one,
- * so that the vendor chooses.
+ * Returns the quality to request. For `auto` this is the model's default quality; undefined if the model has none, so
+ * that the vendor chooses.
  */
 export function wantedQuality({ quality, model }: ImageOrder): string | undefined {
   return quality === "auto" ? model.image.defaultQuality : quality;
 }
 
 /**
- * Returns the quality to request from a vendor that does not report which quality it chose. For such a vendor `auto` is
+ * Returns the quality to request from a vendor that does not report the quality it chose. For such a vendor, `auto` is
  * billed at its highest price, so the highest quality is requested.
  */
 export function billedQuality(order: ImageOrder): string | undefined {

@@ -1,21 +1,19 @@
 import { editMembers, removeMembers } from "../../lib/json-edit.ts";
 
-/**
- * The parts of a request that a cloud which hosts Claude expects in the body instead of the headers and the address.
- */
+/** The values that a cloud with Claude expects in the body of a request, and not in the headers or the address. */
 interface CloudBody {
   /** Value of `anthropic_version`. */
   version: string;
-  /** Members of the body that the address replaces, and that are therefore removed. */
+  /** Members to remove from the body, because the address has their values. */
   addressed: readonly string[];
-  /** Beta features, as the header `anthropic-beta` lists them; absent when the cloud accepts that header. */
+  /** Beta features, in the form of the header `anthropic-beta`. Absent when the cloud accepts that header. */
   betas?: string;
 }
 
 /**
- * Writes a request of the messages protocol for a cloud (Anthropic's SDKs for Bedrock and Vertex AI, `client`). The
- * other members stay unchanged. The version is always the cloud's own: it also accepts requests written for later
- * versions, and a model that does not support one of their features refuses the feature by name.
+ * Writes a request of the messages protocol for a cloud (Anthropic's SDKs for Bedrock and Vertex AI, `client`). All
+ * other members stay unchanged. The version is always the cloud's own. With that version the cloud also accepts
+ * requests written for later versions; a model without one of their features refuses the feature by name.
  */
 export function writeCloudBody(raw: string, { version, addressed, betas }: CloudBody): string {
   const list = betas === undefined ? [] : betas.split(",").map((beta) => beta.trim());

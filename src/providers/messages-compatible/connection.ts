@@ -3,13 +3,13 @@ import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
 import { readMessagesFailure } from "./errors.ts";
 
-/** The connection that a channel uses for all calls of the messages protocol. */
+/** The connection that a channel uses for all calls in the messages protocol. */
 export interface MessagesConnection {
-  /** URL of `/v1/messages`. */
+  /** URL of `/v1/messages` at the vendor. */
   url: string;
   /** True when the vendor also serves `/v1/messages/count_tokens`. */
   countsTokens: boolean;
-  /** Headers of a request for a JSON response, without the version of the protocol, which the caller chooses. */
+  /** Headers of a request for a JSON response. The caller chooses the protocol's version, so it is not among them. */
   jsonHeaders: Readonly<Record<string, string>>;
   /** Headers of a request for server-sent events. */
   streamHeaders: Readonly<Record<string, string>>;
@@ -28,13 +28,13 @@ interface MessagesAddress {
   countsTokens: boolean;
 }
 
-/** The version of the protocol for callers that name none (Anthropic API, "Versions"). */
+/** The protocol's version for callers that send none (Anthropic API, "Versions"). */
 const DEFAULT_VERSION = "2023-06-01";
 
 export function createMessagesConnection(address: MessagesAddress): MessagesConnection {
   const { apiKey, credential, headers = {}, countsTokens } = address;
   const baseUrl = withoutEndSlash(address.baseUrl);
-  // The vendor would send compressed events late, so `JSON_HEADERS` request the identity encoding.
+  // The vendor would delay compressed events, so `JSON_HEADERS` request the identity encoding.
   const jsonHeaders = {
     ...JSON_HEADERS,
     ...headers,

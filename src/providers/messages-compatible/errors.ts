@@ -4,15 +4,13 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf, ownValue } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
-/**
- * Kinds of limits that waiting does not lift (Anthropic API, "Errors"). They have the same type as a mere rate limit.
- */
+/** Kinds of limits that do not end by waiting (Anthropic API, "Errors"). They have the same type as a rate limit. */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   enforced_spend_limit_reached: "account",
   contract_spend_limit_reached: "account",
 };
 
-/** Kinds of errors by the vendor's words, for errors that have the type of an invalid request and no code. */
+/** Error kinds by the vendor's words, for errors with the type of an invalid request and without a code. */
 const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
   [/credit balance is too low|reached your specified .{0,20}usage limits/i, "account"],
   [/blocked by content filtering/i, "refused"],

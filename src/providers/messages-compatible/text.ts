@@ -17,9 +17,9 @@ import type { MessagesConnection } from "./connection.ts";
 import { tellingUnknownBetas } from "./unknown-betas.ts";
 
 /**
- * The messages protocol. The texts of request and response pass unchanged, together with the caller's headers of the
- * protocol. Throws an error that a whole response of success contains; an error inside a stream is left to the reader
- * of the stream.
+ * Text in the messages protocol. The texts of request and response are not changed, and the caller's headers of the
+ * protocol are sent. Throws for an error in a whole response with a success status. The reader of a stream handles
+ * errors inside it.
  */
 export function createMessagesText(connection: MessagesConnection, traits: VendorTraits = {}): TextUpstream {
   const { url, jsonHeaders, streamHeaders, errors, countsTokens } = connection;
@@ -64,8 +64,8 @@ async function countTokens(
 }
 
 /**
- * Reads the number of a request's tokens. Returns the text of the response without members that are not of the
- * protocol.
+ * Reads the number of tokens of a request. Returns the text of the response without members that the protocol does not
+ * have.
  */
 export async function readCount(response: VendorResponse, signal: Cancellation): Promise<string> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);

@@ -22,7 +22,7 @@ import { createOpenAiResponses } from "./responses.ts";
 import { createOpenAiText } from "./text.ts";
 import type { CompatibleVendor } from "./vendors.ts";
 
-/** Makes the provider of a vendor that is described by data alone. */
+/** Returns the provider of a vendor that needs no code of its own, only data. */
 export function compatibleProvider(vendor: CompatibleVendor): Provider<CompatibleSettings> {
   const settings = z.object({
     baseUrl: httpAddress.default(vendor.baseUrl).describe("Base address before `/chat/completions`"),
@@ -63,7 +63,7 @@ interface CompatibleSettings extends OpenAiSettings {
   responses?: boolean;
 }
 
-/** Returns a vendor's text protocols: chat completions, and the responses and messages protocols if it has them. */
+/** Returns a vendor's text upstreams: chat completions, and also responses and messages if the vendor has them. */
 export function compatibleText(
   vendor: CompatibleVendor,
   settings: CompatibleSettings,
@@ -86,7 +86,7 @@ export function compatibleEmbedding(
   return createOpenAiEmbeddings(connectionOf(vendor, settings));
 }
 
-/** Probes by reading the list of models, at `path`. A vendor without a list is probed by a refused message. */
+/** Probes by reading the list of models at `path`. If the vendor has no list, sends a request that it refuses. */
 export async function compatibleProbe(
   vendor: CompatibleVendor,
   settings: OpenAiSettings,

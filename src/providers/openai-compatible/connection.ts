@@ -12,7 +12,7 @@ export interface OpenAiConnection extends OpenAiAddress {
   jsonHeaders: Readonly<Record<string, string>>;
   /** Headers for a JSON request with server-sent events as response. */
   streamHeaders: Readonly<Record<string, string>>;
-  /** Headers for a form, whose own content type is added. */
+  /** Headers for a form. The form's own content type is added to them. */
   formHeaders: Readonly<Record<string, string>>;
   errors: VendorErrors;
   fetchResult: FetchResult;
@@ -20,14 +20,11 @@ export interface OpenAiConnection extends OpenAiAddress {
 
 /** The differences between the addresses that serve this protocol. */
 export interface OpenAiAddress {
-  /**
-   * Returns the URL of an operation. `readModel` returns the vendor's name of the model, for addresses that contain
-   * it.
-   */
+  /** Returns the URL of an operation. `readModel` returns the vendor's name of the model; some addresses contain it. */
   urlOf(operation: VendorOperation, readModel: () => string): string;
   textTraits: VendorTraits;
   ownCodes?: OwnCodes;
-  /** Name of the form's file field for one reference. For several it is always `image[]`. */
+  /** Name of the form's file field when there is one reference. For several references it is always `image[]`. */
   singleFileField: "image" | "image[]";
   /** The images that the address accepts and returns. */
   imageLimits: ImageLimits;
@@ -42,7 +39,7 @@ type VendorOperation =
   | "embeddings";
 
 export interface ImageLimits {
-  /** Formats that the address returns, regardless of the model's record. */
+  /** Formats that the address returns. The model's record does not matter. */
   formats: readonly ImageFormat[];
   references: ReferenceRules;
 }
@@ -53,22 +50,22 @@ export const NO_IMAGES: Pick<OpenAiAddress, "singleFileField" | "imageLimits"> =
   imageLimits: { formats: [], references: { formats: [], maxBytes: 0 } },
 };
 
-/** The part of a channel's settings that describes its connection to the vendor. */
+/** The settings of a channel that describe its connection to the vendor. */
 export interface OpenAiSettings {
   baseUrl: string;
   /** Null for a server that needs no key. */
   apiKey: string | null;
-  /** The operator's own headers; their values count as secrets. */
+  /** The operator's own headers. Their values count as secrets. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Prepares the connection of a channel. `credential` contains the headers that carry `apiKey`. */
+/** Prepares the connection of a channel. `credential` is the headers with `apiKey`. */
 export function createOpenAiConnection(
   { baseUrl, apiKey, headers = {} }: OpenAiSettings,
   credential: Readonly<Record<string, string>>,
   address: OpenAiAddress,
 ): OpenAiConnection {
-  // The vendor would send compressed events late, so `JSON_HEADERS` request the identity encoding.
+  // The vendor would delay compressed events, so `JSON_HEADERS` request the identity encoding.
   const formHeaders = { ...JSON_HEADERS, ...headers, ...credential };
   const jsonHeaders = { ...formHeaders, "content-type": "application/json" };
   return {

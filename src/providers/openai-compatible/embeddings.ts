@@ -13,7 +13,7 @@ import {
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
-/** Embeddings: the texts of request and response pass unchanged, and the vectors' numbers are not read. */
+/** Embeddings. The texts of request and response are not changed, and the numbers of the vectors are not parsed. */
 export function createOpenAiEmbeddings(connection: OpenAiConnection): EmbeddingUpstream {
   return {
     async embed({ raw, upstreamModel, signal }) {
@@ -50,18 +50,18 @@ async function readVectors(response: VendorResponse, signal: Cancellation): Prom
 /** Matches a list of numbers and nothing else. */
 const LIST = /\[[-+.,\d\seE]+\]/g;
 const PLACEHOLDER = /\[(\d+)\]/g;
-/** Maximum length of a list that is taken out; a longer one stays in the text. */
+/** Maximum length of a list that is replaced. A longer list stays in the text. */
 const MAX_LIST_CHARACTERS = 256 * 1024;
 
 /**
- * Takes lists of numbers out of JSON that arrives in pieces. In `text`, the index of each list stands in place of its
+ * Replaces lists of numbers in JSON that arrives in pieces. In `text`, each list contains only its index instead of its
  * numbers, so that the rest can be parsed and edited although there are millions of numbers. Lists inside of strings
- * are taken out as well.
+ * are replaced too.
  */
 export class NumberLists {
   readonly #lists: string[] = [];
   #text = "";
-  /** The start of a list that is not complete yet. */
+  /** The start of a list that is still incomplete. */
   #rest = "";
 
   push(piece: string): void {
@@ -73,12 +73,12 @@ export class NumberLists {
     this.#rest = text.slice(end);
   }
 
-  /** The text so far, with the index of each list in place of its numbers. */
+  /** The text so far. Each list contains its index in place of its numbers. */
   get text(): string {
     return this.#text + this.#rest;
   }
 
-  /** Returns a text, in which the indexes stand, with the numbers put back. */
+  /** Returns a text in which the indexes are replaced by the numbers again. */
   restore(text: string): string {
     return text.replace(PLACEHOLDER, (placeholder, index) => this.#lists[Number(index)] ?? placeholder);
   }

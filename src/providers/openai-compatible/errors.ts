@@ -10,13 +10,13 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { readDetail, type FailureReading, type ReadFailure } from "../transport/vendor-errors.ts";
 
-/** Kinds of codes that a vendor uses in a different sense from OpenAI. */
+/** Error kinds of the codes that a vendor uses in another sense than OpenAI. */
 export type OwnCodes = ReadonlyMap<string, UpstreamErrorKind>;
 
 /**
- * Makes the reader of failures of OpenAI or a compatible vendor. Reads errors that are nested, flat (Mistral, SGLang,
- * xAI) or in FastAPI's `detail`. The code has priority over the status, because an empty balance comes as 429 and a
- * refusal as 400 (OpenAI error codes).
+ * Returns the function that reads failures of OpenAI or a compatible vendor. It reads nested errors, flat ones
+ * (Mistral, SGLang, xAI) and FastAPI's `detail`. The code decides before the status, because an empty balance has
+ * status 429 and a refusal has status 400 (OpenAI error codes).
  */
 export function openAiFailures(ownCodes?: OwnCodes): ReadFailure {
   return (body, httpStatus) => {
@@ -50,8 +50,8 @@ function errorOf(body: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * Reads message and parameter of an error. Mistral sends a list of problems in place of the message; the first problem
- * counts then.
+ * Reads message and parameter of an error. Mistral sends a list of problems in place of the message; then the first
+ * problem is read.
  */
 function wordsOf(error: Record<string, unknown>): Pick<FailureReading, "message" | "param"> {
   const message = parsed(error["message"]);
@@ -77,19 +77,19 @@ function reasonOf(details: unknown): string {
   return details.map((detail) => (isObject(detail) ? textOf(detail["reason"]) : "")).find(Boolean) ?? "";
 }
 
-/** True when the metadata of an error with status 403 names flagged content (OpenRouter API, "Errors", moderation). */
+/** True when the metadata of an error with status 403 mentions flagged content (OpenRouter API, moderation errors). */
 function isFlagged(metadata: unknown): boolean {
   return isObject(metadata) && "flagged_input" in metadata;
 }
 
-/** True when a parsed response of success contains an error. */
+/** True when a response with a success status contains an error. */
 export function hasError(response: unknown): boolean {
   return Array.isArray(response) ? hasError(response[0]) : isObject(response) && Boolean(response["error"]);
 }
 
 /**
- * Reads the kind of an error in a response with a success status. Relays put the status that they got from their own
- * vendor into the code.
+ * Reads the kind of an error in a response with a success status. Vendors that forward to another vendor put that
+ * vendor's status into the code.
  */
 function readSuccess(code: string, type: string, httpStatus: number): Partial<FailureReading> {
   if (httpStatus >= 300) return {};

@@ -9,7 +9,7 @@ export interface Form {
   contentType: string;
   byteLength: number;
   /**
-   * Yields the form in chunks and reads each file only when it is sent, so that a form of any size takes little memory.
+   * Yields the form in chunks. Each file is read only when it is sent, so that a form of any size needs little memory.
    * A chunk is valid until the next one is requested.
    */
   body: AsyncGenerator<Uint8Array>;
@@ -19,7 +19,7 @@ const CHUNK_BYTES = 512 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * Writes `multipart/form-data` (RFC 7578). Its length is known before it is sent. The names are the gateway's own,
+ * Writes `multipart/form-data` (RFC 7578). Its length is known before it is sent. All names are the gateway's own and
  * never a caller's, so they need no escaping.
  */
 export function writeForm(parts: readonly FormPart[]): Form {

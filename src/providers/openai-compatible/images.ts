@@ -13,7 +13,7 @@ import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 
 /**
- * The images protocol of family A. Generations are sent as JSON and edits as a form; pictures come back as base64 or
+ * The images protocol of family A. Generations are sent as JSON and edits as a form. Pictures come back as base64 or
  * links.
  */
 export function createOpenAiImages(connection: OpenAiConnection, codecSlots: FairSemaphore): ImageUpstream {
@@ -48,7 +48,7 @@ async function generate(
   };
 }
 
-/** True when the vendor can make the caller's format. */
+/** True when the vendor can return the caller's format. */
 function makesFormat(order: ImageOrder, { imageLimits }: OpenAiConnection): boolean {
   return order.format !== undefined && chooseFormat(order, imageLimits.formats) === order.format;
 }
@@ -56,8 +56,8 @@ function makesFormat(order: ImageOrder, { imageLimits }: OpenAiConnection): bool
 type UnsentRequest = Omit<VendorRequest, "signal">;
 
 /**
- * Writes the fields of a request. The vendor refuses fields that it does not know, including `response_format` (OpenAI
- * image reference).
+ * Writes the fields of a request. The vendor refuses unknown fields, and `response_format` is one of them (OpenAI image
+ * reference).
  */
 function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Record<string, string | number> {
   const { width, height } = wantedSize(order);
@@ -67,8 +67,8 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
     prompt: order.prompt,
     n: Math.min(order.count, order.model.image.maxImagesPerCall),
   };
-  // Without these fields the vendor chooses by itself. The word `auto` would not do, because not every compatible
-  // vendor knows it.
+  // Without these fields the vendor chooses the values. The value `auto` is not sent, because some compatible vendors
+  // do not know it.
   if (!order.size.isAuto) fields["size"] = `${width}x${height}`;
   const quality = wantedQuality(order);
   if (quality !== undefined) fields["quality"] = quality;
@@ -79,7 +79,7 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
   return fields;
 }
 
-/** Returns the format to request; undefined, which means the vendor's default, when the caller named none. */
+/** Returns the format to request. Returns undefined when the caller set none: then the vendor uses its default. */
 function chooseFormat(order: ImageOrder, known: readonly ImageFormat[]): ImageFormat | undefined {
   if (order.format === undefined) return undefined;
   const { image } = order.model;
@@ -115,7 +115,7 @@ function writeEdit(order: ImageOrder, connection: OpenAiConnection): UnsentReque
   };
 }
 
-/** Writes a file. The vendor needs its name and type, and refuses untyped files. */
+/** Writes a file with its name and type. The vendor refuses files without a type. */
 function writeFile(name: string, stem: string, { blob, format }: ReferenceImage): FormPart {
   const extension = format === "jpeg" ? "jpg" : format;
   return { name, blob, fileName: `${stem}.${extension}`, type: `image/${format}` };
@@ -125,7 +125,7 @@ function textOrUndefined(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Reads the usage; one report covers all images of the call. */
+/** Reads the usage. One report covers all images of the call. */
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   return readImageUsage({

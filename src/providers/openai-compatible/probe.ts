@@ -22,7 +22,7 @@ export async function probeOpenAi(
   );
 }
 
-/** Reads the names of the models of the list. */
+/** Reads the names of the models in the list. */
 export function listOpenAi(
   { formHeaders: headers, errors }: OpenAiConnection,
   url: string,

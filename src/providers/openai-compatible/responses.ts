@@ -15,13 +15,13 @@ import {
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
-/** The error code for encrypted reasoning that another account made (OpenAI responses reference). */
+/** The error code for encrypted reasoning that another account created (OpenAI responses reference). */
 const UNDECRYPTABLE = "invalid_encrypted_content";
 
 /**
- * The responses protocol: the texts of request and response pass unchanged. If an account cannot decrypt the reasoning
- * of another account, or has not stored it, the request is sent again without the reasoning. Throws an error that a
- * whole response of success contains; an error inside a stream is left to the reader of the stream.
+ * The responses protocol. The texts of request and response are not changed. If an account cannot decrypt the reasoning
+ * of another account, or has not stored it, the request is sent again without reasoning. Throws for an error in a whole
+ * response with a success status. The reader of a stream handles errors inside it.
  */
 export function createOpenAiResponses(
   connection: OpenAiConnection,
@@ -84,8 +84,8 @@ async function countTokens(
 }
 
 /**
- * True when the account cannot read the reasoning. The vendor responds with 404 when an item is named by an id that
- * this account has not stored (OpenAI reasoning guide).
+ * True when the account cannot read the reasoning. The vendor returns a 404 when the request refers to an item by an id
+ * that this account has not stored (OpenAI reasoning guide).
  */
 function cannotReadReasoning(status: number, bodyText: string): boolean {
   try {

@@ -14,8 +14,8 @@ import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
 /**
- * Chat completions: the texts of request and response pass unchanged. Throws an error that a whole response of success
- * contains; an error inside a stream is left to the reader of the stream.
+ * Chat completions. The texts of request and response are not changed. Throws for an error in a whole response with a
+ * success status. The reader of a stream handles errors inside it.
  */
 export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
   return {

@@ -1,11 +1,11 @@
 import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 
-/** A vendor of chat completions, as data: its address, and its differences from OpenAI. */
+/** The data of a vendor of chat completions: its address and its differences from OpenAI. */
 export interface CompatibleVendor {
   /** Name of the vendor's provider. */
   name: string;
-  /** The vendor's name for people. */
+  /** The vendor's name as people read it. */
   title: string;
   /** The part of the address before `/chat/completions`. */
   baseUrl: string;
@@ -18,26 +18,26 @@ export interface CompatibleVendor {
   /** True for a server of the operator's own, which may need no credential. */
   isOwnServer?: true;
   traits: VendorTraits;
-  /** Kinds of codes that the vendor uses in a different sense from OpenAI. */
+  /** Error kinds of the codes that the vendor uses in another sense than OpenAI. */
   ownCodes?: Readonly<Record<string, UpstreamErrorKind>>;
 }
 
-/** Features that only OpenAI is documented to know: tools that accept any text, and lists of allowed tools. */
+/** Features that only OpenAI documents: tools that accept any text, and lists of allowed tools. */
 const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
 /**
- * Fields that the strictest vendors refuse: features of OpenAI alone, and roles and fields that are newer than the
- * first versions of the protocol.
+ * Features and fields that the strictest vendors refuse: those that only OpenAI has, and newer ones, such as a role
+ * that was added to the protocol later.
  */
 const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
 
 /**
- * The vendors that need no code of their own, at the addresses in their API references of autumn 2026. A trait without
- * a named source is a precaution: a field that the vendor may refuse is written in another way, or the request goes to
- * another target.
+ * The vendors that need no code of their own. The addresses are those in their API references of autumn 2026. A trait
+ * without a source is a precaution: a field that the vendor may refuse is written in another way, or the request goes
+ * to another target.
  */
 export const VENDORS = {
-  // DeepSeek accepts only the documented roles and has JSON objects but no schemas. A turn with tool calls must repeat
-  // its reasoning ("Thinking Mode", "JSON Output").
+  // DeepSeek accepts only the documented roles. It supports JSON objects but no schemas. A turn with tool calls must
+  // contain its earlier reasoning again ("Thinking Mode", "JSON Output").
   deepseek: {
     name: "deepseek",
     title: "DeepSeek",
@@ -50,7 +50,7 @@ export const VENDORS = {
       takesEffort: true,
     },
   },
-  // Moonshot refuses a turn with tool calls that lacks its reasoning: "Thinking is enabled but reasoning_content is
+  // Moonshot refuses a turn with tool calls but without its reasoning: "Thinking is enabled but reasoning_content is
   // missing" (Kimi API, "Error reference").
   moonshot: {
     name: "moonshot",
@@ -60,7 +60,7 @@ export const VENDORS = {
     messagesBaseUrl: "https://api.moonshot.ai/anthropic",
     traits: { refuses: NEWER_FIELDS, maxTemperature: 1, reasoningField: "reasoning_content" },
   },
-  // Z.ai, by its API reference. The host open.bigmodel.cn serves the same interface in China.
+  // Z.ai, by its API reference. In China the host open.bigmodel.cn has the same interface.
   zhipu: {
     name: "zhipu",
     title: "Zhipu AI (Z.ai)",
@@ -75,7 +75,7 @@ export const VENDORS = {
       reasoningSwitch: "thinking",
     },
   },
-  // MiniMax requires that earlier turns are sent back whole, with their reasoning (MiniMax API, "Compatible OpenAI
+  // MiniMax requires earlier turns to be sent back complete, with their reasoning (MiniMax API, "Compatible OpenAI
   // API").
   minimax: {
     name: "minimax",
@@ -89,7 +89,7 @@ export const VENDORS = {
       splitsReasoning: true,
     },
   },
-  // Mistral refuses unknown fields, including `stream_options` and `reasoning_content` (Mistral API, 422).
+  // Mistral refuses unknown fields; `stream_options` and `reasoning_content` are among them (Mistral API, 422).
   mistral: {
     name: "mistral",
     title: "Mistral AI",
@@ -133,7 +133,7 @@ export const VENDORS = {
       reportsCost: true,
     },
   },
-  // DashScope uses `insufficient_quota` for a limit of tokens per minute (Model Studio, "Error codes" and "Rate
+  // DashScope uses `insufficient_quota` for its limit on tokens per minute (Model Studio, "Error codes" and "Rate
   // limits").
   dashscope: {
     name: "dashscope",
@@ -165,7 +165,7 @@ export const VENDORS = {
     baseUrl: "https://api.fireworks.ai/inference/v1",
     traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning_content" },
   },
-  // vLLM and SGLang write messages by the template of the model, which knows only the roles that it was trained with.
+  // vLLM and SGLang format messages by the model's template, which supports only the roles of the model's training.
   vllm: {
     name: "vllm",
     title: "vLLM",
@@ -200,7 +200,7 @@ export const VENDORS = {
   },
 } as const satisfies Readonly<Record<string, CompatibleVendor>>;
 
-/** Returns the facts about the vendor at an address, for a channel that does not name its vendor. */
+/** Returns the known differences of the vendor at an address, for a channel that does not name its vendor. */
 export function vendorAt(address: string): Pick<CompatibleVendor, "traits" | "ownCodes"> {
   const host = new URL(address).hostname;
   const isAt = ({ isOwnServer, baseUrl, otherHosts = [] }: CompatibleVendor) =>

@@ -3,7 +3,7 @@ import { type Cancellation, untilAborted } from "../../lib/waiting.ts";
 
 /**
  * Caches the access token of one channel. Concurrent calls share one token request. The token is renewed in the
- * background before it expires, so that no call waits for a renewal while the token server works.
+ * background before it expires, so that no call waits for a renewal unless the token server fails.
  */
 export function createAccessTokens(request: RequestToken, clock: Clock): AccessTokens {
   let current: CachedToken | undefined;
@@ -18,7 +18,7 @@ export function createAccessTokens(request: RequestToken, clock: Clock): AccessT
       current = { token, expiresAt, renewAt: now + lifetimeMs - Math.min(RENEWAL_MARGIN_MS, lifetimeMs / 2) };
       return token;
     } catch (error) {
-      // Postpones the next renewal, so that a failing token server does not get a request for every call.
+      // Delays the next renewal, so that a failing token server does not get a request with every call.
       if (current) current.renewAt = clock.monotonic() + RETRY_MS;
       throw error;
     } finally {
@@ -44,7 +44,7 @@ export function createAccessTokens(request: RequestToken, clock: Clock): AccessT
 export interface AccessTokens {
   /** Returns a valid token. Throws an `UpstreamError`, or the signal's reason. */
   get(signal: Cancellation): Promise<string>;
-  /** Forgets a token that the vendor did not accept. */
+  /** Removes a token that the vendor did not accept. */
   drop(token: string): void;
 }
 
@@ -66,5 +66,5 @@ interface CachedToken {
 const REQUEST_TIMEOUT_MS = 10_000;
 const RETRY_MS = 5_000;
 const RENEWAL_MARGIN_MS = 300_000;
-/** The margin covers the time until the call arrives and the difference between the clocks. */
+/** The margin covers the time until the call reaches the vendor and the difference between the two clocks. */
 const EXPIRY_MARGIN_MS = 30_000;

@@ -4,15 +4,15 @@ import { z } from "zod";
 
 export const httpAddress = z.url({ protocol: /^https?$/, error: "must be an http or https address" });
 
-/** A credential or another value that is sent in a header. */
+/** A credential, or another value to send in a header. */
 export const headerValue = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces");
 
-/** The credential; null (`credential: none` in the file) for a server that needs none. */
+/** The credential. It is null (`credential: none` in the file) for a server that needs none. */
 export const optionalCredential = headerValue.nullable();
 
 /**
- * Headers of the operator's own that are sent with every call. Headers that frame a message are not allowed, because
- * the gateway sets them.
+ * The operator's own headers, sent with every call. Headers about the framing of a message are not allowed, because the
+ * gateway sets them.
  */
 export const extraHeaders = z
   .record(

@@ -20,7 +20,7 @@ interface ConnectionSettings {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Prepares the calls to a vendor with a JSON interface. `credential` is the header that carries the key. */
+/** Returns the connection to a vendor with a JSON interface. `credential` is the header with the key. */
 export function createConnection(
   { baseUrl, apiKey, headers = {} }: ConnectionSettings,
   readFailure: ReadFailure,

@@ -5,16 +5,16 @@ import type { AccessTokens } from "./access-tokens.ts";
 /** The credential of one call. */
 export interface Credential {
   headers: Readonly<Record<string, string>>;
-  /** The secret in the headers, which must not appear in an error. */
+  /** The secret in the headers. It must not appear in an error. */
   secret: string;
-  /** Call it when the vendor did not accept the credential, so that the next call gets another one. */
+  /** Discards a credential that the vendor did not accept, so that the next call gets another one. */
   drop?(): void;
 }
 
 /** Returns the credential for one call. Throws an `UpstreamError`, or the signal's reason. */
 export type Authenticate = (signal: Cancellation) => Promise<Credential>;
 
-/** Makes credentials of access tokens (RFC 6750, 2.1). */
+/** Makes credentials from access tokens (RFC 6750, 2.1). */
 export function authenticateByToken(tokens: AccessTokens): Authenticate {
   return async (signal) => {
     const token = await tokens.get(signal);
@@ -22,7 +22,7 @@ export function authenticateByToken(tokens: AccessTokens): Authenticate {
   };
 }
 
-/** Makes a call with a credential, and drops the credential when the vendor does not accept it. */
+/** Makes a call with a credential. Discards the credential when the vendor does not accept it. */
 export async function withCredential<Result>(
   authenticate: Authenticate,
   signal: Cancellation,

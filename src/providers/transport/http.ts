@@ -14,7 +14,7 @@ let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => {
   return client.post(guard ? { ...request, guard } : request);
 };
 
-/** Sends every later call through the proxy that the environment names. Only the runtime's client supports proxies. */
+/** Sends all later calls through the proxy that the environment sets. Only the runtime's client supports proxies. */
 export function callThroughProxies(): void {
   useProxies();
   sendText = (request) => fetchGuarded(request.url, fetchOptions("POST", request));
@@ -31,16 +31,16 @@ export interface VendorResponse {
 export type ResponseHeaders = Pick<Headers, "get" | "has">;
 
 /**
- * Calls a text model. Returns a response of success or throws an `UpstreamError`. Never follows redirects, so that the
- * credential is sent only to the configured address. When `signal` aborts, its reason is thrown unchanged.
+ * Calls a text model. Returns a successful response or throws an `UpstreamError`. Never follows redirects, so that only
+ * the configured address gets the credential. When `signal` aborts, its reason is thrown unchanged.
  */
 export function post(request: TextRequest, classify: Classify): Promise<VendorResponse> {
   return succeed(sendText(request), request.signal, classify);
 }
 
 /**
- * Makes any other call with the runtime's client, which accepts files and bodies that are produced while they are sent.
- * Has otherwise the same contract as `post`.
+ * Makes any other call. The runtime's client makes it, which accepts files and bodies that are produced while they are
+ * sent. Otherwise behaves like `post`.
  */
 export function send(
   method: "POST" | "GET" | "PUT",
@@ -72,7 +72,7 @@ async function succeed<R extends VendorResponse>(
   throw error;
 }
 
-/** Returns the request's headers. Adds the header of the request's trace when traces are exported. */
+/** Returns the request's headers. While traces are exported, they include the header of the request's trace. */
 function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<string, string>> {
   const { traceparent } = signal;
   return traceparent === undefined ? headers : { ...headers, traceparent };
@@ -81,7 +81,7 @@ function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<stri
 function fetchOptions(method: string, request: VendorRequest): BunFetchRequestInit {
   const { body, signal } = request;
   const headers = tracedHeaders(request);
-  // The runtime would end a call that is silent for five minutes, but only the deadlines in `signal` may end it.
+  // By default the runtime ends a call after five silent minutes, but only the deadlines in `signal` may end it.
   return { method, headers, body, signal: signalOf(signal), redirect: "manual", timeout: false };
 }
 
@@ -92,14 +92,14 @@ export interface TextRequest extends VendorRequest {
 
 export interface VendorRequest {
   url: string;
-  /** Headers, prepared once for a channel; `fetch` copies them. */
+  /** Headers, made once for a channel. `fetch` copies them. */
   headers: Readonly<Record<string, string>>;
   body?: NonNullable<BunFetchRequestInit["body"]>;
   /** Aborted when the client disconnects or a deadline passes. A call has no other timeout. */
   signal: Cancellation;
 }
 
-/** Makes the error of a failed response. Receives at most the first 64 KiB of the body. */
+/** Returns the error for a failed response. Receives at most the first 64 KiB of the body. */
 export type Classify = (
   response: Pick<VendorResponse, "status" | "headers">,
   bodyText: string,
@@ -112,10 +112,10 @@ export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Number of bytes of a body after which other requests get a turn. */
+/** Number of bytes of a body after which other work of the event loop gets a turn. */
 const TURN_BYTES = 1024 * 1024;
 
-/** Codes of errors that occur before the request is sent, so the vendor cannot have done any work. */
+/** Codes of errors that occur before the request is sent. The vendor cannot have done any work then. */
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "AddressRefused",
   "ECONNREFUSED",
@@ -134,14 +134,14 @@ const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "ERR_PROXY_TUNNEL",
 ]);
 
-/** Codes of errors for a response that is not valid HTTP or is wrongly encoded. */
+/** Codes of errors for a response that is not valid HTTP or has an invalid encoding. */
 const NOT_HTTP: ReadonlySet<unknown> = new Set([
   "InvalidHTTPResponse",
   "ZlibError",
   "BrotliDecompressionError",
 ]);
 
-/** Reads a whole text. Throws `broken` when it is longer than `maxBytes`, empty or cut off. */
+/** Reads a whole text. Throws `broken` when it is longer than `maxBytes`, empty or incomplete. */
 export async function readText(
   response: VendorResponse,
   maxBytes: number,
@@ -158,7 +158,7 @@ export async function readText(
   return text;
 }
 
-/** True when the body certainly fits. The length of a compressed body says nothing about its decoded size. */
+/** True when the body is known to fit. The length of a compressed body says nothing about its decoded size. */
 function isKnownToFit({ headers }: VendorResponse, maxBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && Number(length) <= maxBytes && !headers.has("content-encoding");
@@ -170,7 +170,7 @@ async function collect(response: VendorResponse, maxBytes: number, signal: Cance
   return decoder.decode(whole.take());
 }
 
-/** Yields a body in pieces and throws as `readText` does. Ending the iteration early closes the connection. */
+/** Yields a body in pieces. Throws as `readText` does. Ending the iteration early closes the connection. */
 export async function* readPieces(
   response: VendorResponse,
   maxBytes: number,
@@ -199,7 +199,7 @@ export async function* readPieces(
       if (value.byteLength > 0) yield value;
     }
   } finally {
-    // When the body has failed, `cancel` rejects and there is nothing to close.
+    // If the body has failed, `cancel` rejects, but then there is nothing to close.
     if (!isOver) reader.cancel().catch(() => {});
   }
 }
@@ -208,7 +208,7 @@ function readingError(error: unknown, signal: Cancellation): unknown {
   return signal.aborted ? signal.reason : brokenResponse("broke off its response", error);
 }
 
-/** Parses JSON. Throws `broken` when the text is cut off, is no JSON, or exceeds the bounds on JSON. */
+/** Parses JSON. Throws `broken` when the text is incomplete, is not JSON, or exceeds the limits on JSON. */
 export function parseResponse(text: string): unknown {
   try {
     return parseBounded(text);
@@ -219,8 +219,8 @@ export function parseResponse(text: string): unknown {
 }
 
 /**
- * Makes the error of a response of success that lacks the promised content. It is ambiguous: the vendor may have done
- * the work and may charge for it.
+ * Returns the error for a successful response that lacks the promised content. The error is ambiguous: the vendor may
+ * have done the work and may charge for it.
  */
 export function brokenResponse(what: string, cause?: unknown): UpstreamError {
   return new UpstreamError("broken", `the vendor ${what}`, { isAmbiguous: true, cause });
@@ -238,13 +238,13 @@ function connectionError(error: unknown): UpstreamError {
   });
 }
 
-/** Closes a response without reading it. */
+/** Closes a response without reading its body. */
 async function discard(response: VendorResponse, what: string): Promise<UpstreamError> {
   await response.body?.cancel().catch(() => {});
   return new UpstreamError("broken", `the vendor ${what}`, { status: response.status });
 }
 
-/** Returns the start of an error's body. If a body of unknown length breaks off, returns the part that has arrived. */
+/** Returns the start of an error's body. If the body breaks off, returns the part that has arrived. */
 async function readErrorText(response: VendorResponse, signal: Cancellation): Promise<string> {
   const start = new GrowingBuffer();
   try {
@@ -274,7 +274,7 @@ function isHtml(response: VendorResponse): boolean {
   return response.headers.get("content-type")?.startsWith("text/html") ?? false;
 }
 
-/** Headers in which vendors return their id of a call: OpenAI and most others, Anthropic, Azure, AWS, Volcengine. */
+/** Headers with the vendor's own id of a call: OpenAI and most others, Anthropic, Azure, AWS, Volcengine. */
 const REQUEST_ID_HEADERS = [
   "x-request-id",
   "request-id",
@@ -283,7 +283,7 @@ const REQUEST_ID_HEADERS = [
   "x-tt-logid",
 ];
 
-/** Returns the vendor's own id of a call, for inquiries to its support. */
+/** Returns the vendor's own id of a call, which the vendor's support needs. */
 export function requestIdOf({ headers }: { headers: Pick<Headers, "get"> }): string | undefined {
   for (const name of REQUEST_ID_HEADERS) {
     const id = headers.get(name);

@@ -11,7 +11,7 @@ import {
 import type { Spool } from "../../lib/spool.ts";
 import { brokenResponse, MAX_IMAGE_BYTES, readPieces } from "./http.ts";
 
-/** The fields of the vendors' protocols that hold an image. */
+/** The fields with an image in the vendors' protocols. */
 const IMAGE_FIELDS: ReadonlySet<unknown> = new Set(["b64_json", "data"]);
 
 const LIMITS: Partial<JsonSpoolOptions> = {
@@ -23,8 +23,8 @@ const LIMITS: Partial<JsonSpoolOptions> = {
 };
 
 /**
- * Reads a JSON object that contains images as base64. Memory never holds the base64 or the images: they are decoded
- * into `spool` as they arrive. Throws `broken` for anything else, or the signal's reason.
+ * Reads a JSON object that contains images as base64. The base64 is decoded into `spool` as it arrives, so neither it
+ * nor the images are ever in memory. Throws `broken` for anything else, or the signal's reason.
  */
 export async function readImageJson(
   response: Response,
@@ -42,8 +42,8 @@ export async function readImageJson(
 }
 
 /**
- * Returns the image of a base64 field of any length; undefined for an absent one. Throws `broken` when it is not
- * base64.
+ * Returns the image of a base64 field of any length; undefined for an absent field. Throws `broken` for a value that is
+ * not base64.
  */
 export function imageOf(value: StreamedJson | undefined): Blob | undefined {
   if (value instanceof SpooledString && value.decoded) return value.blob;
@@ -53,9 +53,7 @@ export function imageOf(value: StreamedJson | undefined): Blob | undefined {
   return new Blob([new Uint8Array(bytes)]);
 }
 
-/**
- * Returns the base64 of a field. Some compatible vendors send a whole `data:` URL where the protocol has only base64.
- */
+/** Returns the base64 of a field. Some compatible vendors send a whole `data:` URL where only base64 is allowed. */
 function afterHeader(text: string): string {
   return text.slice(readDataUrlHeader(text)?.length ?? 0);
 }

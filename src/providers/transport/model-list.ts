@@ -8,7 +8,7 @@ const MAX_MODELS = 2_000;
 const NAME = /^[\x21-\x7e]{1,200}$/;
 
 /**
- * Reads a vendor's list of models and returns their names in order, 2,000 at most. `nameOf` reads the name of one of them.
+ * Reads a vendor's list of models and returns their sorted names, 2,000 at most. `nameOf` reads the name of one model.
  * Throws an `UpstreamError`, or the signal's reason.
  */
 export async function readModels(
@@ -18,7 +18,7 @@ export async function readModels(
 ): Promise<string[]> {
   const response = await sendJson("GET", call, classify);
   const value = parseResponse(await readText(response, MAX_LIST_BYTES, call.signal));
-  // Most vendors wrap the list, Together does not.
+  // Most vendors put the list into an object; Together does not.
   const list = isObject(value) ? (value["data"] ?? value["models"]) : value;
   if (!Array.isArray(list)) throw brokenResponse("gave no list of models");
   const names = list.flatMap((model: unknown) => {

@@ -2,22 +2,22 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { dialledAt } from "../../lib/safe-fetch/dial.ts";
 import { AddressRefused, type NetworkGuard } from "../../lib/network-guard.ts";
 
-// The guard applies to everything that a channel does: its calls, polls, tokens and downloads of results. It is stored
-// in the asynchronous context, so that no adapter can forget to pass it on.
+// The guard applies to everything that a channel does: calls, polls, token requests and downloads of results. It is in
+// the asynchronous context, so that no adapter can forget to pass it on.
 const running = new AsyncLocalStorage<NetworkGuard>();
 let isProxied = false;
 
-/** Makes the runtime's client send every call through the proxy that the environment names. */
+/** Makes the runtime's client send every call through the proxy that the environment sets. */
 export function useProxies(): void {
   isProxied = true;
 }
 
-/** Returns the guard of the channel that makes the current call; undefined when any address may be called. */
+/** Returns the guard of the channel that makes the current call; undefined when the channel may call any address. */
 export function presentGuard(): NetworkGuard | undefined {
   return running.getStore();
 }
 
-/** Wraps an upstream, or any part of one, so that its functions dial only addresses that the guard allows. */
+/** Wraps an upstream, or a part of one, so that its functions connect only to addresses that the guard allows. */
 export function guarded<Part>(part: Part, guard: NetworkGuard): Part {
   if (Array.isArray(part)) return part.map((each: unknown) => guarded(each, guard)) as Part;
   if (typeof part !== "object" || part === null) return part;
@@ -36,7 +36,7 @@ export async function fetchGuarded(link: string, init: BunFetchRequestInit): Pro
   if (!guard) return await fetch(link, init);
   const url = new URL(link);
   if (isProxied && init.proxy === undefined) {
-    // The proxy resolves the name, so it does not matter if this machine does not know the name.
+    // The proxy resolves the name, so it does not matter when this machine cannot resolve it.
     await guard.addressesOf(url.hostname).catch((error: unknown) => {
       if (error instanceof AddressRefused) throw error;
     });

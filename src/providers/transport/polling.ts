@@ -4,10 +4,10 @@ import { after, sleep, untilAborted } from "../../lib/waiting.ts";
 import { brokenResponse } from "./http.ts";
 
 /**
- * Runs a job at an asynchronous vendor: submits it, polls it at the vendor's pace until it ends, and cancels it when
- * `signal` aborts. Repeats failed polls with growing intervals. Throws the job's own error, or the signal's reason, at
- * once. An error after the submission is ambiguous, because the job may still finish. With a `record`, the job is
- * stored, and a job that was submitted before is only polled.
+ * Runs a job at an asynchronous vendor: submits it, polls it at the vendor's interval until it ends, and cancels it
+ * when `signal` aborts. Repeats failed polls at growing intervals. Throws the job's own error, or the signal's reason,
+ * at once. An error after the submission is ambiguous, because the job may still finish. With a `record`, the job is
+ * stored, and a job that was already submitted is only polled.
  */
 export async function runJob<Result>(
   job: VendorJob<Result>,
@@ -26,7 +26,7 @@ interface JobPolling {
 }
 
 export interface VendorJob<Result> {
-  /** Submits the job. A vendor that holds back its response may already report the end of the job. */
+  /** Submits the job. A vendor that delays its response may report the end of the job in it. */
   submit(signal: AbortSignal): Promise<SubmittedJob<Result>>;
   poll(jobId: string, signal: AbortSignal): Promise<VendorJobStatus<Result>>;
   /** Cancels the job; absent when the vendor has no such call. */
@@ -57,10 +57,10 @@ const MAX_FAILURES = 5;
 const MAX_INTERVAL_MS = 10_000;
 /** Maximum duration of a single poll or cancel call. */
 const MAX_POLL_MS = 20_000;
-/** Milliseconds to wait for the response to an aborted submission, so that its job can be cancelled. */
+/** Milliseconds to wait for the response to an aborted submission: only it has the id of the job to cancel. */
 const SUBMIT_GRACE_MS = 15_000;
 
-/** Kinds of failed polls that say nothing about the job. */
+/** Kinds of failed polls that say nothing about the state of the job. */
 const TRANSIENT: ReadonlySet<UpstreamErrorKind> = new Set([
   "unreachable",
   "timeout",
@@ -84,7 +84,7 @@ async function submitOnce<Result>(
   try {
     await record?.save(submitted.jobId);
   } catch (error) {
-    // If the id cannot be stored, no other process could finish the job, so it is cancelled.
+    // Without a stored id no other process could finish the job, so it is cancelled.
     void cancel(job, submitted.jobId);
     throw error;
   }
@@ -94,7 +94,7 @@ async function submitOnce<Result>(
 async function submit<Result>(job: VendorJob<Result>, signal: AbortSignal): Promise<SubmittedJob<Result>> {
   signal.throwIfAborted();
   if (!job.cancel) return await job.submit(signal);
-  // The response names the job to cancel, so an aborted submission is still awaited for a while.
+  // Only the response has the id of the job to cancel, so an aborted submission is awaited a little longer.
   const grace = new AbortController();
   const submission = job.submit(grace.signal);
   try {
@@ -115,7 +115,7 @@ async function cancelSubmission<Result>(
     const { jobId, jobStatus } = await submission;
     if (jobStatus.state === "running") await cancel(job, jobId);
   } catch {
-    // Without a job id there is nothing to cancel.
+    // Without a job id, nothing can be cancelled.
   } finally {
     endGrace();
   }
@@ -167,24 +167,24 @@ async function poll<Result>(
 }
 
 /**
- * True when a later poll may succeed. When the vendor does not find the job or does not show it, later polls fail as
- * well.
+ * True when a later poll may succeed. When the vendor does not find the job or denies access to it, later polls fail
+ * too.
  */
 function isTransient({ kind, status }: UpstreamError): boolean {
   return TRANSIENT.has(kind) && status !== 403 && status !== 404;
 }
 
 /**
- * Returns the wait before the next poll. The wait doubles with each failure and respects the vendor's retry-after, up
- * to a maximum.
+ * Returns the wait before the next poll. It doubles with each failure and is at least the vendor's retry-after, but it
+ * never exceeds a maximum.
  */
 function backOffMs(intervalMs: number, failures: number, { retryAfterSeconds = 0 }: UpstreamError): number {
   return Math.min(MAX_INTERVAL_MS, Math.max(intervalMs * 2 ** failures, retryAfterSeconds * 1000));
 }
 
 /**
- * Makes the error of a lost job. The vendor had accepted the request when it accepted the job, so a rejected poll must
- * not be reported as the caller's mistake.
+ * Returns the error for a lost job. The vendor accepted the request together with the job, so a rejected poll must not
+ * be reported as the caller's mistake.
  */
 function lost(error: UpstreamError): UpstreamError {
   const { kind, message, status, retryAfterSeconds } = error;
@@ -197,7 +197,7 @@ function lost(error: UpstreamError): UpstreamError {
   });
 }
 
-/** Cancels a job and ignores the outcome. A job that cannot be cancelled ends by itself. */
+/** Cancels a job and ignores the outcome. A job that cannot be cancelled runs to its own end. */
 async function cancel(job: VendorJob<unknown>, jobId: string): Promise<void> {
   await job.cancel?.(jobId, AbortSignal.timeout(MAX_POLL_MS)).catch(() => {});
 }

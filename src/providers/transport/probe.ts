@@ -2,20 +2,20 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Classify, VendorRequest } from "./http.ts";
 import { callJson } from "./json-call.ts";
 
-/** Makes a read call that the vendor serves to every valid credential, free of charge. */
+/** Makes a call that only reads, which the vendor serves to every valid credential free of charge. */
 export async function probeByReading(call: Omit<VendorRequest, "body">, classify: Classify): Promise<void> {
   await callJson("GET", call, classify);
 }
 
 /**
- * A model that no vendor has. A refusal that names it proves that the vendor accepted address and credential, and costs
- * nothing.
+ * The name of a model that no vendor has. A refusal that mentions it proves that the vendor accepted address and
+ * credential. It costs nothing.
  */
 export const UNKNOWN_MODEL = "gateway-probe";
 
 /**
- * Makes a call that proves the credential by its success or by a refusal of the unknown model. `statuses` are the
- * statuses of such refusals, for a vendor that shows them in no other way.
+ * Makes a call that proves the credential by success or by a refusal of the unknown model. `statuses` are the statuses
+ * of such refusals, for a vendor whose refusals cannot be recognized otherwise.
  */
 export async function probeByRefusal(
   call: () => Promise<unknown>,
@@ -29,7 +29,7 @@ export async function probeByRefusal(
   }
 }
 
-/** Probes by `first`, and by `second` when the address does not offer the first way. */
+/** Probes by `first`. If the address does not offer that call, probes by `second`. */
 export async function probeByEither(first: () => Promise<void>, second: () => Promise<void>): Promise<void> {
   try {
     await first();
@@ -41,8 +41,8 @@ export async function probeByEither(first: () => Promise<void>, second: () => Pr
 }
 
 /**
- * True when the model's name was refused. A 404 with a message of the vendor concerns the model; a 404 without one
- * concerns the address.
+ * True when the vendor refused the model's name. A 404 with a message of the vendor is about the model; a 404 without
+ * one is about the address.
  */
 function isRefusalByName(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;

@@ -1,14 +1,14 @@
 import { VENDOR_NAMES } from "../../domain/vendor-names.ts";
 
-/** Returns the parts of a vendor's sentence that callers may read; undefined when they may read none. */
+/** Returns the parts of a vendor's message that callers may read; undefined when there are none. */
 type Sanitize = (message: string) => string | undefined;
 
 const MAX_MESSAGE = 500;
 const SENTENCE_END = /(?<=[.!?])\s+/;
 
 /**
- * Patterns of text that reveals the vendor: addresses, keys and their fragments, ids of requests, projects and
- * organizations, and long opaque words.
+ * Patterns of text that identifies the vendor: addresses, keys and parts of them, ids of requests, projects and
+ * organizations, and long random words.
  */
 const TELLTALE = [
   /:\/\/|\bwww\.|[\w-]\.(com|ai|cn|net|org|io|dev|app|cloud|co|eu|us)\b/i,
@@ -23,8 +23,8 @@ const TELLTALE = [
 ];
 
 /**
- * Prepares the function that makes a channel's messages neutral. It removes each whole sentence that contains a key, an
- * address, an id or the name of a vendor, so that the rest still reads well.
+ * Returns a function that removes from a channel's messages each whole sentence with a key, an address, an id or the
+ * name of a vendor. The other sentences stay readable.
  */
 export function createSanitizer(secrets: readonly string[], hostname: string): Sanitize {
   const label = hostname.split(".").at(-2) ?? "";
@@ -37,7 +37,7 @@ export function createSanitizer(secrets: readonly string[], hostname: string): S
   return (message) => {
     const plain = message
       .slice(0, 8 * MAX_MESSAGE)
-      // Control characters would let a vendor forge lines in a caller's log.
+      // With control characters, a vendor could forge lines in a caller's log.
       .replace(/\p{Cc}+/gu, " ")
       .trim();
     const kept = plain.split(SENTENCE_END).filter((sentence) => !isTelltale(sentence));

@@ -7,7 +7,7 @@ import { createFetchResult, MAX_RESULT_BYTES } from "./result-link.ts";
 const BASE = "https://api.vendor.example/v1";
 const never = new AbortController().signal;
 
-/** A safe fetch that gives prepared answers and records its calls. */
+/** Returns a safe fetch with prepared results, which records its calls. */
 function answering(...answers: (Uint8Array | Error)[]) {
   const asked: { link: string; maxBytes: number | undefined }[] = [];
   const safeFetch: Pick<SafeFetch, "download"> = {
@@ -16,7 +16,7 @@ function answering(...answers: (Uint8Array | Error)[]) {
       const response = answers.shift() ?? new Error("nothing left");
       if (response instanceof Error) throw response;
       await sink(response);
-      // The real safe fetch also reuses its buffer once the sink has returned.
+      // The real safe fetch also reuses its buffer after the sink has returned.
       const { byteLength } = response;
       response.fill(0);
       return byteLength;

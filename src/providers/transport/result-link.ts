@@ -6,13 +6,13 @@ import { brokenResponse, readPieces } from "./http.ts";
 import { fetchGuarded } from "./network.ts";
 
 /**
- * Fetches a result link into `spool`, without credentials, with a limit of size and one retry. Throws an ambiguous
- * `broken`, because the vendor has made the picture, or the signal's reason.
+ * Fetches the picture of a result link into `spool`, without credentials, with a size limit and one retry. Throws the
+ * signal's reason, or `broken`. That error is ambiguous, because the vendor has made the picture.
  */
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
 /**
- * Makes the function that fetches results. A link must be a public https address or be on the origin of the channel's
+ * Returns the function that fetches results. A link must be a public https address or have the origin of the channel's
  * base address.
  */
 export function createFetchResult(
@@ -30,7 +30,7 @@ export function createFetchResult(
     return await file.finish();
   };
   return async (link, spool, signal) => {
-    // The vendor may send a small result inside of its link (Replicate HTTP reference, output files).
+    // The link may be a `data:` URL with a small result (Replicate HTTP reference, output files).
     if (isDataUrl(link)) return decodeInline(link);
     try {
       return await download(link, spool, signal).catch((error: unknown) => {
@@ -51,7 +51,7 @@ function decodeInline(link: string): Blob {
   return new Blob([new Uint8Array(bytes)]);
 }
 
-/** Fetches several results at once, at most `MAX_RESULTS`, and returns them in order. Throws as `fulfilledOf` does. */
+/** Fetches several results in parallel, at most `MAX_RESULTS`, and returns them in order. Throws like `fulfilledOf`. */
 export async function fetchEach(
   links: readonly string[],
   fetchResult: FetchResult,
@@ -61,7 +61,7 @@ export async function fetchEach(
   return await fulfilledOf(links.slice(0, MAX_RESULTS).map((link) => fetchResult(link, spool, signal)));
 }
 
-/** Returns the pictures that succeeded, in order. Throws the first error when none did. */
+/** Returns the pictures that succeeded, in order. Throws the first error when none succeeded. */
 export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob[]> {
   const outcomes = await Promise.allSettled(reads);
   const pictures = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -70,13 +70,13 @@ export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob
   return pictures;
 }
 
-/** Limits of downloads. Each vendor call has few pictures, and a picture that was paid for is worth a longer wait. */
+/** Limits of downloads. The vendor has charged for the few pictures of a call, so they are worth a long wait. */
 const LIMITS = { concurrencyPerTenant: 64, totalTimeoutMs: 60_000 };
 
-/** Maximum number of results of one call; no vendor makes so many. */
+/** Maximum number of results of one call. No vendor makes so many. */
 export const MAX_RESULTS = 10;
 
-/** Maximum bytes of one picture: about the size of the largest one on sale when it is uncompressed. */
+/** Maximum bytes of one picture: about the uncompressed size of the largest picture that can be ordered. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 async function downloadGuarded(
@@ -122,7 +122,7 @@ function isLasting(error: unknown): boolean {
   return error instanceof SafeFetchError ? error.reason !== "failed" : !(error instanceof UpstreamError);
 }
 
-/** Makes the error. The link itself is a credential for the picture, so it is not logged. */
+/** Returns the error. Anybody with the link can read the picture, so the link is not logged. */
 function failed(error: SafeFetchError): UpstreamError {
   return brokenResponse(`gave a link that could not be fetched (${error.reason}: ${error.detail})`, error);
 }

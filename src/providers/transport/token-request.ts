@@ -9,7 +9,7 @@ import type { GrantedToken } from "./access-tokens.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` that contains no part of the request. It is never
+ * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` without any part of the request in it. It is never
  * ambiguous, because the vendor has not been called yet.
  */
 export async function requestToken(url: string, request: TokenRequest): Promise<GrantedToken> {
@@ -31,13 +31,13 @@ interface TokenRequest {
   headers: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
-  /** False when the call must bypass the proxy that the environment names. */
+  /** False when the call must bypass the proxy that the environment sets. */
   proxy?: false;
 }
 
 const MAX_BYTES = 64 * 1024;
 
-/** Kinds by status. A token request concerns only the credential, so a refusal is a problem of the account. */
+/** Error kinds by status. A token request concerns only the credential, so its refusal is a problem of the account. */
 const ACCOUNT_STATUSES: Readonly<Record<number, UpstreamErrorKind>> = {
   400: "account",
   403: "account",
@@ -55,7 +55,7 @@ function refused({ status, headers }: Response, text: string): UpstreamError {
 
 function readGrant(parsed: unknown): GrantedToken {
   const token = isObject(parsed) ? parsed["access_token"] : undefined;
-  // Managed identities of Azure send this number as text.
+  // Managed identities of Azure send this number as a string.
   const lifetimeSeconds = isObject(parsed) ? saneCount(Number(parsed["expires_in"])) : null;
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token) || !lifetimeSeconds)
     throw new UpstreamError("broken", "the token server gave no token");

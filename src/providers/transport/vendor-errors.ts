@@ -7,8 +7,8 @@ import { createSanitizer } from "./public-message.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Turns the failures of one vendor into `UpstreamError`s. `read` finds code, message and kind in the vendor's own body;
- * if it returns no kind, the status decides. No message contains the secret.
+ * Converts the failures of one vendor to `UpstreamError`s. `read` finds code, message and kind in the vendor's body. If
+ * it returns no kind, the status decides. No message contains the secret.
  */
 export function createVendorErrors(redaction: Redaction, read: ReadFailure): VendorErrors {
   const { secret, otherSecrets = [], baseUrl } = redaction;
@@ -51,13 +51,13 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
 }
 
 export interface VendorErrors {
-  /** Reads a response that failed by its status or content. */
+  /** Returns the error for a response that failed by its status or content. */
   classify: Classify;
-  /** Makes an error that the vendor reports in another way. */
+  /** Returns the error for a failure that the vendor reports in another way. */
   raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError;
 }
 
-/** Words that must not appear in a message: credentials, and the vendor's name as in its address. */
+/** Words that must not appear in a message: credentials, and the vendor's name as it is in the address. */
 export interface Redaction {
   /** Null for a server that needs no key. */
   secret: string | null;
@@ -66,28 +66,26 @@ export interface Redaction {
   baseUrl: string;
 }
 
-/**
- * Reads a failure. `body` is the parsed object; of a list it is the first object, and it is empty for any other body.
- */
+/** Reads a failure. `body` is the parsed object, or the first object of a list. It is empty for any other body. */
 export type ReadFailure = (
   body: Record<string, unknown>,
   status: number,
   headers: ResponseHeaders,
 ) => FailureReading;
 
-/** A failure in the vendor's own words. */
+/** A failure, in the vendor's own words. */
 export interface FailureReading {
   code: string;
   message: string;
-  /** The status that the body names. If the kind is open, it decides in place of the response's own status. */
+  /** The status that the body contains. If there is no kind, this status decides in place of the response's own. */
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;
-  /** The vendor's retry-after from the body. The header has priority. */
+  /** The vendor's retry delay from the body. A delay in the header has priority. */
   retryAfterSeconds?: number;
 }
 
-/** Minimum length of a header's value that is treated as a secret. A shorter value may be part of any word. */
+/** Minimum length of a header value that is treated as a secret. A shorter value may be part of any word. */
 const MIN_SECRET = 8;
 const MAX_LOGGED = 300;
 const MAX_LOGGED_CODE = 100;
@@ -95,8 +93,8 @@ const UNUSUAL_IN_CODE = /[^\w./:[\] -]/g;
 const PARAM = /^[\w.[\]-]{1,64}$/;
 
 /**
- * Statuses that, without a code, do not point to the account: the request may name a picture, a file or a feature that
- * is forbidden or missing. Another target may be able to serve it.
+ * Statuses that, without a code, do not indicate a problem of the account: the request may use a picture, a file or a
+ * feature that is forbidden or missing. Another target may be able to serve it.
  */
 const BY_REQUEST: ReadonlySet<number> = new Set([403, 404]);
 
@@ -115,7 +113,7 @@ const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   499: "overloaded",
 };
 
-/** Returns the kind of a status alone. Any other 4xx points to a wrong address or method. */
+/** Returns the kind by the status alone. Every other 4xx indicates a wrong address or method. */
 export function kindOfStatus(
   status: number,
   overrides: Readonly<Record<number, UpstreamErrorKind>> = {},
@@ -124,7 +122,7 @@ export function kindOfStatus(
   return overrides[status] ?? KIND_BY_STATUS[status] ?? "broken";
 }
 
-/** Reads `detail` of FastAPI: one sentence, or a list of problems with their paths; the first one counts. */
+/** Reads FastAPI's `detail`: one sentence, or a list of problems with their paths, of which the first is read. */
 export function readDetail({ detail }: Record<string, unknown>): FailureReading {
   if (!Array.isArray(detail)) return { code: "", message: textOf(detail) };
   const problem: unknown = detail[0];

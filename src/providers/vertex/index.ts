@@ -45,7 +45,7 @@ const settings = z
 type VertexSettings = z.infer<typeof settings>;
 
 /**
- * Claude, and Gemini's text and image models in a Google Cloud project. The credential is a short-lived access token.
+ * Claude, and Gemini's text and image models, in a Google Cloud project. The credential is a short-lived access token.
  */
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
@@ -69,7 +69,7 @@ export const vertex: Provider<VertexSettings> = {
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
-/** Makes a token-counting call, which is free and works for every model. */
+/** Returns a call that counts tokens. It is free and works with every model. */
 const countCall = (signal: AbortSignal): TextCall => ({
   raw: '{"contents":[{"role":"user","parts":[{"text":"ping"}]}]}',
   upstreamModel: "gemini-2.5-flash",
@@ -78,12 +78,12 @@ const countCall = (signal: AbortSignal): TextCall => ({
   signal,
 });
 
-/** Fields of a request that a token-counting call refuses (Vertex AI reference, `CountTokensRequest`). */
+/** Fields of a request that a call to count tokens refuses (Vertex AI reference, `CountTokensRequest`). */
 const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_settings", "labels"];
 
 /** Maximum bytes of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Regions whose host names have a different form. */
+/** Regions whose host names have another form. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {
@@ -99,7 +99,7 @@ function connectionOf(settings: VertexSettings): GenerateContentConnection {
   };
 }
 
-/** Returns the address of a publisher's models. */
+/** Returns the address below which the models of a publisher are. */
 function modelsUrlOf(settings: VertexSettings, version: string, publisher: string): string {
   const { region } = settings;
   const project = `${baseUrlOf(settings)}/${version}/projects/${projectOf(settings)}`;
@@ -128,8 +128,8 @@ function projectOf({ project, apiKey }: { project?: string; apiKey?: string }): 
 }
 
 /**
- * Requests a token for the account of this machine (Compute Engine metadata server). Bypasses proxies, because a proxy
- * would receive the token.
+ * Requests a token for the account of this machine (Compute Engine metadata server). The call bypasses proxies, because
+ * a proxy could read the token.
  */
 async function requestInstanceToken(metadataUrl: string, signal: AbortSignal): Promise<GrantedToken> {
   const base = withoutEndSlash(metadataUrl);

@@ -17,7 +17,7 @@ interface VertexMessagesConnection {
   authenticate: Authenticate;
 }
 
-/** Claude by `rawPredict` and `streamRawPredict` (Anthropic's SDK for Vertex AI, `client`). */
+/** Claude, called by `rawPredict` and `streamRawPredict` (Anthropic's SDK for Vertex AI, `client`). */
 export function createVertexMessages(connection: VertexMessagesConnection): TextUpstream {
   return {
     dialect: "messages",
@@ -34,7 +34,7 @@ export function createVertexMessages(connection: VertexMessagesConnection): Text
   };
 }
 
-/** True for an upstream model of Anthropic; all other models are Google's. */
+/** True for an upstream model of Anthropic. All other models are Google's. */
 export function isClaude(upstreamModel: string): boolean {
   return upstreamModel.startsWith("claude-");
 }
@@ -50,7 +50,7 @@ async function send(
 ): Promise<TextResponse> {
   const { raw, upstreamModel, isStream, headers, signal } = call;
   const classify = tellingUnknownBetas(classifier(baseUrl, credential), call);
-  // The ids of dated models contain an `@`, which the documented addresses do not encode.
+  // The ids of dated models contain an `@`. The documented addresses do not encode it.
   const model = encodeURIComponent(upstreamModel).replaceAll("%40", "@");
   const request = {
     url: `${modelsUrl}/${model}:${isStream ? "streamRawPredict" : "rawPredict"}`,
@@ -82,21 +82,21 @@ async function countTokens(
   return readCount(await post(request, classify), signal);
 }
 
-/** Returns the headers of beta features. The version is not among them, because it goes into the body. */
+/** Returns the header of beta features. The version is not a header here, because it is in the body. */
 function betasOf(headers: TextCall["headers"]): Record<string, string> {
   const betas = headers["anthropic-beta"];
   return betas === undefined ? {} : { "anthropic-beta": betas };
 }
 
 /**
- * Makes the classifier of a failure. It is called only when a call fails, because credentials may be new for every call
- * and failures are rare.
+ * Returns the classifier of a failure. It is made only when a call fails: each call may have another credential, and
+ * failures are rare.
  */
 function classifier(baseUrl: string, { secret }: Credential): Classify {
   return (response, text) => createVendorErrors({ secret, baseUrl }, readFailure).classify(response, text);
 }
 
-/** Reads a failure. Failures of the model itself have Anthropic's form, all others have Google's. */
+/** Reads a failure. Failures of the model itself have Anthropic's format; all others have Google's. */
 const readFailure: ReadFailure = (body, status) => {
   const { error } = body;
   const isOfModel = body["type"] === "error" || (isObject(error) && typeof error["type"] === "string");

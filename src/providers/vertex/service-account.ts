@@ -3,9 +3,7 @@ import { z } from "zod";
 import type { GrantedToken } from "../transport/access-tokens.ts";
 import { requestToken } from "../transport/token-request.ts";
 
-/**
- * Reads the JSON of a service account's key. Returns null for any other text and for a private key that cannot be used.
- */
+/** Reads the JSON of a service account's key. Returns null for any other text and for an unusable private key. */
 export function readServiceAccount(text: string): ServiceAccount | null {
   try {
     const file = keyFile.parse(JSON.parse(text));
@@ -32,7 +30,7 @@ export interface ServiceAccount {
 }
 
 /**
- * Exchanges an assertion signed with the account's key for an access token (RFC 7523, 2.1). `now` is in Unix
+ * Exchanges an assertion for an access token (RFC 7523, 2.1). The account's key signs the assertion. `now` is in Unix
  * milliseconds.
  */
 export async function requestAccountToken(
@@ -61,11 +59,10 @@ const keyFile = z.object({
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 /**
- * Seconds by which assertions are dated back, so that a clock that is slightly ahead does not make assertions from the
- * future.
+ * Seconds by which assertions are dated back. Otherwise a clock that is slightly fast would date them in the future.
  */
 const SKEW_SECONDS = 30;
-/** Lifetime of an assertion, the longest that is accepted. */
+/** Lifetime of an assertion. It is the longest that is accepted. */
 const LIFETIME_SECONDS = 3600;
 
 /** Writes a signed JSON web token in compact form (RFC 7515, RFC 7519). */
