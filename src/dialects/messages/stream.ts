@@ -31,9 +31,9 @@ import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
 
 /**
- * Returns a messages stream from an upstream of the same dialect. Events and blocks of all types pass unchanged, except
- * for the model name, the vendor's name, and usage that differs from the billed one. The ending is sent only after the
- * upstream has sent its complete ending.
+ * Returns a messages stream of an upstream with the same dialect. Changes the model name, fields that identify the
+ * vendor, and usage that is not the billed usage. Other content of events and blocks stays unchanged. Sends the end of
+ * the message only after the upstream has sent its whole end.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -43,13 +43,13 @@ export function openStream(publicModel: string, policy: UsagePolicy): TextStream
 class MessagesForwarder implements FrameForwarder {
   readonly #publicModel: string;
   readonly #meter: StreamMeter;
-  /** The vendor's usage reports so far, merged. */
+  /** All usage of the vendor so far, merged. */
   #reported: Record<string, unknown> = {};
-  /** The usage that a client has read from the frames sent so far. */
+  /** The usage that a client has read from the frames so far. */
   #shown: Record<string, unknown> = {};
-  /** Frames that end the message. They are kept, because content may still follow. */
+  /** Frames that end the message. They wait here, because content may still follow. */
   #ending: EndingFrame[] = [];
-  /** The last `delta` that contains a reason for the end. */
+  /** The last `delta` with a stop reason. */
   #stopped: Record<string, unknown> | null = null;
 
   isDone = false;
@@ -64,7 +64,7 @@ class MessagesForwarder implements FrameForwarder {
   }
 
   forward(frame: Buffer, data: string, output: Uint8Array[]): FrameTemplate | null {
-    // Some relays add the end mark of chat completions.
+    // Some vendors that relay others add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return null;
     const event = parseVendorObject(data);
     const written = namedFrame(neutralFrame(frame), event["type"]);
@@ -113,7 +113,7 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ ...writeError(error), type: "error" });
   }
 
-  /** Sends a frame without content, or keeps it if frames of the ending are kept, so that the order stays the same. */
+  /** Sends a frame without content. If frames of the end are waiting, this frame waits too, which keeps the order. */
   #pass(frame: Buffer, output: Uint8Array[]): void {
     if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
@@ -143,7 +143,7 @@ class MessagesForwarder implements FrameForwarder {
     this.#ending.push({ frame, usage: isObject(usage) ? usage : MISSING });
   }
 
-  /** Writes the kept frames of the ending, with the usage that is billed now. */
+  /** Writes the waiting frames of the end with the usage that is billed now. */
   #writeEnding(output: Uint8Array[]): void {
     const ending = this.#ending.splice(0);
     const last = ending.findLast(({ usage }) => usage !== null);
@@ -154,8 +154,8 @@ class MessagesForwarder implements FrameForwarder {
   }
 
   /**
-   * Returns the frame with the billed usage. Official clients fail on a `message_delta` without usage, and use the
-   * numbers of the last one.
+   * Returns the frame with the billed usage. Official clients fail on a `message_delta` without usage. They use the
+   * numbers of the last `message_delta`.
    */
   #withBilled(frame: Buffer, usage: Record<string, unknown>, isLast: boolean): Buffer {
     const billed = this.#meter.usage(true);
@@ -173,31 +173,31 @@ class MessagesForwarder implements FrameForwarder {
     if (!isFilledLater(block["type"])) this.#meter.hasContent = true;
   }
 
-  /** Counts a delta. Returns true when it contained a piece of text. */
+  /** Measures a delta. Returns true when it contains a piece of text. */
   #addDelta(delta: unknown): boolean {
     if (!isObject(delta)) throw new UpstreamError("broken", "a delta that is none");
     const { pieces } = this.#meter;
     const { eighths } = pieces;
     addDelta(pieces, delta);
     if (delta["type"] === "signature_delta") this.#meter.hasContent = true;
-    // A delta may have no text: a piece of arguments may be empty, and a delta may contain only citations.
+    // Some deltas have no text: a piece of arguments may be empty, and a delta may contain only citations.
     return pieces.eighths > eighths;
   }
 
-  /** Merges a usage report into the earlier ones, because later reports contain only some of the counts. */
+  /** Merges usage into the earlier usage, because later events contain only some of the counts. */
   #addReport(usage: unknown): void {
     if (!isObject(usage)) return;
     const merged = mergeUsage(this.#reported, usage);
     if (this.#meter.report(readUsage(merged))) this.#reported = merged;
   }
 
-  /** Returns true when the vendor's ending contains both the reason for the end and the billed numbers. */
+  /** True when the vendor has sent both the stop reason and the billed numbers. */
   #isTold(): boolean {
     if (this.#ending.some(({ usage }) => usage !== null)) return this.#stopped !== null;
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));
   }
 
-  /** Writes the `message_delta` that the vendor left out or sent before further content. */
+  /** Writes a `message_delta`, because the vendor sent none or sent content after it. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     const usage = {
@@ -207,22 +207,22 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ type: "message_delta", delta, usage });
   }
 
-  /** True when a client has got `iterations` in a usage. Their sum may differ from the billed numbers. */
+  /** True when a client has received `iterations` in a usage. Their sum may differ from the billed numbers. */
   #hasIterations(): boolean {
     return Array.isArray(this.#shown["iterations"]);
   }
 }
 
-/** Marks a `message_delta` without usage. */
+/** Stands for the usage of a `message_delta` without usage. */
 const MISSING: Record<string, unknown> = {};
 
-/** A frame of the ending. `usage` is that of a `message_delta`, and null for other frames. */
+/** A frame of the message's end. `usage` is the usage of a `message_delta`; null for other frames. */
 interface EndingFrame {
   frame: Buffer;
   usage: Record<string, unknown> | null;
 }
 
-/** True for blocks that begin empty, so that the caller sees nothing at first. */
+/** True for blocks that begin empty. The caller sees nothing until a delta arrives. */
 function isFilledLater(type: unknown): boolean {
   return type === "text" || type === "thinking";
 }

@@ -3,16 +3,16 @@ import { isObject } from "../../lib/json.ts";
 import { budgetOf, type Effort, effortOf, readEffort, type Reasoning } from "../conversation/reasoning.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
 
-/** The smallest thinking budget that vendors of this protocol accept (Anthropic API, "Extended thinking"). */
+/** The minimum thinking budget that vendors of this protocol accept, in tokens (Anthropic API, "Extended thinking"). */
 const MIN_BUDGET = 1_024;
 
-/** The fields of a request that ask for thinking. */
+/** The fields of a request that control thinking. */
 export interface ThinkingFields {
   thinking?: Readonly<Record<string, unknown>>;
   effort?: string;
 }
 
-/** Reads the requested reasoning; null when the caller requests nothing. */
+/** Reads the requested reasoning. Null when the caller requests nothing. */
 export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning | null {
   const { thinking, output_config: config } = body;
   const effort = isObject(config) ? readEffort(config["effort"]) : null;
@@ -24,8 +24,8 @@ export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning
 }
 
 /**
- * Writes the requested reasoning. Writes nothing for a model without reasoning settings, or if the maximum of output is
- * too small for the smallest budget.
+ * Writes the requested reasoning. Writes nothing for a model without a control for reasoning, and nothing if the
+ * maximum of output tokens is below the minimum budget.
  */
 export function writeThinking(
   reasoning: Reasoning | null,
@@ -34,7 +34,7 @@ export function writeThinking(
 ): ThinkingFields {
   if (!reasoning || control === undefined) return {};
   const effort = effortOf(reasoning);
-  // Models without a thinking budget always think, and refuse a request that turns thinking off.
+  // Models without a thinking budget always think. They refuse a request that turns thinking off.
   if (effort === "none") return control === "budget" ? { thinking: { type: "disabled" } } : { effort: "low" };
   const display = reasoning.isVisible === null ? {} : { display: displayOf(reasoning.isVisible) };
   if (control === "budget") {
@@ -49,7 +49,7 @@ function displayOf(isVisible: boolean): string {
   return isVisible ? "summarized" : "omitted";
 }
 
-/** Returns the protocol's word for an effort. Its lowest effort is `low`. */
+/** Returns the protocol's name of an effort. The lowest effort of the protocol is `low`. */
 function wordOf(effort: Effort): string {
   return effort === "minimal" ? "low" : effort;
 }
@@ -59,41 +59,39 @@ const OF_CALL = "gw-call-";
 const UNSIGNED = "gw-unsigned";
 
 /**
- * Returns the text in place of a signature, for the caller to send back: the signature of another protocol's thinking,
- * or a mark that there is none.
+ * Returns the text that replaces a signature and that the caller sends back. It contains another protocol's signature,
+ * or says that there is no signature.
  */
 export function sealThinking(signature: Signature | null): string {
   return signature ? sealSignature(signature, "messages") : UNSIGNED;
 }
 
-/** Returns the signature that a caller sends back; null for none. */
+/** Reads the signature that a caller sends back; null without a signature. */
 export function openThinking(text: unknown): Signature | null {
   if (typeof text !== "string" || text === "" || text === UNSIGNED) return null;
   return openSignature(text, "messages");
 }
 
 /**
- * Returns a call's signature as the data of a `redacted_thinking` block. The protocol has no field for it, but other
- * vendors require it back; clients return such a block at the same place, before the call.
+ * Returns a tool call's signature as data of a `redacted_thinking` block. The protocol has no field for it, but some
+ * vendors require it back. Clients send this block back in the same position, before the call.
  */
 export function sealCallSignature(signature: Signature): string {
   return OF_CALL + sealSignature(signature, "messages");
 }
 
-/**
- * Returns the signature of the call that follows a `redacted_thinking` block; null when the data is the vendor's own.
- */
+/** Reads the signature of the tool call after a `redacted_thinking` block; null for data of this protocol's vendors. */
 export function openCallSignature(data: string): Signature | null {
   return data.startsWith(OF_CALL) ? openSignature(data.slice(OF_CALL.length), "messages") : null;
 }
 
-/** Returns true for thinking that a vendor of another protocol wrote. Vendors of this protocol would refuse it. */
+/** True for thinking that a vendor of another protocol wrote. Vendors of this protocol would refuse it. */
 export function isForeign({ type, signature, data }: Readonly<Record<string, unknown>>): boolean {
   const seal = type === "thinking" ? signature : type === "redacted_thinking" ? data : undefined;
   return typeof seal === "string" && seal.startsWith(CARRIED);
 }
 
-/** Returns true when the text of a request may contain such thinking. */
+/** True when the text of a request may contain thinking of other protocols' vendors. */
 export function mayHoldForeign(raw: string): boolean {
   return raw.includes(`"${CARRIED}`);
 }

@@ -3,7 +3,7 @@ import type { Conversation, Tool, ToolChoice } from "../conversation/request.ts"
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { cacheOf, writeCache } from "./content.ts";
 
-/** Reads the tools of a request. Only vendors of this protocol support tools with a type of their own. */
+/** Reads the tools of a request. Throws for a tool with its own type: only vendors of this protocol have it. */
 export function readTools(tools: unknown): Tool[] {
   if (!Array.isArray(tools)) return [];
   return tools.filter(isObject).map(readTool);
@@ -22,7 +22,7 @@ function readTool(tool: Record<string, unknown>, index: number): Tool {
   };
 }
 
-/** Reads the choice of tools and the permission of parallel calls. */
+/** Reads the tool choice and whether parallel calls are allowed. */
 export function readToolChoice(choice: unknown): Pick<Conversation, "toolChoice" | "parallelCalls"> {
   if (!isObject(choice)) return { toolChoice: null, parallelCalls: null };
   const { type, name, disable_parallel_tool_use: isSingle } = choice;
@@ -37,7 +37,7 @@ function toolChoiceOf(type: unknown, name: unknown): ToolChoice {
   throw untranslatable("tool_choice.type");
 }
 
-/** Returns the fields of a request that offer tools; none if there are no tools. */
+/** Returns the tool fields of a request; no fields without tools. */
 export function writeTools(conversation: Conversation): Record<string, unknown> {
   const { tools, toolChoice, parallelCalls, params } = conversation;
   const names = toolChoice?.type === "allowed" ? new Set(toolChoice.names) : null;
@@ -50,7 +50,7 @@ export function writeTools(conversation: Conversation): Record<string, unknown> 
   };
 }
 
-/** Writes a tool without `strict`: vendors support different schemas for strict tools, and refuse all others. */
+/** Writes a tool without `strict`. Vendors support different schemas for strict tools and refuse all other schemas. */
 function writeTool(tool: Tool): Record<string, unknown> {
   const { name, description, parameters } = tool;
   return {
@@ -82,19 +82,19 @@ function writeToolChoice(
   }
 }
 
-/** Matches ids of calls that the protocol accepts (Anthropic API, "Tool use"). */
+/** Matches ids of tool calls that the protocol accepts (Anthropic API, "Tool use"). */
 const USABLE = /^[a-zA-Z0-9_-]+$/;
 const CARRIED = "gw_id_";
 
 /**
- * Returns the id of a call in the characters that the protocol accepts. Valid ids stay unchanged; others are always
- * encoded in the same way.
+ * Returns the id of a tool call in characters that the protocol accepts. Valid ids stay unchanged. The same invalid id
+ * always has the same encoding.
  */
 export function writeCallId(id: string): string {
   return USABLE.test(id) && !id.startsWith(CARRIED) ? id : CARRIED + Buffer.from(id).toString("base64url");
 }
 
-/** Returns the id that `writeCallId` has encoded. */
+/** Decodes an id of `writeCallId`. */
 export function readCallId(id: string): string {
   return id.startsWith(CARRIED) ? Buffer.from(id.slice(CARRIED.length), "base64url").toString() : id;
 }

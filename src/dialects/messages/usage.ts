@@ -12,9 +12,7 @@ import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, entriesOf } from "../../lib/json.ts";
 import { CountReader } from "../usage-reading.ts";
 
-/**
- * The `usage` object of the messages protocol in the form that callers get, with every field that its types require.
- */
+/** The `usage` object of the messages protocol, as callers receive it, with all fields that its types require. */
 interface MessagesUsage {
   input_tokens: number;
   cache_creation_input_tokens: number;
@@ -29,9 +27,9 @@ interface MessagesUsage {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null when there is no report. `input_tokens` do not include tokens
- * read from or written to the cache. Thinking is a part of `output_tokens`. When the usage has `iterations`, their sum
- * counts, because the top level leaves out some of them (Anthropic API, "Prompt caching" and "Compaction").
+ * Reads a vendor's usage into disjoint categories; null without usage. `input_tokens` excludes tokens that are read
+ * from or written to the cache. `output_tokens` includes thinking. The top level omits some `iterations`, so their sum
+ * counts instead (Anthropic API, "Prompt caching" and "Compaction").
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -50,15 +48,15 @@ export function readUsage(value: unknown): UsageReport | null {
 }
 
 /**
- * Types of iterations that the top level does not include; `SUMMED` are those that it includes (Anthropic API,
+ * Types of iterations that the top level excludes. `SUMMED` are the types that it includes (Anthropic API,
  * "Compaction", "Advisor tool").
  */
 const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 const SUMMED: ReadonlySet<unknown> = new Set([undefined, "message"]);
 
 /**
- * Returns true unless the top level differs from the sum of the iterations that it includes. With iterations of unknown
- * types, a difference proves nothing.
+ * False when the top level differs from the sum of the iterations that it includes. With iterations of unknown types
+ * always true, because a difference then proves nothing.
  */
 function agrees(whole: UsageReport, parts: readonly Record<string, unknown>[]): boolean {
   const summed = parts.filter(({ type }) => SUMMED.has(type));
@@ -80,15 +78,13 @@ function addReports(reports: readonly UsageReport[]): UsageReport {
   }));
 }
 
-/** Names of the counts in `server_tool_use`, by feature (Anthropic API, "Web search tool" and "Web fetch tool"). */
+/** The counts in `server_tool_use` for each feature (Anthropic API, "Web search tool" and "Web fetch tool"). */
 const USE_COUNTS = [
   ["web_search", "web_search_requests"],
   ["web_fetch", "web_fetch_requests"],
 ] as const;
 
-/**
- * Returns the feature that the result in a block used, which is a result of a vendor's own tool; null for other blocks.
- */
+/** Returns the feature of a block with the result of a vendor's own tool; null for other blocks and failed uses. */
 export function useOf({
   type,
   content,
@@ -120,8 +116,7 @@ function readCounts(value: Record<string, unknown>): UsageReport {
   const output = counts.read(value["output_tokens"]);
   const details = isObject(value["output_tokens_details"]) ? value["output_tokens_details"] : {};
   const reasoning = counts.readPart(details["thinking_tokens"], output ?? 0);
-  // The total in a later report may be larger than the split in an earlier one. The difference has the default
-  // lifetime.
+  // A later report's total may be larger than the split in an earlier report. The difference has the default lifetime.
   const cacheWrite1h = written === null ? hour : Math.min(hour, written);
   const cacheWrite = written === null ? fiveMinutes : written - cacheWrite1h;
   const isSplitAbove = written !== null && fiveMinutes + hour > written;
@@ -142,7 +137,7 @@ function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
   return sum;
 }
 
-/** Fields of a report that are merged. A stream may contain thousands of reports. */
+/** Fields that are merged. The list is short, because a stream may contain thousands of reports. */
 const COUNTED = [
   "input_tokens",
   "cache_creation_input_tokens",
@@ -155,8 +150,8 @@ const COUNTED = [
 ] as const;
 
 /**
- * Returns the usage of a stream: that of its start, with each number replaced by that of a later event. Numbers are
- * cumulative; they are null, absent or zero when an event has nothing new (Anthropic API, "Streaming messages").
+ * Merges a later event's usage into the earlier usage of the stream. Numbers are cumulative, so a later number replaces
+ * an earlier one. A number that is null, absent or zero changes nothing (Anthropic API, "Streaming messages").
  */
 export function mergeUsage(
   earlier: Readonly<Record<string, unknown>>,
@@ -172,8 +167,8 @@ export function mergeUsage(
 }
 
 /**
- * Merges usage in the way official clients do: each number of a later event replaces the earlier one, even if it is
- * zero. The split of the cache stays as in the first event.
+ * Merges usage as official clients do: a later number replaces the earlier number, even if it is zero. The split of the
+ * cache always stays that of the first event.
  */
 export function mergeUsageAsClients(
   earlier: Readonly<Record<string, unknown>>,
@@ -189,8 +184,8 @@ export function mergeUsageAsClients(
 }
 
 /**
- * Returns true when a caller can read the billed numbers from this usage; the lifetime of cached tokens may differ.
- * Clients read the number of tokens written to the cache from the sum, not from the split.
+ * True when this usage shows the billed numbers to a caller. The lifetime of cached tokens may differ. Clients read the
+ * sum of tokens written to the cache, not the split.
  */
 export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const read = readUsage(shown);
@@ -238,9 +233,9 @@ function writeUses(uses: UseCounts): Record<string, number> {
 }
 
 /**
- * Returns the text of a vendor's `usage` with the billed numbers. Other fields stay; a value that is not an object is
- * replaced. `hasIterations` is true when the client has `iterations` from an earlier event: a null would leave them
- * unchanged, an empty list replaces them.
+ * Returns the text of a vendor's `usage` with the billed numbers. Other fields stay unchanged. A value that is not an
+ * object is replaced. `hasIterations` means that the client has `iterations` from an earlier event. An empty list
+ * replaces them; null would keep them.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage, hasIterations = false): string {
   const billed = writeUsage(usage);
@@ -249,7 +244,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage, hasI
   return editMembers(text, {
     input_tokens: always(billed.input_tokens),
     output_tokens: always(billed.output_tokens),
-    // Clients keep each number of a stream's first event unless the last event contains that number too.
+    // Clients keep a number of the first event if the last event does not contain it.
     cache_creation_input_tokens: always(billed.cache_creation_input_tokens),
     cache_read_input_tokens: always(billed.cache_read_input_tokens),
     cache_creation: ifPresent(billed.cache_creation),
@@ -259,7 +254,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage, hasI
   });
 }
 
-/** Returns the billed uses; the old value stays if no uses are billed and the vendor reports none. */
+/** Returns the billed uses. Keeps the old value if no uses are billed and the vendor reports none. */
 function correctedUses(old: string | undefined, billed: Record<string, number> | null): string | undefined {
   if (old === undefined || !isObject(JSON.parse(old))) return billed ? JSON.stringify(billed) : old;
   const edits = USE_COUNTS.map(([, name]) => [name, ifPresentOr(billed?.[name] ?? 0)] as const);
@@ -270,7 +265,7 @@ function always(count: number): MemberEdit {
   return () => String(count);
 }
 
-/** Writes the count. Writes zero only in place of a number of the vendor. */
+/** Writes a count. Writes zero only if it replaces a number of the vendor. */
 function ifPresentOr(count: number): MemberEdit {
   return (old) => (old === undefined && count === 0 ? undefined : String(count));
 }

@@ -17,12 +17,12 @@ import { writeCallId } from "./tools.ts";
 
 export type WrittenBlock = Record<string, unknown>;
 
-/** Name of the part in the caller's request, for errors. */
+/** Field of the caller's request, for errors. */
 type Field = string;
 
 /**
- * Writes texts without those that are empty or only white space. Vendors refuse these, but models of other vendors
- * write them before calls.
+ * Writes texts. Omits texts without visible characters: vendors refuse them, but models of other vendors write them
+ * before tool calls.
  */
 export function writeTexts(parts: readonly TextPart[]): WrittenBlock[] {
   return parts.filter(({ text }) => text.trim() !== "").map(writeText);
@@ -35,7 +35,7 @@ export function writeUserBlocks(parts: readonly UserPart[], field: Field): Writt
 }
 
 /**
- * Writes the assistant's parts. Leaves out reasoning that vendors of this protocol have not signed, because they would
+ * Writes the assistant's parts. Omits reasoning that no vendor of this protocol has signed, because vendors would
  * refuse it.
  */
 export function writeAssistantBlocks(parts: readonly AssistantPart[], field: Field): WrittenBlock[] {
@@ -58,7 +58,7 @@ export function writeAssistantBlocks(parts: readonly AssistantPart[], field: Fie
   });
 }
 
-/** Writes an earlier call, with the arguments as the model wrote them. */
+/** Writes an earlier tool call. Its arguments stay as the model wrote them. */
 function writeCall(call: ToolCall, field: Field): WrittenBlock {
   const { id, name, kind } = call;
   if (kind === "custom") throw untranslatable(field);
@@ -66,13 +66,13 @@ function writeCall(call: ToolCall, field: Field): WrittenBlock {
   return { type: "tool_use", id: writeCallId(id), name, input, ...writeCache(call) };
 }
 
-/** Returns arguments as the text of an object. Missing arguments become an empty object. */
+/** Returns arguments if they are the text of an object. Missing arguments become an empty object. */
 function objectText(text: string, field: Field): string {
   if (text.trim() === "") return "{}";
   try {
     if (isObject(parseBounded(text))) return text;
   } catch {
-    // The text is refused below, like any other value that is not an object.
+    // The code below refuses this text, like all values that are not objects.
   }
   throw untranslatable(field, "The arguments of a call must be a JSON object.");
 }
@@ -109,7 +109,7 @@ function writeShown(part: Exclude<UserPart, ToolResult>, field: Field): WrittenB
   }
 }
 
-/** Formats that vendors accept, by the first characters of their base64. Callers often declare the wrong format. */
+/** Accepted formats by the first characters of their base64. Callers often declare a wrong format. */
 const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
   ["iVBORw0KGgo", "image/png"],
   ["/9j/", "image/jpeg"],
@@ -134,7 +134,7 @@ function documentSource(source: FilePart["source"], field: Field): object {
   return { type: "text", media_type: "text/plain", data: Buffer.from(data, "base64").toString() };
 }
 
-/** Returns the block that contains a call's signature, for callers. */
+/** Returns the block with a tool call's signature, for callers. */
 export function signatureBlock({ signature }: Pick<ToolCall, "signature">): WrittenBlock[] {
   return signature ? [{ type: "redacted_thinking", data: sealCallSignature(signature) }] : [];
 }

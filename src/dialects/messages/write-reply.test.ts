@@ -21,7 +21,7 @@ interface Written {
   content_block?: { id: string };
 }
 
-/** Returns the events of the protocol that are written for these events. */
+/** Returns the events of the protocol that the writer makes of these events. */
 function write(...events: ReplyEvent[]): Written[] {
   const writer = messages.replyWriter(payload);
   const text = events.map((event) => writer.write(event)).join("") + writer.end(USAGE);

@@ -41,7 +41,7 @@ function writePart(part: AssistantPart): WrittenBlock[] {
         : [{ type: "thinking", thinking: part.text, signature }];
     }
     case "tool_call": {
-      // Arguments that were cut at the maximum of tokens cannot be read.
+      // Arguments that were cut at the maximum of tokens cannot be parsed.
       const input = readArguments(part.arguments) ?? {};
       return [
         ...signatureBlock(part),
@@ -53,27 +53,27 @@ function writePart(part: AssistantPart): WrittenBlock[] {
 
 type CallEvent = Extract<ReplyEvent, { type: "call" }>;
 
-/** A call that waits for the end of the current block. */
+/** A tool call that waits for the end of the current block. */
 interface WaitingCall {
   event: CallEvent;
   text: string;
 }
 
 /**
- * Writes a messages stream. Its blocks follow one another, but other protocols may send several calls at the same time:
- * the first call is sent while it arrives, the others wait for its end.
+ * Writes a messages stream, in which only one block is open at a time. Other protocols may send several tool calls in
+ * parallel. The first call is sent as it arrives. The other calls wait for its end.
  */
 export class MessagesWriter implements ReplyWriter {
   readonly #model: string;
   readonly #estimatedInput: number;
   #hasStarted = false;
-  /** The open block: a piece of text or reasoning, or a call by its number. */
+  /** The open block: text, thinking, or the number of a tool call. */
   #open: "text" | "thinking" | number | null = null;
-  /** True while the open block is thinking whose signature has not arrived. */
+  /** True if the open block is thinking without a signature so far. */
   #isUnsigned = false;
-  /** True while the open call's input may be an object; null before its first character. */
+  /** True if the input of the open call begins like an object. Null before its first character. */
   #isInputObject: boolean | null = null;
-  /** White space that arrived while a call was open. It is sent before the text that follows. */
+  /** White space that arrived during a call. It is sent before the next text. */
   #space = "";
   #nextIndex = 0;
   #waiting = new Map<number, WaitingCall>();
@@ -125,7 +125,7 @@ export class MessagesWriter implements ReplyWriter {
     return eventText({ ...writeError(error), type: "error" });
   }
 
-  /** The number of input tokens is known only at the end. Until then, the estimate is sent. */
+  /** Begins the message. The number of input tokens is known only at the end, so the estimate is sent here. */
   #start(id: string | null): string {
     if (this.#hasStarted) return "";
     this.#hasStarted = true;
@@ -144,8 +144,8 @@ export class MessagesWriter implements ReplyWriter {
   }
 
   /**
-   * Writes text. Line breaks between the pieces of a call are kept back, because some models write them and the call's
-   * block must not end there.
+   * Writes text. White space between the pieces of a tool call waits, because some models write it and the call's block
+   * must not end there.
    */
   #writeShown(text: string): string {
     if (typeof this.#open === "number" && text.trim() === "") {
@@ -187,14 +187,14 @@ export class MessagesWriter implements ReplyWriter {
       return "";
     }
     if (text === "") return "";
-    // A text in the middle of the call has ended its block. An incomplete call must not look like a complete one.
+    // A text in the middle of the call has ended the call's block. An incomplete call must not look complete.
     if (this.#open !== call) throw new UpstreamError("broken", "arguments of a call that has ended");
     return this.#writeInput(text);
   }
 
   /**
-   * Writes a piece of a call's input. Input that is not an object is left out, as in a whole reply, because clients
-   * parse the pieces as they arrive.
+   * Writes a piece of a tool call's input. Omits input that is not an object, as in a whole reply: clients parse each
+   * piece immediately.
    */
   #writeInput(text: string): string {
     if (text.trim() !== "") this.#isInputObject ??= text.trimStart().startsWith("{");
@@ -242,7 +242,7 @@ export class MessagesWriter implements ReplyWriter {
     return seal + eventText({ type: "content_block_stop", index: this.#nextIndex++ });
   }
 
-  /** Writes a block whose first event contains the whole block. */
+  /** Writes a whole block, which is complete in its first event. */
   #writeBlock(block: object): string {
     return this.#startBlock("text", block) + this.#endBlock();
   }

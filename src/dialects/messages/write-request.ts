@@ -61,9 +61,9 @@ function maxTokensOf({ maxTokens }: Conversation, { coveredTokens, model }: Vend
 }
 
 /**
- * Returns the fields for thinking if the rest of the request allows it. A thinking budget is not allowed together with
- * a forced tool. A call that is being answered must begin with its thinking, which callers of other protocols may not
- * have kept.
+ * Returns the fields for thinking if the rest of the request allows them. A thinking budget excludes a forced tool. It
+ * also requires that a turn with answered tool calls begins with thinking, but callers of other protocols may not have
+ * kept it.
  */
 function thinkingOf(
   { reasoning }: Conversation,
@@ -101,7 +101,7 @@ function writeFormat({ schema }: Extract<OutputFormat, { type: "schema" }>): obj
   return { type: "json_schema", schema };
 }
 
-/** Yields everything that may have a cache mark, in the order in which vendors read it. */
+/** Yields all blocks that may have a cache mark, in the order in which vendors read them. */
 function* marked(
   tools: unknown,
   system: readonly WrittenBlock[],
@@ -122,9 +122,9 @@ const START: WrittenBlock = { type: "text", text: "(The conversation continues.)
 const NO_RESULT = "No result was given.";
 
 /**
- * Writes turns as messages in the order that vendors require: the user begins, the sides alternate, and the user's next
- * message begins with the result of every call. An instruction in the middle becomes text of the user, because not
- * every model accepts another role there.
+ * Writes turns as messages in the order that vendors require. The user begins, and the sides alternate. After tool
+ * calls, the user's message begins with a result for each call. An instruction in the middle becomes text of the user,
+ * because only some models accept another role there.
  */
 function writeTurns(turns: readonly Turn[], field: string): WrittenMessage[] {
   const messages: WrittenMessage[] = [];
@@ -150,7 +150,7 @@ function contentOf(turn: Turn, field: string): WrittenBlock[] {
   return turn.role === "user" ? writeUserBlocks(turn.parts, field) : writeTexts(turn.parts);
 }
 
-/** Returns the parts with the results first, one result for each call of the message before. */
+/** Returns the parts with the tool results first. Each call of the previous message gets a result. */
 function orderResults(
   content: WrittenBlock[],
   before: WrittenMessage | undefined,
@@ -167,8 +167,8 @@ function orderResults(
 }
 
 /**
- * Completes an answer at the end of the messages. Vendors refuse calls without results, and white space at the end of a
- * reply that they should continue.
+ * Completes an assistant message at the end of the conversation. Vendors refuse tool calls without results. They also
+ * refuse white space at the end of a message that the model must continue.
  */
 function endAnswer(last: WrittenMessage, messages: WrittenMessage[]): void {
   const calls = callsOf(last);

@@ -8,7 +8,7 @@ const MAX_REQUESTS = 2_048;
 const NAMES = namesOf(["model", "content", "taskType", "title", "outputDimensionality"]);
 const BATCH_NAMES = namesOf(["model", "requests"]);
 const KNOWN = knownNames([...NAMES, ...BATCH_NAMES]);
-/** Names of a content's fields. Its role has no effect here. */
+/** Names of a content's fields. `role` has no effect in requests for embeddings. */
 const CONTENT_NAMES = namesOf(["parts", "role"]);
 const PART_NAMES = namesOf(["text"]);
 
@@ -35,15 +35,15 @@ export const batchEmbedSchema = requestSchema(
 );
 
 /**
- * Reads and checks the bytes of an `embedContent` request or of a batch, which is a `batchEmbedContents` request
- * (Gemini API reference, "Embeddings"). Throws a `GatewayError`.
+ * Parses and checks an `embedContent` request. With `isBatch` it is a `batchEmbedContents` request (Gemini API
+ * reference, "Embeddings"). Throws a `GatewayError`.
  */
 export function readEmbeddings(
   bytes: Uint8Array,
   { isModel, isBatch }: { isModel(name: string): boolean; isBatch: boolean },
 ): ForeignEmbeddings {
   const { raw, body: parsed } = readBody(bytes, []);
-  // Parsed JSON has the form of streamed JSON of which nothing is on disk.
+  // Parsed JSON is valid streamed JSON without values on disk.
   const body = parsed as StreamedObject;
   refuseCaseVariants(body, KNOWN);
   const requests = isBatch ? requestsOf(body) : [body];
@@ -91,7 +91,7 @@ function ignoredOf(request: StreamedObject): string[] {
   return [...unknownNames(request, NAMES), ...ofContent];
 }
 
-/** Returns the text of all parts. Throws for other parts, which cannot be embedded here. */
+/** Returns the text of all parts. Throws for other parts, because only text can be embedded. */
 function textOf(request: StreamedObject, path: string): string {
   const parts = findObject(request, "content");
   const texts = (parts ? (findObjects(parts.value, "parts")?.value ?? []) : []).map((part, index) => {

@@ -1,40 +1,40 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 
-/** The body of an error of the native protocol. `details` contains the gateway's code and says if and when to retry. */
+/** The body of an error of the native protocol. `details` contains the gateway's code and advice for a retry. */
 export interface NativeErrorBody {
   error: { code: number; message: string; status: string; details: (ErrorInfo | RetryInfo | QuotaFailure)[] };
 }
 
-/** The reason of an error. Official clients find it by its type (google.rpc.ErrorInfo). */
+/** The reason of an error. Official clients find it by `@type` (google.rpc.ErrorInfo). */
 interface ErrorInfo {
   "@type": "type.googleapis.com/google.rpc.ErrorInfo";
   reason: string;
   domain: string;
 }
 
-/** The time of a retry. Gemini CLI reads this and not `Retry-After` (google.rpc.RetryInfo). */
+/** The delay before a retry. Gemini CLI reads it instead of `Retry-After` (google.rpc.RetryInfo). */
 interface RetryInfo {
   "@type": "type.googleapis.com/google.rpc.RetryInfo";
-  /** Seconds with their unit: `7s`. */
+  /** Seconds with a unit: `7s`. */
   retryDelay: string;
 }
 
-/** An exhausted quota that waiting does not restore (google.rpc.QuotaFailure). */
+/** An exhausted quota that is not restored soon (google.rpc.QuotaFailure). */
 interface QuotaFailure {
   "@type": "type.googleapis.com/google.rpc.QuotaFailure";
   violations: { description: string; quotaId: string }[];
 }
 
 /**
- * Id of a quota. Gemini CLI stops at once if the id contains `PerDay`, and repeats other requests with status 429 for
+ * Id of a quota. Gemini CLI gives up at once if the id contains `PerDay`. It repeats other requests with status 429 for
  * some time.
  */
 const SPENT_BUDGET = "SpendPerDayOrMonthPerBudget";
 
-/** Name of the service that defines the reasons of errors. */
+/** Name of the service that defines the error reasons. */
 const DOMAIN = "model-inference-gateway";
 
-/** Canonical names of errors by HTTP status (google.rpc.Code). */
+/** Canonical error names by HTTP status (google.rpc.Code). */
 const STATUS_NAMES: Readonly<Record<number, string>> = {
   401: "UNAUTHENTICATED",
   402: "FAILED_PRECONDITION",

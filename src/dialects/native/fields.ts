@@ -6,15 +6,15 @@ import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../
 import { ownValue } from "../../lib/json.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 
-/** A field that exists in the body, with its name there. */
+/** A field of the body, with the spelling of its name in the body. */
 export interface Field<Value extends StreamedJson = StreamedJson> {
   key: string;
   value: Value;
 }
 
 /**
- * Finds a field by its camel-case or its snake-case name, which are equivalent (protocol buffers, JSON mapping). `null`
- * counts as absent. Throws if both names exist, because vendors may use either of them.
+ * Finds a field by its camel-case or snake-case name. Both are equivalent (protocol buffers, JSON mapping). `null`
+ * counts as absent. Throws if both names exist: vendors may use either one.
  */
 export function findField(object: StreamedObject, name: string): Field | undefined {
   const other = otherNameOf(name);
@@ -28,8 +28,8 @@ export function findField(object: StreamedObject, name: string): Field | undefin
 }
 
 /**
- * Returns the snake-case form of a name. Results are cached for ever, because many thousand parts need the same few
- * names: `name` must never come from a caller.
+ * Returns the snake-case form of a name. The cache never shrinks, so `name` must not come from a caller. The cache
+ * exists because thousands of parts need the same few names.
  */
 function otherNameOf(name: string): string {
   const known = OTHER_NAMES.get(name);
@@ -50,8 +50,8 @@ export function findObject(object: StreamedObject, name: string): Field<Streamed
 }
 
 /**
- * Returns an optional field that must be an array of objects. A single object is read as an array of one, as the vendor
- * does.
+ * Returns an optional field that must be an array of objects. Like the vendor, reads a single object as an array of one
+ * object.
  */
 export function findObjects(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
   const field = findField(object, name);
@@ -70,7 +70,7 @@ export function findText(object: StreamedObject, name: string): string | undefin
   throw invalid(name, "must be a string");
 }
 
-/** Replaces the value at `key`. All fields keep their order. */
+/** Replaces the value at `key`. The order of the fields stays the same. */
 export function withValue(object: StreamedObject, key: string, value: StreamedJson): StreamedObject {
   return { ...object, [key]: value };
 }
@@ -79,12 +79,12 @@ export function invalid(name: string, must: string): GatewayError {
   return new GatewayError("invalid_parameter", `\`${name}\` ${must}.`, { param: name });
 }
 
-/** Maximum characters of a name that can be a feature. Changing the case of very long names takes seconds. */
+/** Maximum number of characters in the name of a feature. Changing the case of a very long name would take seconds. */
 const MAX_FEATURE = 64;
 
 /**
- * Returns the features that a `generateContent` body uses. Every tool except declared functions runs at the vendor
- * (Gemini API reference, `Tool`); this includes unknown tools.
+ * Returns the features that a `generateContent` body uses. All tools except declared functions run at the vendor,
+ * including unknown tools (Gemini API reference, `Tool`).
  */
 export function readFeatures(body: StreamedObject, config: StreamedObject): FeatureUse[] {
   const uses: FeatureUse[] = [];
@@ -105,7 +105,7 @@ export function readFeatures(body: StreamedObject, config: StreamedObject): Feat
   return uses;
 }
 
-/** Throws for an unknown field with a value, because it would be lost in the translation to another protocol. */
+/** Throws for an unknown field with a value, because a translation to another protocol would lose it. */
 export function refuseUnknown(object: StreamedObject, known: ReadonlySet<string>, path: string): void {
   const [name] = unknownNames(object, known);
   if (name !== undefined) throw untranslatable(`${path}.${name}`);
@@ -116,7 +116,7 @@ export function unknownNames(object: StreamedObject, known: ReadonlySet<string>)
   return Object.keys(object).filter((name) => !known.has(name) && (ownValue(object, name) ?? null) !== null);
 }
 
-/** Returns each name in camel case and in snake case, which are equivalent. */
+/** Returns each name in camel case and in snake case. Both are equivalent in this protocol. */
 export function namesOf(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, snakeCase(name)]));
 }

@@ -5,14 +5,14 @@ import { findField, findObject, findObjects, findText, withValue } from "./field
 import { type PicturePart, readPicture } from "./parts.ts";
 
 interface RepeatRules {
-  /** True when each turn needs a role. A turn without one is a turn of the caller. */
+  /** True when each turn needs a role. A turn without a role then gets the caller's role. */
   demandsRoles: boolean;
 }
 
 /**
- * Returns the caller's body for an upstream of the same protocol. Every field stays unchanged, except pictures that
- * were fetched or converted, and a size or ratio that the model does not support. `native` must come from
- * `readRequest`, so that its pictures are the references of the order.
+ * Returns the caller's body for an upstream of the same protocol. Changes only pictures that were fetched or converted,
+ * and a size or ratio that the model does not support. `native` must come from `readRequest`, because its pictures must
+ * be the references of the order.
  */
 export function repeatRequest(
   native: StreamedObject,
@@ -39,7 +39,7 @@ function withRole(turn: StreamedObject): StreamedObject {
   return findText(turn, "role") === undefined ? { ...turn, role: "user" } : turn;
 }
 
-/** Replaces a picture by the bytes that were checked: only the gateway fetches links. */
+/** Replaces a picture by the checked bytes, because only the gateway may fetch links. */
 function repeatPicture(
   part: StreamedObject,
   picture: PicturePart,
@@ -60,12 +60,12 @@ function repeatPicture(
   return withValue(part, inline.key, isTypeCorrect ? requested : withValue(requested, typeKey, mimeType));
 }
 
-/** True when the types are equal. HEIF and HEIC have the same bytes. */
+/** True when the types are equal. HEIF and HEIC count as equal: the bytes are the same. */
 function isSameType(requested: string | undefined, found: string): boolean {
   return requested === found || (requested === "image/heif" && found === "image/heic");
 }
 
-/** The tier that a vendor uses when a request contains none. */
+/** The size tier that vendors use for a request without a tier. */
 const DEFAULT_TIER = "1K";
 
 function alignSize(body: StreamedObject, resolved: ResolvedSize): StreamedObject {
@@ -82,7 +82,7 @@ function alignTier(image: StreamedObject, { tier }: ResolvedSize): StreamedObjec
   return withValue(image, requested?.key ?? "imageSize", tier);
 }
 
-/** Replaces a ratio that the model does not support by the nearest one. Removes a value that is not a ratio. */
+/** Replaces an unsupported ratio by the nearest supported ratio. Removes a value that is not a ratio. */
 function alignRatio(image: StreamedObject, { ratio }: ResolvedSize): StreamedObject {
   const requested = findField(image, "aspectRatio");
   if (!requested || requested.value === ratio) return image;

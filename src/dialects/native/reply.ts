@@ -11,16 +11,16 @@ import {
 import { isThought } from "./parts.ts";
 
 /**
- * Writes a reply of the native protocol: the vendor's own reply with replaced pictures, or a new reply with the id
- * `responseId`. Pictures are `inlineData`, or `fileData` if they are delivered as links. A blob is written as the
- * base64 of its bytes.
+ * Writes a reply of the native protocol. This is the vendor's own reply with replaced pictures, or a new reply with the
+ * id `responseId`. Pictures are `inlineData`, or `fileData` when they are links. A blob becomes the base64 text of its
+ * bytes.
  */
 export function writeReply(delivery: ImageDelivery, responseId: string): StreamedObject {
   const { native } = delivery;
   return native ? repeatReply(native, delivery) : newReply(delivery, responseId);
 }
 
-/** Repeats the vendor's reply. Pictures that were not requested are not billed and are left out. */
+/** Repeats the vendor's reply. Omits pictures that were not requested, because they are not billed. */
 function repeatReply(native: StreamedObject, delivery: ImageDelivery): StreamedObject {
   const left = delivery.images.values();
   const repeatPart = (part: StreamedJson): StreamedJson[] => {
@@ -31,7 +31,7 @@ function repeatReply(native: StreamedObject, delivery: ImageDelivery): StreamedO
   return { ...changeParts(native, repeatPart), modelVersion: delivery.model };
 }
 
-/** True for a final picture, false for a draft among the model's thoughts. */
+/** True for a final picture. False for a draft in the model's reasoning. */
 function isFinalPicture(part: StreamedJson): part is StreamedObject {
   return isInlinePicture(part) && !isThought(part);
 }
@@ -60,12 +60,11 @@ function newReply(delivery: ImageDelivery, responseId: string): StreamedObject {
   };
 }
 
-/** A part of a reply with a picture, which is final or a draft. */
+/** A part of a reply with a picture: a final picture or a draft. */
 type InlinePicture = StreamedObject & { inlineData: { data: Handle | string } };
 
 /**
- * Replaces each part of a reply by the result of `change`. Never throws, because a vendor's reply is passed on in any
- * form.
+ * Replaces each part of a reply by the result of `change`. Never throws, because a vendor's reply may have any form.
  */
 function changeParts(reply: StreamedObject, change: (part: StreamedJson) => StreamedJson[]): StreamedObject {
   const candidates = changeItems(reply["candidates"], (candidate) => {
@@ -77,7 +76,7 @@ function changeParts(reply: StreamedObject, change: (part: StreamedJson) => Stre
   return candidates ? { ...reply, candidates } : reply;
 }
 
-/** Returns true for a picture whose bytes are in the message (Gemini API reference, `Blob`). */
+/** True for a picture whose bytes are in the message (Gemini API reference, `Blob`). */
 function isInlinePicture(part: StreamedJson): part is InlinePicture {
   if (!isStreamedObject(part) || !isStreamedObject(part["inlineData"])) return false;
   const { mimeType, data } = part["inlineData"];
@@ -85,7 +84,7 @@ function isInlinePicture(part: StreamedJson): part is InlinePicture {
   return typeof mimeType === "string" && mimeType.startsWith("image/") && hasData;
 }
 
-/** Replaces the `inlineData` of a part by the fields of `picture`. All other fields keep their order. */
+/** Replaces `inlineData` in a part by the fields of `picture`. The order of the other fields stays the same. */
 function withPicture(part: StreamedObject, picture: StreamedObject): StreamedObject {
   return Object.fromEntries(
     Object.entries(part).flatMap(([key, value]): [string, StreamedJson][] =>
@@ -101,10 +100,10 @@ function changeItems(
   return Array.isArray(items) ? items.flatMap(change) : undefined;
 }
 
-/** Stores a draft and returns a link to it; null when it cannot be stored. */
+/** Stores a draft picture and returns its link. Returns null when it cannot be stored. */
 export type LinkDraft = (draft: Blob) => Promise<{ format: ImageFormat; url: string } | null>;
 
-/** Replaces the drafts among a reply's thoughts by links, for a caller who wants no bytes in messages. */
+/** Replaces the draft pictures in a reply's reasoning by links, for a caller who wants no bytes in messages. */
 export async function linkDrafts(reply: StreamedObject, link: LinkDraft): Promise<StreamedObject> {
   const drafts: InlinePicture[] = [];
   changeParts(reply, (part) => {

@@ -16,9 +16,9 @@ import { findField, findObject, findObjects, findText, invalid, readFeatures } f
 import { isThought, type PicturePart, readPicture } from "./parts.ts";
 
 /**
- * Reads a `generateContent` body into the common image request, and keeps the body for an upstream of the same protocol
- * (Gemini API reference, `GenerateContentRequest`). Every picture of the conversation becomes a reference, in order;
- * every text in the caller's turns becomes a part of the prompt. Throws a `GatewayError`.
+ * Reads a `generateContent` body into the common image request (Gemini API reference, `GenerateContentRequest`). Also
+ * keeps the body for an upstream of the same protocol. All pictures of the conversation become references, in order.
+ * All texts in the caller's turns become parts of the prompt. Throws a `GatewayError`.
  */
 export async function readRequest(body: StreamedObject, model: string): Promise<ImageRequest> {
   refuseCaseVariants(body, BODY_NAMES);
@@ -66,14 +66,14 @@ const CONFIG_NAMES = protocolNames([
   "serviceTier",
 ]);
 
-/** Returns both spellings of each name. */
+/** Returns both spellings of each name: camel case and snake case. */
 function protocolNames(names: readonly string[]): KnownNames {
   return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
 }
 
-/** Returns true when the string at this path of the body is a picture in base64. */
+/** True when the string at this path of the body is a picture in base64. */
 export function isPicturePath(path: JsonPath): boolean {
-  // The positions in arrays are ignored, because an array of one item may be replaced by the item.
+  // Ignore positions in arrays, because a single item may replace an array of one item.
   const [contents, parts, inline, data, ...rest] = path.filter((step) => typeof step !== "number");
   const isPart = contents === "contents" && parts === "parts";
   return (
@@ -81,10 +81,10 @@ export function isPicturePath(path: JsonPath): boolean {
   );
 }
 
-/** Throws for settings that change the number or kind of results, because these would change the price. */
+/** Throws for settings that change the number or kind of results: these settings would change the price. */
 function checkConfig(config: StreamedObject): void {
   const count = findField(config, "candidateCount")?.value ?? 1;
-  // Numbers may be written as strings in this protocol's JSON.
+  // The JSON of this protocol may contain numbers as strings.
   if (count !== 1 && !(typeof count === "string" && Number(count) === 1))
     throw invalid("candidateCount", "must be 1: send several requests for several pictures");
   const named = findField(config, "responseModalities")?.value ?? [];
@@ -100,8 +100,8 @@ function checkConfig(config: StreamedObject): void {
 }
 
 /**
- * Refuses references to objects at the vendor, which the operator's credential could read: caches, and files outside of
- * a turn's parts. The gateway itself fetches the files in parts.
+ * Refuses references to objects at the vendor that the operator's credential can read: caches, and files outside of a
+ * turn's parts. Files in parts are allowed, because the gateway itself fetches them.
  */
 function refuseForeignFiles(body: StreamedObject): void {
   if (findField(body, "cachedContent")) {
@@ -123,8 +123,8 @@ const FILE_FIELDS = ["fileData", "file_data"];
 const FOLDED_FILE_FIELDS: ReadonlySet<string> = new Set(FILE_FIELDS.map(foldCase));
 
 /**
- * Returns true when an object refers to a file at any depth, except in the `exempt` fields. The reader of the body
- * limits the depth.
+ * True when an object refers to a file at any depth, except in the `exempt` fields. The reader of the body has already
+ * limited the depth.
  */
 function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean {
   if (Array.isArray(value)) return value.some((item) => namesFile(item));
@@ -134,7 +134,7 @@ function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean
   );
 }
 
-/** Reads the requested size. This protocol has no sizes in pixels, so these are ignored. */
+/** Reads the requested size. Ignores sizes in pixels, because this protocol does not have them. */
 function readRequestedSize(config: StreamedObject): RequestedSize {
   const image = findObject(config, "imageConfig")?.value ?? {};
   const ratio = findText(image, "aspectRatio");

@@ -4,21 +4,21 @@ import type { SizedText } from "../../stream-meter.ts";
 import { parseVendorObject } from "../../sse/vendor-frames.ts";
 
 /**
- * Reads a vendor's whole reply or one event of its stream; both have the same form. Throws an `UpstreamError` for an
+ * Parses a vendor's whole reply or one event of its stream. Both have the same form. Throws an `UpstreamError` for an
  * error and for a value that is not an object.
  */
 export function parseEvent(text: string, parse?: (text: string) => unknown): Record<string, unknown> {
   return requireEvent(parseVendorObject(text, "an event", parse));
 }
 
-/** Returns a parsed reply or event as an object. Throws an `UpstreamError` for an error and for any other value. */
+/** Returns a parsed reply or event. Throws an `UpstreamError` for an error and for a value that is not an object. */
 export function requireEvent(event: unknown): Record<string, unknown> {
   if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
   if (event["error"]) throw inStreamError(event["error"]);
   return event;
 }
 
-/** Kinds of failures by canonical code (google.rpc.Code). Any other code is a problem of the vendor. */
+/** Kinds of failures by canonical code (google.rpc.Code). All other codes mean a problem of the vendor. */
 const KINDS: Readonly<Record<string, UpstreamErrorKind>> = {
   RESOURCE_EXHAUSTED: "limited",
   UNAUTHENTICATED: "account",
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, UpstreamErrorKind>> = {
   INVALID_ARGUMENT: "rejected",
 };
 
-/** Returns the error for a failure inside a running stream, which vendors report as an event with `error`. */
+/** Returns the error for a failure inside a running stream. Vendors report it as an event with `error`. */
 function inStreamError(error: unknown): UpstreamError {
   const { status = "", code = "", message = error } = isObject(error) ? error : {};
   const named = `${String(status)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
@@ -46,8 +46,8 @@ export function saysTooLong(sentence: string): boolean {
 const IMAGE_TOKENS = 1_290;
 
 /**
- * Adds everything in a candidate that a vendor counts as output. The sizes of a stream's pieces add up to the size of
- * the whole candidate.
+ * Adds all content of a candidate that a vendor counts as output. The pieces of a stream together have the size of the
+ * whole candidate.
  */
 export function addCandidate(sized: SizedText, candidate: Record<string, unknown>): void {
   for (const part of partsOf(candidate)) {
@@ -59,24 +59,24 @@ export function addCandidate(sized: SizedText, candidate: Record<string, unknown
   }
 }
 
-/** Adds a call. Its arguments arrive whole, or as pieces of values (`streamFunctionCallArguments`). */
+/** Adds a tool call. Its arguments are whole, or they are pieces of values (`streamFunctionCallArguments`). */
 function addCall(sized: SizedText, { name, args, partialArgs }: Record<string, unknown>): void {
   if (typeof name === "string") sized.add(name);
   if (isObject(args)) sized.add(JSON.stringify(args));
   if (Array.isArray(partialArgs)) sized.add(JSON.stringify(partialArgs));
 }
 
-/** Returns the candidates of a reply that are objects. */
+/** Returns the candidates (alternative replies) that are objects. */
 export function candidatesOf(body: Record<string, unknown>): Record<string, unknown>[] {
   return objectsIn(body["candidates"]);
 }
 
-/** Returns the parts of a candidate; none when the vendor left them out. */
+/** Returns the parts of a candidate. Returns no parts when the vendor omitted them. */
 export function partsOf({ content }: Record<string, unknown>): Record<string, unknown>[] {
   return isObject(content) ? objectsIn(content["parts"]) : [];
 }
 
-/** Returns the vendor's reason for refusing the prompt; null when the prompt was not refused. */
+/** Returns the vendor's reason for blocking the prompt; null when the prompt was not blocked. */
 export function blockReasonOf({ promptFeedback }: Record<string, unknown>): string | null {
   const reason = isObject(promptFeedback) ? promptFeedback["blockReason"] : undefined;
   return typeof reason === "string" && reason !== "BLOCK_REASON_UNSPECIFIED" ? reason : null;

@@ -9,9 +9,9 @@ import type { NativePayload } from "./request.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 
 /**
- * Returns the text of a request for a vendor of the same protocol: the caller's text without the model's name, which is
- * in the address. Adds a maximum of output tokens if a budget needs one and the caller set none, and a role for each
- * turn if the vendor requires one.
+ * Returns the text of a request for a vendor of the same protocol: the caller's text without the model, which is in the
+ * address. Adds a maximum of output tokens if the budget requires one and the caller set none. Adds a role to each turn
+ * if the vendor requires roles.
  */
 export function forVendor(
   { raw, parsed: { body } }: NativePayload,
@@ -34,7 +34,7 @@ function withMaximum(config: string | undefined, maxTokens: number): string {
   return editMembers(config, { [hasSnakeCase ? "max_output_tokens" : "maxOutputTokens"]: set });
 }
 
-/** Adds the role of the caller to each turn without a role. */
+/** Adds the caller's role to each turn without a role. */
 function withRoles(contents: string | undefined): string | undefined {
   if (contents === undefined) return undefined;
   return contents.startsWith("[") ? editItems(contents, withRole) : withRole(contents);
@@ -47,9 +47,8 @@ function withRole(turn: string): string {
 }
 
 /**
- * Reads a reply that is not a stream. The text stays as the vendor wrote it, except for `modelVersion`, and for
- * `usageMetadata` if other numbers are billed. Throws an `UpstreamError` if the reply has no candidates and no reason
- * for blocking the prompt.
+ * Reads a whole reply. Keeps the vendor's text, but changes `modelVersion`, and `usageMetadata` if other numbers are
+ * billed. Throws an `UpstreamError` if the reply has neither candidates nor a reason for blocking the prompt.
  */
 export function readReply(
   { text, parsed }: VendorReply,
@@ -73,7 +72,7 @@ export function readReply(
   return { text: edited, usage };
 }
 
-/** Returns the edit that replaces the vendor's name of the model by the public name; none when nothing changes. */
+/** Returns the edit that writes the model's public name. Empty when the name is the same or absent. */
 export function publicName(
   { modelVersion }: Record<string, unknown>,
   publicModel: string,

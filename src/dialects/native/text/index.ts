@@ -12,7 +12,7 @@ export { saysTooLong } from "./event.ts";
 export { asJsonArray } from "./json-array.ts";
 export { nativeSchema, readCountRequest, readRequest } from "./request.ts";
 
-/** The dialect of text in the native generate protocol, for callers and for vendors. */
+/** The dialect of text in the native generate protocol, both for callers and for vendors. */
 export const native: TextDialect<NativeRequest> = {
   name: "native",
   keepAliveFrame: KEEP_ALIVE_FRAME,

@@ -1,8 +1,8 @@
 import { frameData, FrameSplitter } from "../../../lib/sse.ts";
 
 /**
- * Writes the events of a stream as one JSON array, piece by piece: the form of this protocol without `alt=sse`. A
- * keep-alive becomes white space. An error becomes the last item, even if it did not arrive as an event.
+ * Writes the events of a stream as one JSON array, piece by piece. This is the form of the protocol without `alt=sse`.
+ * Keep-alive frames become white space. An error becomes the last item, even if it is not an event.
  */
 export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const splitter = new FrameSplitter();
@@ -19,8 +19,8 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
   };
   return new ReadableStream({
     async pull(client) {
-      // The runtime does not call `pull` again after a call that enqueued nothing, so this loop reads until an event is
-      // complete.
+      // The runtime does not call `pull` again after a call that enqueued nothing. So this loop reads until it has a
+      // whole event.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;
@@ -37,7 +37,7 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
 
 const BRACE = 0x7b;
 
-/** Returns the error that replaces all events of a stream and is not an event itself. */
+/** Returns an error that was sent instead of a stream and is not an event. */
 function bareError(frame: Uint8Array): string | null {
   return frame[0] === BRACE ? Buffer.from(frame).toString() : null;
 }

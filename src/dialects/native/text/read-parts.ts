@@ -14,9 +14,9 @@ import { findField, findObject, findObjects, findText } from "../fields.ts";
 import { isThought } from "../parts.ts";
 
 /**
- * Reads the parts of a conversation in order. Calls without an id get `call_0`, `call_1` and so on. A result without an
- * id belongs to the first call of the same name without a result (Gemini API reference, `FunctionCall`,
- * `FunctionResponse`). Expects the exact JSON text of arguments and results as `{ text }` (see `exactCalls`).
+ * Reads the parts of a conversation in order. Tool calls without an id get `call_0`, `call_1` and so on. A result
+ * without an id belongs to the first call with the same name that has no result (Gemini API reference, `FunctionCall`,
+ * `FunctionResponse`). Arguments and results must have the form `{ text }` (see `exactCalls`).
  */
 export class PartReader {
   #calls = 0;
@@ -48,8 +48,7 @@ export class PartReader {
       const text = findText(part, "text");
       if (text === undefined) throw untranslatable(`${path}.parts[${index}]`);
       if (isThought(part)) return [{ type: "reasoning", text, ...(signed ?? { signature: null }) }];
-      // A signature of plain text is dropped: other protocols have no field for it, and vendors only recommend to send
-      // it back.
+      // Drop the signature of plain text: other protocols have no field for it, and vendors do not require it back.
       return text === "" ? [] : [{ type: "text", text }];
     });
   }
@@ -79,9 +78,9 @@ export class PartReader {
   }
 }
 
-/** Calls without a result. A search takes constant time, because a conversation may have thousands of calls. */
+/** Tool calls without a result. A search takes constant time, because a conversation may have thousands of calls. */
 class OpenCalls {
-  /** Ids of the calls of each name, in order. The first `closed` of them have a result. */
+  /** Ids of the calls by name, in order. The first `closed` ids have a result. */
   readonly #byName = new Map<string, { ids: string[]; closed: number }>();
   readonly #closed = new Set<string>();
 
@@ -104,7 +103,7 @@ class OpenCalls {
 }
 
 /**
- * Reads the output of a function. It is in a field with a customary name for output or errors; otherwise the whole
+ * Reads the output of a function. It is the text in `output` or `error`, if this is the only field. Otherwise the whole
  * object is the output.
  */
 function readOutput(response: string): { text: string; isError: boolean } {
@@ -116,7 +115,7 @@ function readOutput(response: string): { text: string; isError: boolean } {
   return { text: response, isError: false };
 }
 
-/** Returns the text of an object that has been read as `{ text }`. */
+/** Returns the exact text of an object that was read as `{ text }`. */
 function readObjectText(object: StreamedObject, name: string): string {
   const read = findObject(object, name);
   return read ? (findText(read.value, "text") ?? "{}") : "{}";
@@ -140,7 +139,7 @@ function readMedia(part: StreamedObject, path: string): UserPart {
   return { type: "file", source, ...(name !== undefined && { name }) };
 }
 
-/** Names of audio formats that differ from their MIME subtypes. */
+/** Names of audio formats that are not the MIME subtype. */
 const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav" };
 
 function itemsIn(content: StreamedObject): StreamedObject[] {
@@ -148,12 +147,12 @@ function itemsIn(content: StreamedObject): StreamedObject[] {
 }
 
 /**
- * A value in place of a signature when another model wrote the history: the vendor then does not check signatures
- * (Gemini API, thought signatures).
+ * A value that replaces a signature when another model wrote the history. The vendor then checks no signature (Gemini
+ * API, thought signatures).
  */
 export const UNCHECKED = "skip_thought_signature_validator";
 
-/** A signature. `isRedacted` is true when its piece of reasoning has no text. */
+/** A signature. `isRedacted` means that its piece of reasoning has no text. */
 interface Signed {
   signature: Signature;
   isRedacted?: true;
@@ -162,8 +161,7 @@ interface Signed {
 const FOREIGN = /^(redacted )?(gw-[^]*)$/;
 
 /**
- * Returns a signature as `thoughtSignature`, which is base64. The signature of another protocol is encoded as base64
- * first.
+ * Writes a signature as `thoughtSignature`, which must be base64. Encodes the signature of another protocol as base64.
  */
 export function writeSignature({ signature, isRedacted }: Signed): string {
   const sealed = sealSignature(signature, "native");
@@ -171,7 +169,7 @@ export function writeSignature({ signature, isRedacted }: Signed): string {
   return Buffer.from(`${isRedacted ? "redacted " : ""}${sealed}`).toString("base64");
 }
 
-/** Returns the signature in a part that a caller sends back; null for none. */
+/** Reads the signature of a part that a caller sends back; null without a signature. */
 export function readSignature(value: unknown): Signed | null {
   if (typeof value !== "string" || value === "" || value === UNCHECKED) return null;
   const [, redacted, sealed] = FOREIGN.exec(Buffer.from(value, "base64").toString()) ?? [];

@@ -14,7 +14,7 @@ import { blockReasonOf, candidatesOf, finishReasonOf, parseEvent, partsOf } from
 import { readSignature } from "./read-parts.ts";
 import { readUsage } from "./usage.ts";
 
-/** Parses a whole reply, which has the form of one event. Throws an `UpstreamError` for text that is not a reply. */
+/** Parses a whole reply. It has the form of one event. Throws an `UpstreamError` for text that is not a reply. */
 export function parseReply({ text }: VendorReply): Reply {
   const reader = new NativeReader();
   const reply = collectReply([...reader.read(text)]);
@@ -23,8 +23,8 @@ export function parseReply({ text }: VendorReply): Reply {
 }
 
 /**
- * Reads the first candidate of a stream, event by event. The protocol has no end mark. The reason for the end may
- * arrive in a later event than a call, and is `STOP` for calls too.
+ * Reads the first candidate of a stream, event by event. The protocol has no end mark. The finish reason may arrive
+ * after a tool call; it is `STOP` for tool calls too.
  */
 export class NativeReader implements ReplyReader {
   readonly isDone = false;
@@ -68,7 +68,7 @@ export class NativeReader implements ReplyReader {
     if (signed) yield { type: "signature", ...signed };
   }
 
-  /** Reads a call. Most calls arrive whole; a call that arrives in pieces is reported after its last piece. */
+  /** Reads a tool call. Most calls arrive whole. A call that arrives in pieces is reported after its last piece. */
   *#readCall(
     { id, name, args, partialArgs, willContinue }: Record<string, unknown>,
     signature: Signature | undefined,
@@ -109,7 +109,7 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * Returns the reason for the end. Throws if the model failed, so that another attempt follows (Gemini API reference,
+ * Returns the finish reason. Throws if the model failed, so that another target is tried (Gemini API reference,
  * `FinishReason`).
  */
 function finishOf(reason: string, hasCalls: boolean): FinishReason {
@@ -126,8 +126,8 @@ const STEP = /^(?:\.([^.[\]]+)|\[(\d{1,5})\]|\[(?:'([^']*)'|"([^"]*)")\])/;
 const FORBIDDEN: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * A call whose arguments arrive as values at JSON paths. A string may arrive in several pieces (Vertex AI reference,
- * `PartialArg`).
+ * A tool call whose arguments arrive as values at JSON paths. A string may arrive in several pieces (Vertex AI
+ * reference, `PartialArg`).
  */
 class PartialCall {
   readonly args: Record<string, unknown> = {};
@@ -145,12 +145,12 @@ class PartialCall {
     if (!steps || value === undefined) return;
     let owner: Record<string | number, unknown> = this.args;
     for (const [index, step] of steps.entries()) {
-      // Items arrive in order. An index after the end would leave gaps in the list.
+      // Items arrive in order. An index after the end would leave a gap in the list.
       if (Array.isArray(owner) && Number(step) > owner.length) return;
       const next = steps[index + 1];
       if (next === undefined) {
         const before = owner[step];
-        // A further piece of a string is appended.
+        // Append a further piece of a string.
         owner[step] = typeof before === "string" && typeof value === "string" ? before + value : value;
         return;
       }

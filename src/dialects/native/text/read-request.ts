@@ -18,12 +18,12 @@ const KNOWN = namesOf([
   "toolConfig",
   "safetySettings",
   "labels",
-  // Only the standard tier can occur here, because others are not admitted.
+  // Only the standard tier can occur here: other tiers were refused.
   "serviceTier",
   "store",
 ]);
 
-/** Returns the request in neutral form. Throws an `UpstreamError` that names the field that cannot be translated. */
+/** Returns the request in neutral form. Throws an `UpstreamError` that names a field without a translation. */
 export function readConversation({ raw, parsed }: NativePayload): Conversation {
   const { body, isStream, choices } = parsed;
   refuseFilters(body);
@@ -51,7 +51,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
   };
 }
 
-/** Texts of which one occurs in every request with calls or results, even if names are escaped. */
+/** A request with tool calls or results contains at least one of these texts, even if it escapes names. */
 const CALL_NAMES = [
   '"functionCall"',
   '"function_call"',
@@ -60,12 +60,12 @@ const CALL_NAMES = [
   "\\u00",
 ];
 
-/** Returns the body with arguments and results as `{ text }`, so that vendors get their exact text. */
+/** Returns the body with arguments and results as `{ text }`, so that vendors get their exact JSON text. */
 function exactCalls(raw: string): StreamedObject {
   return parseAroundObjects(raw, new Set(["args", "response"])) as StreamedObject;
 }
 
-/** Reads contents as turns. Successive contents of one side become one turn. */
+/** Reads contents as turns. Joins successive contents of one side. */
 function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
   const turns = new OpenTurns();
   for (const [index, content] of (findObjects(body, "contents")?.value ?? []).entries()) {
@@ -75,14 +75,14 @@ function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
       role === "model"
         ? { role: "assistant", parts: parts.readAssistant(content, path) }
         : { role: "user", parts: parts.readUser(content, path) };
-    // `function` is an older name for the role of turns with results of tools.
+    // `function` is an older role for turns with tool results.
     if (role !== "model" && role !== "user" && role !== "function") throw untranslatable(`${path}.role`);
     turns.add(turn);
   }
   return turns.close();
 }
 
-/** Returns hints that no other protocol has: labels for the caller's bill, and the number of tokens for a picture. */
+/** Returns the used hints that no other protocol has: labels for billing and the resolution of pictures. */
 function ownHintsOf(body: StreamedObject): string[] {
   const { value: labels } = findObject(body, "labels") ?? {};
   return [
@@ -91,7 +91,7 @@ function ownHintsOf(body: StreamedObject): string[] {
   ];
 }
 
-/** Names of neutral fields and hints in this protocol. */
+/** The names of neutral fields and hints in this protocol. */
 const PARAMS: Conversation["params"] = {
   system: "systemInstruction",
   turns: "contents",
@@ -111,8 +111,8 @@ const PARAMS: Conversation["params"] = {
 };
 
 /**
- * Throws for filters that block content. Other vendors have no filters, so a filter that is off changes nothing there,
- * but one that blocks cannot be applied.
+ * Throws for filters that block content, because vendors of other protocols cannot apply them. A filter that is off has
+ * no effect, so it is allowed.
  */
 function refuseFilters(body: StreamedObject): void {
   for (const [index, setting] of (findObjects(body, "safetySettings")?.value ?? []).entries()) {
@@ -157,10 +157,10 @@ type Settings = Pick<
   | "reasoning"
 >;
 
-/** Reads `generationConfig`, whose types have been checked. Throws for settings that other protocols do not have. */
+/** Reads `generationConfig`. Its types are already checked. Throws for settings that other protocols do not have. */
 function readConfig(body: StreamedObject): Settings {
   const config = configOf(body);
-  // Probabilities are returned only when they are requested.
+  // Log probabilities are only returned on request.
   const { responseLogprobs: isLogged, response_logprobs: isLoggedToo } = config;
   if (isLogged === true || isLoggedToo === true) throw untranslatable("generationConfig.responseLogprobs");
   const modalities = findField(config, "responseModalities")?.value;
@@ -192,10 +192,7 @@ function readFormat(config: StreamedObject): OutputFormat | null {
   return { type: "schema", name: null, schema, strict: null, description: null };
 }
 
-/**
- * Reads the requested reasoning. A budget of -1 or an absent one leaves the effort to the model; zero means no
- * reasoning.
- */
+/** Reads the requested reasoning. Without a budget, or with -1, the model decides. Zero means no reasoning. */
 function readReasoning(config: StreamedObject): Reasoning | null {
   const thinking = findObject(config, "thinkingConfig")?.value;
   if (!thinking) return null;

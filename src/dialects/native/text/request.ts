@@ -30,24 +30,22 @@ export type NativeRequest = TextRequest & { body: StreamedObject };
 
 export type NativePayload = TextPayload<NativeRequest>;
 
-/** The facts about a call that its address contains. */
+/** The facts about a request that are in its address. */
 interface NativeCall {
   model: string;
   isStream: boolean;
 }
 
 /**
- * Reads and checks the bytes of a `generateContent` request for a text model. Accepts the camel-case and the snake-case
- * names of fields (Gemini API reference, `GenerateContentRequest`). Throws a `GatewayError`.
+ * Parses and checks a `generateContent` request for a text model. Accepts camel-case and snake-case names of fields
+ * (Gemini API reference, `GenerateContentRequest`). Throws a `GatewayError`.
  */
 export function readRequest(bytes: Uint8Array, call: NativeCall): NativePayload {
   const { raw, body } = readBody(bytes, []);
   return readParsed(raw, body, call);
 }
 
-/**
- * Reads a request that only counts tokens. The request to count is the body itself, or inside `generateContentRequest`.
- */
+/** Reads a request for the number of tokens. The counted request is the body or its field `generateContentRequest`. */
 export function readCountRequest(bytes: Uint8Array, model: string): NativePayload {
   const { raw, body, spans } = readBody(bytes, ["generateContentRequest", "generate_content_request"]);
   const span = spans.find((each) => each !== undefined);
@@ -63,7 +61,7 @@ function readParsed(
   parsed: Record<string, unknown>,
   { model, isStream }: NativeCall,
 ): NativePayload {
-  // Parsed JSON has the form of streamed JSON of which nothing is on disk.
+  // Parsed JSON is valid streamed JSON without values on disk.
   const body = parsed as StreamedObject;
   checkBody(body);
   const config = configOf(body);
@@ -82,7 +80,7 @@ function readParsed(
       features: [
         ...readFeatures(body, config),
         ...files,
-        // A cache is an object in the operator's account, and its storage is billed separately.
+        // A cache is an object in the operator's account. Its storage is billed separately.
         ...(cache ? [{ feature: null, param: cache.key }] : []),
       ],
       linkParam,
@@ -95,7 +93,7 @@ export function configOf(body: StreamedObject): StreamedObject {
   return findObject(body, "generationConfig")?.value ?? {};
 }
 
-/** Returns a number among fields that have been checked; null when it is absent. */
+/** Returns a number from checked fields; null when it is absent. */
 export function numberIn(object: StreamedObject, name: string): number | null {
   const value = findField(object, name)?.value;
   return typeof value === "number" ? value : null;
@@ -174,10 +172,7 @@ const BODY_NAMES = bothSpellings([
 ]);
 const CONFIG_NAMES = bothSpellings([...CONFIG_FIELDS.map(([name]) => name), "serviceTier"]);
 
-/**
- * Throws a `GatewayError` that names the first field of a wrong type. Fields that the documentation does not have are
- * not checked.
- */
+/** Throws a `GatewayError` that names the first documented field of a wrong type. Ignores other fields. */
 function checkBody(body: StreamedObject): void {
   refuseCaseVariants(body, BODY_NAMES);
   const contents = findObjects(body, "contents")?.value ?? [];
@@ -200,15 +195,15 @@ function check(object: StreamedObject, fields: FieldChecks, path: string): void 
   }
 }
 
-/** Returns known names in camel case and in snake case, which are equivalent. */
+/** Returns known names in camel case and in snake case. Both are equivalent in this protocol. */
 function bothSpellings(names: readonly string[]): KnownNames {
   return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
 }
 
 interface Media {
-  /** Files in the operator's account at the vendor, with the fields that refer to them. */
+  /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];
-  /** The field that contains the first link that a vendor would fetch; null when there is none. */
+  /** Path of the field with the first link that a vendor would fetch; null without a link. */
   linkParam: string | null;
   size: InputSize["tokens"];
 }
@@ -225,8 +220,8 @@ const PART_NAMES = bothSpellings([
 const MEDIA_NAMES = bothSpellings(["mimeType", "data", "fileUri"]);
 
 /**
- * Reads the size, links and files of the parts in turns, instructions and results of functions. `bytes` and `units` are
- * the sizes of the body. Throws a `GatewayError` for a link that is not public.
+ * Finds the size, links and files of the parts in turns, instructions and function results. `bytes` and `units` (UTF-16
+ * code units) measure the body. Throws a `GatewayError` for a link that is not public.
  */
 function readMedia(body: StreamedObject, bytes: number, units: number): Media {
   const files: FeatureUse[] = [];
@@ -280,10 +275,7 @@ function isImage(mimeType: string | undefined): boolean {
   return mimeType !== undefined && /^image\//i.test(mimeType);
 }
 
-/**
- * True for a file in the vendor's own storage, which the operator's credential can read (Gemini API, file input
- * methods).
- */
+/** True for a file in the vendor's storage that the operator's credential can read (Gemini API, file input methods). */
 function isOfOperator(uri: string): boolean {
   if (/^(?:gs:\/\/|files\/)/i.test(uri)) return true;
   const host = URL.parse(uri)?.hostname ?? "";

@@ -15,7 +15,7 @@ const part = (parts: string, more = "") =>
 const counted = (prompt: number, more: string) =>
   `"usageMetadata":{"promptTokenCount":${prompt},${more}},${VENDOR},"responseId":"r1"}`;
 
-/** Streams as the vendor sends them, by case. */
+/** Streams as the vendor sends them. The key describes the case. */
 const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "text, its usage cumulative": [
     part('{"text":"Grüße, "}') + counted(4, '"totalTokenCount":4'),
@@ -48,7 +48,7 @@ function relay(chunks: Iterable<Uint8Array>): { text: string; stream: TextStream
   return { text: Buffer.concat([...output, stream.end()]).toString(), stream };
 }
 
-/** A frame that is changed, or that was split inside its line end, is written with LF. */
+/** The writer uses LF for frames that it changes and for frames that were split inside a line break. */
 const plain = (text: string) => text.replaceAll("\r\n", "\n");
 
 describe.each(Object.entries(GOLDEN))("%s", (_, events) => {

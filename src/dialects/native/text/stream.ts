@@ -11,9 +11,9 @@ import { publicName } from "./forward.ts";
 import { correctedUsage, readUsage, showsBilled, writeUsage } from "./usage.ts";
 
 /**
- * Returns a stream from a vendor of the same protocol. Frames pass unchanged, except for the model name and, at the
- * end, usage that differs from the billed one. The protocol has no end mark: a reply is complete when every candidate
- * has a reason for its end, or when the prompt was blocked.
+ * Returns a stream of a vendor with the same protocol. Changes the model name and, at the end, usage that is not the
+ * billed usage. The protocol has no end mark: a reply is complete when every candidate has a finish reason or the
+ * prompt was blocked.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -25,7 +25,7 @@ class NativeForwarder implements FrameForwarder {
   readonly #meter: StreamMeter;
   #lastEvent: Record<string, unknown> = {};
   #isBlocked = false;
-  /** The usage that the caller got last. */
+  /** The last usage that the caller has received. */
   #shown: unknown = undefined;
 
   readonly isDone = false;
@@ -43,14 +43,14 @@ class NativeForwarder implements FrameForwarder {
     const event = parseEvent(data);
     for (const candidate of candidatesOf(event)) this.#readCandidate(candidate);
     if (blockReasonOf(event) !== null) this.#meter.hasContent = this.#isBlocked = true;
-    // Counts are cumulative, so only the last report counts.
+    // Counts are cumulative, so only the last usage is billed.
     this.#meter.report(readUsage(event["usageMetadata"]));
     this.#lastEvent = event;
     output.push(this.#write(frame, data, event));
     return null;
   }
 
-  /** Drops comments: official clients lose an event after a comment without a blank line (Google Gen AI SDK). */
+  /** Drops comments. Official clients lose an event after a comment that has no blank line (Google Gen AI SDK). */
   forwardComment(): void {}
 
   end(): Uint8Array[] {
@@ -78,13 +78,13 @@ class NativeForwarder implements FrameForwarder {
       ...(correction && { usageMetadata: (old: string | undefined) => correctedUsage(old, correction) }),
     };
     if (Object.keys(edits).length > 0) return frameOf(editMembers(data.replaceAll("\n", " "), edits));
-    // Official clients read only events on one line at the beginning of a block.
+    // Official clients only read events with one line that starts with `data:`.
     return ONE_LINE.test(frame.toString("latin1")) ? frame : frameOf(data.replaceAll("\n", " "));
   }
 
   /**
-   * Returns an event with only the usage. It is sent when the vendor reported none or other numbers than the billed
-   * ones.
+   * Returns an event that contains only usage. It is sent when the vendor's usage is missing or is not the billed
+   * usage.
    */
   #ownUsageFrame(usage: TokenUsage): Uint8Array {
     const { responseId } = this.#lastEvent;

@@ -4,7 +4,7 @@ import type { Conversation, Tool, ToolChoice } from "../../conversation/request.
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import { findField, findObject, findObjects, findText, invalid, namesOf, refuseUnknown } from "../fields.ts";
 
-/** Reads the declared functions and the choice among them. Throws for tools that run at the vendor. */
+/** Reads the declared functions and the tool choice. Throws for tools that run at the vendor. */
 export function readTools(body: StreamedObject): Pick<Conversation, "tools" | "toolChoice"> {
   const tools: Tool[] = [];
   for (const [index, tool] of (findObjects(body, "tools")?.value ?? []).entries()) {
@@ -48,7 +48,7 @@ function readChoice(body: StreamedObject): ToolChoice | null {
       return names.length === 1
         ? { type: "tool", name: names[0] ?? "" }
         : { type: "allowed", mode: "required", names };
-    // With this mode, the model decides if it calls a function, and its calls always match the declarations.
+    // In this mode the model may decide not to call a function. Its calls always match the declarations.
     case "VALIDATED":
       return names.length === 0 ? { type: "auto" } : { type: "allowed", mode: "auto", names };
     case "AUTO":
@@ -61,8 +61,8 @@ function readChoice(body: StreamedObject): ToolChoice | null {
 
 const CONFIG_NAMES = namesOf(["functionCallingConfig"]);
 /**
- * Names of the fields that control calls. `streamFunctionCallArguments` has no effect at vendors of other protocols,
- * whose calls arrive whole.
+ * Names of the fields that control tool calls. `streamFunctionCallArguments` has no effect for vendors of other
+ * protocols, whose calls arrive whole.
  */
 const CALLING_NAMES = namesOf(["mode", "allowedFunctionNames", "streamFunctionCallArguments"]);
 
@@ -71,12 +71,12 @@ function readNames(value: StreamedJson | undefined): string[] {
   return names.filter((name) => typeof name === "string");
 }
 
-/** Maximum characters of a text that is compared with keywords. Changing the case of very long texts takes seconds. */
+/** Maximum number of characters of a keyword. Changing the case of a very long text would take seconds. */
 const MAX_KEYWORD = 64;
 
 /**
- * Returns the JSON Schema for a schema in the vendor's own form: a subset of OpenAPI 3.0 with types in capitals,
- * `nullable`, and bounds that may be strings (Gemini API reference, `Schema`).
+ * Converts a schema of the vendor's form to JSON Schema. The vendor's form is a subset of OpenAPI 3.0 with types in
+ * capitals, `nullable`, and bounds that may be strings (Gemini API reference, `Schema`).
  */
 export function readSchema(schema: StreamedObject): StreamedObject {
   const read: StreamedObject = {};
@@ -109,7 +109,7 @@ function readKeyword(name: string, value: StreamedJson): StreamedJson {
   return value;
 }
 
-/** Names of 64-bit numbers, which the JSON of protocol buffers writes as strings. */
+/** Keywords with 64-bit numbers. The JSON of protocol buffers writes these numbers as strings. */
 const COUNTS: ReadonlySet<string> = new Set([
   "minItems",
   "maxItems",

@@ -10,7 +10,7 @@ import { isObject } from "../../../lib/json.ts";
 import { CountReader } from "../../usage-reading.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 
-/** The object `usageMetadata` in the form that callers get (Gemini API reference, `UsageMetadata`). */
+/** The object `usageMetadata`, as callers receive it (Gemini API reference, `UsageMetadata`). */
 interface UsageMetadata {
   promptTokenCount: number;
   candidatesTokenCount: number;
@@ -20,9 +20,9 @@ interface UsageMetadata {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null when there is no report. Cached tokens are a part of the
- * prompt. Thoughts are counted next to the candidates, unless the total shows that they are a part of them. This
- * protocol's JSON leaves out zero counts.
+ * Reads a vendor's usage into disjoint categories; null without usage. The prompt includes cached tokens. The
+ * candidates exclude reasoning, unless the total shows that they include it. The JSON of this protocol omits zero
+ * counts.
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -48,7 +48,7 @@ export function readUsage(value: unknown): UsageReport | null {
   return { tokens, hasInput: prompt !== null, hasOutput, isAnomalous };
 }
 
-/** Returns the reported number of picture tokens among those of the candidates. */
+/** Returns the reported number of picture tokens in the candidates. */
 function imagesAmong(details: unknown): unknown {
   if (!Array.isArray(details)) return undefined;
   const pictures: unknown = details.find((each) => isObject(each) && each["modality"] === "IMAGE");
@@ -56,8 +56,8 @@ function imagesAmong(details: unknown): unknown {
 }
 
 /**
- * Returns true when a caller can read the billed numbers from this usage. A client adds thoughts to the candidates, so
- * thoughts that are a part of the candidates would count twice.
+ * True when this usage shows the billed numbers to a caller. Clients add reasoning to the candidates, so reasoning
+ * inside the candidates would count twice.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;
@@ -73,7 +73,7 @@ export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   );
 }
 
-/** Writes a usage in the form of the native protocol. The total is always the sum. */
+/** Writes a usage in the form of the native protocol. The total is always the sum of prompt and output. */
 export function writeUsage({ tokens }: TokenUsage): UsageMetadata {
   const prompt = sumTokens(tokens, INPUT_CATEGORIES);
   const output = sumTokens(tokens, OUTPUT_CATEGORIES);
@@ -87,7 +87,7 @@ export function writeUsage({ tokens }: TokenUsage): UsageMetadata {
   };
 }
 
-/** Returns the text of a vendor's `usageMetadata` with the billed numbers. Other fields stay. */
+/** Returns the text of a vendor's `usageMetadata` with the billed numbers. Other fields stay unchanged. */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
   if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);
