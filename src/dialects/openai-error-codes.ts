@@ -2,7 +2,7 @@ import type { GatewayError } from "../domain/gateway-error.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { ownValue } from "../lib/json.ts";
 
-/** Values of `type` that OpenAI's clients know, by the gateway's kind of error. */
+/** The error types that OpenAI's clients know, by the gateway's kind of error. */
 export const ERROR_TYPES = {
   parameter: "invalid_request_error",
   access: "authentication_error",
@@ -16,34 +16,32 @@ export const ERROR_TYPES = {
 } as const satisfies Record<GatewayError["kind"], string>;
 
 /**
- * Returns the kind of failure for a code or type of OpenAI or a compatible vendor, in an error response or inside a
- * stream. Returns undefined when the code is unknown or too general (OpenAI error codes guide).
+ * Returns the kind of failure for a code or type of OpenAI or a compatible vendor. The code may be from an error
+ * response or from a stream. Undefined when the code is unknown or too general (OpenAI error codes guide).
  */
 export function kindOfCode(code: string): UpstreamErrorKind | undefined {
   const key = code.toLowerCase();
   return ownValue(KIND_BY_CODE, key);
 }
 
-/** Returns the kind of failure for a vendor's message without a code; undefined for any other message. */
+/** Returns the kind of failure for a vendor's message without a code. Undefined for an unknown message. */
 export function kindOfSentence(message: string): UpstreamErrorKind | undefined {
   return KIND_BY_SENTENCE.find(([pattern]) => pattern.test(message))?.[1];
 }
 
-/**
- * True when only the vendor's message can show that an input is too long, because the code is absent or too general.
- */
+/** True when the code is absent or too general. Then only the vendor's message can say that an input is too long. */
 export function mayBeTooLong(kind: UpstreamErrorKind | undefined): boolean {
   return kind === undefined || kind === "rejected" || kind === "too_large";
 }
 
-/** Returns true for a message that says that the input is longer than the model's context. */
+/** True for a message that says that the input exceeds the model's context. */
 export function saysContextExceeded(message: string): boolean {
   return CONTEXT_SENTENCES.some((pattern) => pattern.test(message));
 }
 
 /**
- * Returns the seconds until a retry, from a message such as "Please try again in 1m12.5s" (OpenAI, Groq) or "Please
- * retry in 46.5s" (Google); undefined if it contains none.
+ * Returns the seconds until a retry. Reads them from a message such as "Please try again in 1m12.5s" (OpenAI, Groq) or
+ * "Please retry in 46.5s" (Google). Undefined for other messages.
  */
 export function retrySecondsOf(message: string): number | undefined {
   const [, hours, minutes, seconds, unit] = RETRY.exec(message) ?? [];
@@ -85,8 +83,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   misalignment_policy_violation: "refused",
   data_inspection_failed: "refused",
   datainspectionfailed: "refused",
-  // Zhipu uses numeric strings for sensitive content, missing payments and unknown models. Wrong keys have the status
-  // 401 there.
+  // Zhipu's codes for sensitive content, missing payments and unknown models. Zhipu reports a wrong key by status 401.
   "1301": "refused",
   "1113": "account",
   "1211": "account",
@@ -121,7 +118,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   model_not_found: "account",
   request_forbidden: "account",
   unsupported_country_region_territory: "account",
-  // Codes of Azure: the resource is blocked, the identity lacks a role, the deployment is missing or serves another
+  // Codes of Azure. The resource is blocked, the identity lacks a role, or the deployment is missing or has another
   // operation.
   forbidden: "account",
   permissiondenied: "account",

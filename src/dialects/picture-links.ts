@@ -1,21 +1,21 @@
 import { isObject } from "../lib/json.ts";
 import { editItems, editMembers, removeMember } from "../lib/json-edit.ts";
 
-/** A picture that replaces its link in a request. */
+/** A picture that replaces a link in a request. */
 export interface InlinePicture {
   /** MIME type of the picture. */
   type: string;
   base64: string;
 }
 
-/** Returns the different links to pictures in a conversation of any dialect, in order. */
+/** Returns the links to pictures in a conversation of any dialect, in order and without repetitions. */
 export function pictureLinks(body: Record<string, unknown>): string[] {
   const links = new Set<string>();
   for (const name of CONVERSATIONS) collect(body[name], links);
   return [...links];
 }
 
-/** Returns the text of a request with pictures in place of their links. All other characters stay unchanged. */
+/** Returns the text of a request in which pictures replace their links. All other characters stay unchanged. */
 export function withPictures(raw: string, pictures: ReadonlyMap<string, InlinePicture>): string {
   const edits = CONVERSATIONS.map((name) => [name, (old?: string) => old && edit(old, pictures)] as const);
   return editMembers(raw, Object.fromEntries(edits));
@@ -23,8 +23,8 @@ export function withPictures(raw: string, pictures: ReadonlyMap<string, InlinePi
 
 const CONVERSATIONS = ["messages", "input", "contents"] as const;
 /**
- * Names of fields that contain parts and blocks. Arguments of calls are left out, because links in them are data of the
- * caller.
+ * Names of fields that contain parts and blocks. Arguments of tool calls are not among them, because their links are
+ * the caller's data.
  */
 const LISTS = ["content", "output", "parts"] as const;
 const LINK = /^https:/i;
@@ -37,7 +37,7 @@ function collect(value: unknown, links: Set<string>): void {
   for (const name of LISTS) collect(value[name], links);
 }
 
-/** Returns the link in a part of chat, responses, messages or the native protocol. */
+/** Returns the link in a part of any dialect; undefined for a part without a link. */
 function linkOf({
   type,
   image_url: image,
@@ -59,7 +59,7 @@ function linkIn(value: unknown): string | undefined {
   return typeof value === "string" && LINK.test(value) ? value : undefined;
 }
 
-/** Replaces the links in `text`, which is a list, a message or a part. */
+/** Replaces the links in `text`. `text` is the JSON of a list, a message or a part. */
 function edit(text: string, pictures: ReadonlyMap<string, InlinePicture>): string {
   if (!text.includes("http")) return text;
   if (text.startsWith("[")) return editItems(text, (item) => edit(item, pictures));

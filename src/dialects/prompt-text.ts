@@ -4,8 +4,8 @@ import type { TextRequest } from "./dialect.ts";
 import { tokenEighths, wholeTokens } from "./input-size.ts";
 
 /**
- * Collects the text in a request that a model reads, for a tokenizer. It consists of the conversation and tools,
- * without the names of the protocol's fields and without media, whose sizes are known.
+ * Collects the text that a model reads from a request, for a tokenizer: the conversation and the tools. The names of
+ * the protocol's fields and media are not part of it. The sizes of media are known.
  */
 export function promptText({
   body,
@@ -28,10 +28,10 @@ export function promptText({
   return { text, share: reader.isCut ? kept / all : 1, otherTokens: form + mediaTokens };
 }
 
-/** Maximum UTF-16 code units of a prompt that the tokenizer counts. The size of the rest is estimated. */
+/** Maximum number of UTF-16 code units that the tokenizer counts in a prompt. The remaining size is estimated. */
 export const MAX_PROMPT_UNITS = 256 * 1024;
 
-/** The fields of all protocols that contain text for the model. */
+/** The fields, of all protocols, that contain text for the model. */
 const PROMPT_FIELDS = [
   "system",
   "instructions",
@@ -47,13 +47,13 @@ const CONVERSATIONS: ReadonlySet<string> = new Set(["messages", "input", "conten
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
 /**
- * Number of tokens that each message has in addition to its text, and that the reply begins with (OpenAI cookbook, how
+ * Additional tokens of each message. `TOKENS_PER_REPLY` are the tokens with which a reply begins (OpenAI cookbook, how
  * to count tokens).
  */
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_REPLY = 3;
 
-/** Names of fields that the prompt contains as JSON: schemas, and arguments and results of tools. */
+/** Names of fields that the prompt contains as JSON: schemas, arguments of tool calls, and tool results. */
 const JSON_MEMBERS: ReadonlySet<string> = new Set([
   "parameters",
   "parametersJsonSchema",
@@ -90,7 +90,7 @@ const NO_TEXT: ReadonlySet<string> = new Set([
   "encrypted_content",
 ]);
 
-/** Collects texts up to a maximum of UTF-16 code units. */
+/** Collects texts until the maximum of UTF-16 code units is reached. */
 class PromptReader {
   readonly pieces: string[] = [];
   #space: number;
@@ -111,7 +111,7 @@ class PromptReader {
   }
 
   #add(text: string): void {
-    // The line break between two pieces takes one unit.
+    // The line break between two pieces is one unit.
     const piece = text.length < this.#space ? text : text.slice(0, Math.max(0, this.#space - 1));
     this.isCut = piece.length < text.length;
     this.#space -= piece.length + 1;

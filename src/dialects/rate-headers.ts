@@ -3,8 +3,9 @@ import { systemClock } from "../lib/clock.ts";
 import type { TextDialectName } from "./name.ts";
 
 /**
- * Returns the rate-limit headers of a response. `now` is Unix milliseconds. Chat, responses and images use OpenAI's
- * headers (rate limit reference); messages use Anthropic's, whose reset times are RFC 3339 timestamps.
+ * Returns the rate-limit headers of a response. `now` is the time in Unix milliseconds. Chat, responses and images have
+ * OpenAI's headers (rate limit reference). Messages have Anthropic's headers, whose reset times are RFC 3339
+ * timestamps.
  */
 export function rateHeaders(
   limitState: LimitState | null,

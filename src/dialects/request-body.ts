@@ -2,13 +2,13 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { JSON_BOUNDS, moreThan } from "../lib/parse-json.ts";
 import { exceededBound, hasRepeatedName, isObject, scanObject, type JsonSpan } from "../lib/json.ts";
 
-/** The body of a text request: its exact text, its value, and the positions of some values in the text. */
+/** The body of a text request: its exact text, its parsed value, and the positions of some values in the text. */
 interface RequestBody {
   raw: string;
   body: Record<string, unknown>;
-  /** Positions of the values of the requested fields; undefined for an absent field. */
+  /** Positions of the values of the requested fields. Undefined for an absent field. */
   spans: (JsonSpan | undefined)[];
-  /** Index of the first character after the opening brace. */
+  /** Index of the character after the opening brace. */
   bodyStart: number;
 }
 
@@ -18,8 +18,8 @@ const LARGE_BYTES = 256 * 1024;
 const TOO_DEEP = `The request body is nested more than ${JSON_BOUNDS.depth} levels deep.`;
 
 /**
- * Reads the bytes of a text request, whose text is sent to vendors. Throws a `GatewayError` for text that is not a JSON
- * object, for too many levels, for a field that occurs twice, and for a field that chooses a provider.
+ * Parses the body of a text request. The text of the body is also sent to vendors. Throws a `GatewayError` for text
+ * that is not a JSON object, for too many levels, for a field that occurs twice, and for the field `provider`.
  */
 export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBody {
   const read = readUnambiguous(bytes, names);
@@ -31,8 +31,7 @@ export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBo
 }
 
 /**
- * Reads a JSON object. Throws a `GatewayError` for any other text, for too many levels, and for a field that occurs
- * twice.
+ * Parses a JSON object. Throws a `GatewayError` for other text, for too many levels, and for a field that occurs twice.
  */
 export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []): RequestBody {
   const { raw, body } = readObject(bytes);
@@ -50,8 +49,8 @@ export function requireModelName(body: Record<string, unknown>): string {
 }
 
 /**
- * Returns the text of a JSON object and its value. Throws a `GatewayError` for any other text, and for more values than
- * can be parsed at once.
+ * Returns the text and the value of a JSON object. Throws a `GatewayError` for other text, and for more values than the
+ * gateway parses at once.
  */
 export function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
@@ -68,7 +67,7 @@ export function readObject(bytes: Uint8Array): { raw: string; body: Record<strin
   return { raw, body };
 }
 
-/** Decodes the bytes. Encoding the text again gives the same bytes, except for a byte order mark. */
+/** Decodes the bytes. Encoding the result gives the same bytes again, except for a byte order mark. */
 function readText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);

@@ -18,9 +18,9 @@ type Body = Record<string, unknown>;
 interface Interface {
   schema: JsonSchema;
   read(bytes: Uint8Array): unknown;
-  /** A body that is accepted. */
+  /** An accepted body. */
   valid: Body;
-  /** Adds a field to the body; when absent, the field is added at the top level. */
+  /** Returns the body with an additional field. Without this function, the field is added at the top level. */
   put?(field: Body): Body;
 }
 
@@ -80,7 +80,7 @@ const INTERFACES: Readonly<Record<string, Interface>> = {
   },
 };
 
-/** One value of each JSON type. A field accepts some of them and must refuse the others. */
+/** Values of each JSON type. A field accepts some of them and must refuse the others. */
 const VALUES = [
   null,
   true,
@@ -101,7 +101,7 @@ const VALUES = [
   { type: "x" },
 ];
 
-/** Fields whose values are checked elsewhere, by the content of the pictures. */
+/** Fields with pictures or their settings. Other code checks their values. */
 const READ_ELSEWHERE = new Set(["imageConfig", "image", "mask"]);
 
 for (const [name, { schema, read, valid, put = (body: Body) => body }] of Object.entries(INTERFACES))

@@ -10,24 +10,24 @@ import type {
 import { eighthsOf, tokenEighths, wholeTokens } from "./input-size.ts";
 
 /**
- * Counts what a stream delivers, in addition to what its vendor reports, and bills by comparing both. Forwarded and
- * translated streams share this class, so that a stream costs the same in both cases and wherever it is cut.
+ * Measures the delivered content of a stream and compares it with the vendor's usage to find the billed usage.
+ * Forwarded and translated streams share this class. So a stream has the same cost in both cases, even if it is cut.
  */
 export class StreamMeter {
   readonly #policy: UsagePolicy;
   #report: UsageReport | null = null;
-  /** Estimated size of the content that arrived before the last report. */
+  /** Estimated size of the content before the last usage report, in eighths of a token. */
   #reportedEighths = 0;
-  /** Size of the content that arrived in pieces. */
+  /** Content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** Size of the same content where a protocol repeats it as a whole. The larger of both sizes counts as delivered. */
+  /** The same content where the protocol repeats it as a whole. The larger of the two counts as delivered. */
   whole: SizedText | null = null;
-  /** Indexes of choices that have begun and not ended. `#ended` are those that have ended. */
+  /** Indexes of choices that have begun and not ended. `#ended` are the indexes of ended choices. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
   /**
    * True after content has arrived or a choice has ended. `TextStream.hasContent` tells whether another upstream can
-   * take over.
+   * still continue the request.
    */
   hasContent = false;
 
@@ -40,10 +40,7 @@ export class StreamMeter {
     return this.whole && this.whole.eighths > this.pieces.eighths ? this.whole : this.pieces;
   }
 
-  /**
-   * Notes that a piece of a choice has arrived. `isLast` is true when the piece ends the choice; an end counts as
-   * content.
-   */
+  /** Records a piece of a choice. `isLast` means that the piece ends the choice. An end counts as content. */
   noteChoice(index: unknown, isLast: boolean): void {
     if (isLast) {
       this.#ended.add(index);
@@ -52,13 +49,13 @@ export class StreamMeter {
     } else if (!this.#ended.has(index)) this.#running.add(index);
   }
 
-  /** True when at least one choice has begun and all have ended. */
+  /** True when at least one choice has begun and all choices have ended. */
   get haveChoicesEnded(): boolean {
     return this.#ended.size > 0 && this.#running.size === 0;
   }
 
   /**
-   * Keeps the report and returns true. Returns false for null, and for an unusable report if an earlier report exists.
+   * Stores the vendor's usage and returns true. Returns false for null, and for a useless report after an earlier one.
    */
   report(report: UsageReport | null): boolean {
     if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return false;
@@ -67,7 +64,7 @@ export class StreamMeter {
     return true;
   }
 
-  /** Returns the billed usage so far. `isComplete` is true when the reply has arrived completely. */
+  /** Returns the billed usage so far. `isComplete` tells that the whole reply has arrived. */
   usage(isComplete: boolean): TokenUsage {
     const { delivered } = this;
     const isFinal = isComplete && this.#reportedEighths === delivered.eighths;
@@ -75,7 +72,7 @@ export class StreamMeter {
   }
 }
 
-/** Maximum bytes of a reply that are kept for a tokenizer. */
+/** Maximum number of bytes of a reply that are stored for a tokenizer. */
 const MAX_KEPT_BYTES = 32 * 1024;
 const FIRST_BYTES = 256;
 const NOTHING = new Uint8Array(0);
@@ -83,7 +80,7 @@ const NO_USES: UseCounts = {};
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Returns the vendor's report together with the delivered content, for the usage policy. */
+/** Combines the vendor's usage with the delivered content, for the usage policy. */
 export function observe(
   report: UsageReport | null,
   delivered: SizedText | WholeText,
@@ -94,8 +91,8 @@ export function observe(
 }
 
 /**
- * Estimates the size of text piece by piece while it passes. Keeps the beginning of the text; a tokenizer counts it at
- * the end if the vendor reports nothing.
+ * Estimates the size of text that arrives in pieces. Stores the beginning of the text. If the vendor reports no usage,
+ * a tokenizer counts the stored text at the end.
  */
 export class SizedText implements CountableText {
   #kept: Uint8Array<ArrayBuffer> = NOTHING;
@@ -106,7 +103,7 @@ export class SizedText implements CountableText {
   #isFull: boolean;
   #uses = NO_USES;
 
-  /** When `isKept` is false, the text is only measured and not kept. */
+  /** With `isKept` false, the text is only measured and not stored. */
   constructor({ isKept = true } = {}) {
     this.#isFull = !isKept;
   }
@@ -132,7 +129,7 @@ export class SizedText implements CountableText {
     return this.#otherEighths / 8;
   }
 
-  /** Number of uses of each feature whose results were delivered so far. */
+  /** Number of uses of each feature with delivered results. */
   get uses(): UseCounts {
     return this.#uses;
   }
@@ -148,7 +145,7 @@ export class SizedText implements CountableText {
     this.#isFull = read < text.length;
   }
 
-  /** Adds UTF-8 text between the byte positions `from` and `to`. `units` is its number of UTF-16 code units. */
+  /** Adds UTF-8 text at the positions `from` to `to` (exclusive). `units` is its number of UTF-16 code units. */
   addUtf8(bytes: Uint8Array, from: number, to: number, units: number): void {
     const eighths = eighthsOf(to - from, units);
     this.#textEighths += eighths;
@@ -156,7 +153,7 @@ export class SizedText implements CountableText {
     this.#isFull = this.#keptBytes + to - from > MAX_KEPT_BYTES;
     if (this.#isFull) return;
     this.#makeSpace(to - from);
-    // A piece has only a few bytes. Creating a view of them would take longer than copying them.
+    // A piece has only a few bytes. A view of them would take longer than copying them.
     for (let at = from; at < to; at += 1) this.#kept[this.#keptBytes++] = bytes[at] ?? 0;
     this.#keptEighths += eighths;
   }
@@ -182,8 +179,8 @@ export class SizedText implements CountableText {
 }
 
 /**
- * The text of a whole reply, which `add` supplies piece by piece. The size is computed at once. The text is read again
- * only if a tokenizer counts it, because nearly every vendor reports its usage.
+ * The text of a whole reply, which `add` supplies piece by piece. Its size is computed immediately. Its text is
+ * collected only for a tokenizer, because nearly all vendors report usage.
  */
 export class WholeText implements CountableText {
   readonly tokens: number;

@@ -58,7 +58,7 @@ const usage = { input_tokens: 3, output_tokens: 0 };
 const PICTURE = { type: "image_generation_call", id: "ig_1", status: "completed", result: "iVBORw0KGgo=" };
 const EXECUTED = { executableCode: { language: "PYTHON", code: "1 + 1" } };
 
-/** Replies that end normally without any content, as a stream and whole. */
+/** Replies that end normally without any content: as a stream and as a whole. */
 const EMPTY: Record<TextDialectName, { stream: string; whole: object }> = {
   chat: {
     stream:
@@ -128,7 +128,7 @@ describe.each(pairs)("a reply without anything to a caller of %s from a vendor o
   });
 });
 
-/** Replies whose only content has no neutral form, of fewer than sixteen tokens, as a stream and whole. */
+/** Replies whose content has no neutral form and less than sixteen tokens: as a stream and as a whole. */
 const OTHER: Record<TextDialectName, { stream: string; whole: object }> = {
   chat: {
     stream:
@@ -254,7 +254,7 @@ test("a stream of several choices is refused to a client of Mistral, which would
   expect(() => open(false)).not.toThrow();
 });
 
-/** The vendor of chat fails before the end of a call; the caller uses the native protocol. */
+/** The vendor of chat fails before the end of a tool call. The caller uses the native protocol. */
 test("pieces that are held back do not close the window of failover", () => {
   const stream = passageOf("native", "chat").openStream();
   const begun = { tool_calls: [{ index: 0, ...call('{"a"') }] };

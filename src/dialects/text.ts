@@ -24,7 +24,7 @@ import type { TextDialectName } from "./name.ts";
 import { native } from "./native/text/index.ts";
 import { responses } from "./responses/index.ts";
 
-/** Every protocol of text models, by name. */
+/** All dialects of text models, by name. */
 const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectName, TextDialect>([
   ["chat", chat],
   ["messages", messages],
@@ -41,23 +41,23 @@ export function textDialect(name: TextDialectName): TextDialect {
   return dialect;
 }
 
-/** The conversion of one request to one vendor and of its reply. */
+/** The conversion of one request for one vendor, and of the vendor's reply for the caller. */
 interface Passage {
   /** The request's text for the vendor. */
   raw: string;
-  /** Names of the caller's hints that are not sent to the vendor. */
+  /** Names of the caller's hints that the vendor does not get. */
   ignored: readonly string[];
   readReply(reply: VendorReply): WholeReply & { isEmpty: boolean };
   openStream(): TextStream;
-  /** Returns the caller's stream for a reply that the vendor sent whole although a stream was requested. */
+  /** Returns the caller's stream for a whole reply. The vendor sent it although a stream was requested. */
   replayReply(reply: VendorReply): TextStream;
 }
 
 const NOTHING_IGNORED: readonly string[] = [];
 
 /**
- * Returns the conversion when vendor and caller use the same dialect. Texts pass unchanged, except for changes that the
- * gateway must make.
+ * Returns the conversion for a vendor that has the same dialect as the caller. Texts stay unchanged, except for changes
+ * that the gateway must make.
  */
 export function forward(
   dialect: TextDialect,
@@ -109,9 +109,7 @@ class Forwarding implements Passage {
   }
 }
 
-/**
- * Returns the neutral form of a forwarded reply; null when the reply has content that the neutral form cannot express.
- */
+/** Returns the neutral form of a forwarded reply. Returns null when the neutral form cannot express the reply. */
 function neutralOf(dialect: TextDialect, reply: VendorReply): Reply | null {
   try {
     return dialect.parseReply(reply);
@@ -127,7 +125,7 @@ function isEmpty(reply: Reply): boolean {
   return emptiness.isEmpty;
 }
 
-/** Returns the reply for the caller of this request when all targets gave empty replies. */
+/** Returns the reply to this request for the case that all targets returned empty replies. */
 export function writeEmptyReply(payload: TextPayload): string {
   const dialect = textDialect(payload.dialect);
   if (!payload.parsed.isStream) return dialect.writeReply(EMPTY_REPLY, payload, NOTHING_BILLED);
@@ -136,8 +134,8 @@ export function writeEmptyReply(payload: TextPayload): string {
 }
 
 /**
- * Returns the conversion when the caller uses the dialect `caller` and the vendor uses the dialect `vendor`. Requests
- * and replies pass through the neutral form.
+ * Returns the conversion for a vendor that has another dialect than the caller. Requests and replies are converted to
+ * the neutral form and from it.
  */
 export function translate(
   ends: Ends,
@@ -182,31 +180,31 @@ export function translate(
   };
 }
 
-/** Converts a request with only instructions to a turn of the user. Only chat accepts a request without turns. */
+/** Turns a request with only instructions into a turn of the user. Only chat accepts a request without turns. */
 function withTurns(conversation: Conversation, vendor: TextDialect["name"]): Conversation {
   const { system, turns } = conversation;
   if (vendor === "chat" || turns.length > 0 || system.length === 0) return conversation;
   return { ...conversation, system: [], turns: [{ role: "user", parts: system }] };
 }
 
-/** The dialects of the caller and the vendor of a request. */
+/** The dialects of the caller and of the vendor. */
 interface Ends {
   caller: TextDialect;
   vendor: TextDialect;
 }
 
-/** Bounds of the arguments of all calls together. The number of levels is limited where each call is parsed. */
+/** Limits for the arguments of all tool calls together. The depth is checked where each call is parsed. */
 const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
 /**
- * Maximum number of characters of arguments that are always within the bounds: each name takes at least four
+ * Arguments of this number of characters or less are always within the limits, because each name takes at least four
  * characters.
  */
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 
 /**
- * Returns the reason why the calls of a request or reply cannot be translated; null when they can. The reason is that
- * all arguments together have more values, names or escapes than may be parsed at once. Arguments are JSON inside
- * texts, so the bounds of the request or reply do not include them.
+ * Returns the problem if the arguments of all tool calls together have more values, names or escapes than the gateway
+ * parses at once. Returns null without a problem. Arguments are JSON inside strings, so the limits of the request or
+ * reply do not cover them.
  */
 function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   const texts: string[] = [];

@@ -8,7 +8,7 @@ import {
 import { removeMember } from "../lib/json-edit.ts";
 import { isObject } from "../lib/json.ts";
 
-/** Reads counts and notes if one of them is impossible. Absent and null counts are treated as not reported. */
+/** Reads counts and records whether one of them is impossible. An absent or null count was not reported. */
 export class CountReader {
   isAnomalous = false;
 
@@ -19,21 +19,21 @@ export class CountReader {
     return count;
   }
 
-  /** Reads a count that is a part of another count. */
+  /** Reads a count that is part of another count. `max` is the other count. */
   readPart(value: unknown, max: number): number {
     const count = this.read(value) ?? 0;
     if (count > max) this.isAnomalous = true;
     return Math.min(count, max);
   }
 
-  /** Reads a total that is reported next to its parts. A total that is not their sum is impossible. */
+  /** Reads a total that is reported next to its parts. A total that is none of `sums` is impossible. */
   checkTotal(value: unknown, ...sums: readonly number[]): void {
     const total = this.read(value);
     if (total !== null && !sums.includes(total)) this.isAnomalous = true;
   }
 
   /**
-   * Returns the report of these tokens. `totals` are the vendor's own counts of input and output; null where the vendor
+   * Returns the report for these tokens. `totals` are the vendor's own counts of input and output; null if the vendor
    * sent none.
    */
   report(
@@ -51,19 +51,19 @@ export class CountReader {
   }
 }
 
-/** Number of ticks in a US dollar (xAI API reference, `cost_in_usd_ticks`). */
+/** Number of ticks per US dollar (xAI API reference, `cost_in_usd_ticks`). */
 const TICKS = 10_000_000_000;
 
 /**
- * Returns the cost in a vendor's `usage`: `cost_in_usd_ticks`, or `cost` in US dollars (OpenRouter API, "Usage
- * accounting"). These fields may mean something else at other vendors, so it is called only for vendors with the trait
+ * Returns the cost from a vendor's `usage`: `cost_in_usd_ticks`, or `cost` in US dollars (OpenRouter API, "Usage
+ * accounting"). Other vendors may use these fields differently, so call this function only for vendors with the trait
  * `reportsCost`.
  */
 export function reportedCost(usage: Record<string, unknown>): VendorCost | undefined {
   return readVendorCost(usage["cost_in_usd_ticks"], TICKS) ?? readVendorCost(usage["cost"]);
 }
 
-/** Fields of a vendor's `usage` that contain the operator's cost. Callers do not see them. */
+/** Fields of a vendor's `usage` with the operator's cost. Callers do not see them. */
 const COST_FIELDS = ["cost", "cost_in_usd_ticks", "cost_details", "is_byok"];
 
 export function tellsCost(usage: unknown): boolean {
@@ -72,7 +72,7 @@ export function tellsCost(usage: unknown): boolean {
   return false;
 }
 
-/** Returns the text of a `usage` object without the fields of the operator's cost. */
+/** Returns the text of a `usage` object without the operator's cost. */
 export function withoutCost(text: string): string {
   return COST_FIELDS.reduce(removeMember, text);
 }

@@ -2,8 +2,8 @@ import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature
 import { knownNames } from "./fields.ts";
 
 /**
- * Fields that use a feature whenever they have a value. Every protocol reads all of them, because vendors accept many
- * of them in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
+ * Fields that use a feature if they have a value. They are checked in every protocol, because vendors accept many of
+ * them in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
  */
 const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   web_search_options: "web_search_options",
@@ -27,16 +27,16 @@ const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map
 export const FEATURE_FIELDS: readonly string[] = ["service_tier", "modalities", ...Object.keys(WHOLE_FIELDS)];
 
 /**
- * Prefixes of the types of tools that run at a vendor of any protocol; a version date may follow. Tools of other types
- * run at the caller. Null means that no model may use the tool.
+ * Prefixes of types of tools that run at a vendor, for all protocols. A version date may follow. Other tools run at the
+ * caller. Null means that no model may use the tool.
  */
 const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null])[] = [
   ["web_search", "web_search"],
   ["x_search", "web_search"],
   ["live_search", "web_search"],
-  // Tool of Groq (Groq API, "Browser Search").
+  // A tool of Groq (Groq API, "Browser Search").
   ["browser_search", "web_search"],
-  // Functions of Moonshot that search the web (Moonshot API, "Use Kimi API's Internet Search").
+  // Functions of Moonshot for web search (Moonshot API, "Use Kimi API's Internet Search").
   ["builtin_function", "web_search"],
   ["web_fetch", "web_fetch"],
   ["retrieval", "retrieval"],
@@ -56,7 +56,7 @@ const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null]
 /** Names of a tool's fields that the gateway reads. */
 export const TOOL_NAMES = knownNames(["type", "tools", "environment", "max_uses"]);
 
-/** Returns the features of fields at the top level of a request. An empty list and false use no feature. */
+/** Returns the features of a request's top-level fields. An empty list and false use no feature. */
 export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses: FeatureUse[] = [];
   if (!isStandardTier(body["service_tier"])) uses.push({ feature: "service_tier", param: "service_tier" });
@@ -76,8 +76,8 @@ export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
 }
 
 /**
- * True when a reply should contain more than text and pictures. Vendors bill speech tokens several times as high as
- * text tokens (OpenAI and Gemini, prices of audio), and prices have no category for them.
+ * True when a reply should contain other media than text and pictures. Vendors bill speech tokens several times as high
+ * as text tokens (OpenAI and Gemini, prices of audio). The gateway's prices have no category for speech.
  */
 export function namesAudio(modalities: unknown): boolean {
   if (modalities === undefined || modalities === null) return false;
@@ -88,8 +88,8 @@ export function namesAudio(modalities: unknown): boolean {
 const SILENT_MODALITIES: ReadonlySet<string> = new Set(["text", "image"]);
 
 /**
- * Returns the feature of a tool's type; null for a tool that no model may use, undefined for a tool that runs at the
- * caller. Relays put their name first: `name:web_search`.
+ * Returns the feature of a tool type. Null for a tool that no model may use; undefined for a tool that runs at the
+ * caller. Vendors that relay others add their name as a prefix: `name:web_search`.
  */
 export function serverTool(type: unknown): Feature | null | undefined {
   if (typeof type !== "string") return undefined;

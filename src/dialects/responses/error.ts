@@ -21,7 +21,7 @@ export function writeError({ code, kind, message, param }: GatewayError): Respon
 }
 
 /**
- * Returns the code of a failed response. Clients know only a fixed list of codes (OpenAI responses reference,
+ * Returns the code of a failed response. Clients only know a fixed list of codes (OpenAI responses reference,
  * `ResponseError`).
  */
 function failedCode({ kind }: GatewayError): string {
@@ -30,8 +30,8 @@ function failedCode({ kind }: GatewayError): string {
 }
 
 /**
- * Returns the error for a failure that a vendor reports in a successful response or inside a stream: the `error` of a
- * failed response, or an event that contains the error or has it in `error` (OpenAI responses reference). A failure
+ * Returns the error for a failure that a vendor reports in a successful response or in a stream. `value` is the `error`
+ * of a failed response, or an event that is an error or has one in `error` (OpenAI responses reference). A failure
  * without a known code is a problem of the vendor.
  */
 export function reportedFailure(value: unknown): UpstreamError {
@@ -40,7 +40,7 @@ export function reportedFailure(value: unknown): UpstreamError {
   const words = textOf(message);
   const found = kindOfCode(textOf(code)) ?? kindOfCode(textOf(type)) ?? kindOfSentence(words);
   const kind = mayBeTooLong(found) && saysContextExceeded(words) ? "too_long" : found;
-  // Another account wrote the reasoning, so another target may be able to decrypt it.
+  // The reasoning is from another account, so another target may be able to decrypt it.
   if (code === "invalid_encrypted_content")
     return new UpstreamError("broken", "reasoning of another account", { isByRequest: true });
   const named = [type, code].map(textOf).filter(Boolean).join("/");
@@ -54,15 +54,15 @@ export function reportedFailure(value: unknown): UpstreamError {
   );
 }
 
-/** Returns an event of a stream as text. */
+/** Returns the text of a frame for an event. */
 export function frame(type: string, data: string): string {
   return `event: ${type}\ndata: ${data}\n\n`;
 }
 
 /**
- * Writes the end of a failed stream: `response.failed` if the caller has got the response object, then an `error`
- * event. The event contains its fields twice, in itself and in an `error` object, because older and newer official
- * clients read different ones (OpenAI responses reference, streaming events). `number` is the next sequence number.
+ * Writes the end of a failed stream: `response.failed` if the caller has received the response object, then `error`.
+ * The `error` event contains its fields directly and in an `error` object, because older and newer official clients
+ * differ (OpenAI responses reference, streaming events). `number` is the next sequence number.
  */
 export function failureFrames(
   error: GatewayError,

@@ -13,8 +13,8 @@ import { reportedFailure } from "./error.ts";
 
 /**
  * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name. Adds
- * a maximum of output tokens if a budget needs one and the caller set none. Removes reasoning that a vendor of another
- * protocol has signed.
+ * a maximum of output tokens if the budget requires one and the caller set none. Removes reasoning with a signature of
+ * another protocol.
  */
 export function forVendor({ raw, parsed }: ResponsesPayload, terms: VendorTerms): string {
   const { model, modelSpan } = parsed;
@@ -33,8 +33,8 @@ interface VendorResponse extends Record<string, unknown> {
 }
 
 /**
- * Reads a reply that is not a stream. The text stays as the vendor wrote it, except for the changes of
- * `publicResponse`. Throws an `UpstreamError` when the text is not a response or the response failed.
+ * Reads a whole reply. Keeps the vendor's text, with the changes of `publicResponse`. Throws an `UpstreamError` for a
+ * failed response and for text that is not a response.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseResponse(reply);
@@ -43,7 +43,7 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   return { text: publicResponse(reply.text, body, publicModel, usage), usage };
 }
 
-/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed response and for any other text. */
+/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed response and for other text. */
 export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
   const body = isObject(parsed) ? parsed : parseVendorObject(text, "the response");
   if (body["error"]) throw reportedFailure(body["error"]);
@@ -51,7 +51,7 @@ export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
   return body;
 }
 
-/** True when the response has ended. Compatible servers may leave the status out. */
+/** True when the response has ended. Compatible servers may omit the status. */
 function isEnded(body: Record<string, unknown>): body is VendorResponse {
   const { output, status } = body;
   const isEnd = status === undefined || status === "completed" || status === "incomplete";
@@ -59,8 +59,7 @@ function isEnded(body: Record<string, unknown>): body is VendorResponse {
 }
 
 /**
- * Returns true when each item has the fields that clients read without a check: a type, and a list of parts in a
- * message.
+ * True when all items have the fields that clients read without a check: a type and, for a message, a list of parts.
  */
 export function isOutput(output: unknown): output is readonly unknown[] {
   return Array.isArray(output) && output.every(isItem);
@@ -73,9 +72,9 @@ function isItem(item: unknown): boolean {
 }
 
 /**
- * Returns the text of a response object for the caller: with the model's public name, with `store` false because
- * nothing is stored here, without fields that name the vendor, and with the billed usage if it differs from the
- * vendor's. `usage` is null while the response runs.
+ * Returns the text of a response object for the caller. Sets the model's public name, and sets `store` to false,
+ * because nothing is stored here. Removes fields that identify the vendor. Writes the billed usage if it is not the
+ * vendor's. `usage` is null while the response is running.
  */
 export function publicResponse(
   text: string,
@@ -94,12 +93,12 @@ export function publicResponse(
   });
 }
 
-/** Prefix of ids that the gateway gives to reasoning. Most of it comes from vendors of another protocol. */
+/** Prefix of ids that the gateway gives to reasoning. Most of this reasoning comes from other protocols' vendors. */
 export const FOREIGN_REASONING_PREFIX = "rs_gw";
 
 /**
- * Returns the text of a request without reasoning of vendors of another protocol. Vendors of this protocol can neither
- * decrypt it nor find it by its id. All other characters stay unchanged.
+ * Returns the request's text without reasoning of other protocols' vendors. Vendors of this protocol can neither
+ * decrypt this reasoning nor find it by its id. Other characters stay unchanged.
  */
 function withoutForeignReasoning(raw: string): string {
   if (!raw.includes('"gw-') && !raw.includes(FOREIGN_REASONING_PREFIX)) return raw;
@@ -107,8 +106,8 @@ function withoutForeignReasoning(raw: string): string {
 }
 
 /**
- * Returns the text of a request without any reasoning. Only the account that wrote encrypted reasoning can decrypt it
- * (OpenAI reasoning guide); without it, the model thinks again.
+ * Returns the request's text without any reasoning. Only the account that wrote encrypted reasoning can decrypt it
+ * (OpenAI reasoning guide). Without the reasoning, the model reasons again.
  */
 export function withoutReasoning(raw: string): string {
   return withoutItems(raw, () => true);
@@ -127,7 +126,7 @@ function withoutItems(raw: string, isUnwanted: (item: Record<string, unknown>) =
       if (!list?.startsWith("[")) return undefined;
       const items = scanArray(list).map(({ start, end }) => list.slice(start, end));
       const kept = items.filter((text) => {
-        // An item is parsed only if it contains `reasoning` or an escape, which may stand for that word.
+        // Parse an item only if it contains `reasoning` or an escape sequence, which may be a part of this word.
         if (!text.includes("reasoning") && !text.includes("\\u")) return true;
         const item: unknown = JSON.parse(text);
         return !(isObject(item) && item["type"] === "reasoning" && isUnwanted(item));

@@ -11,7 +11,7 @@ import { writeConversation } from "./write-request.ts";
 export { writeError } from "./error.ts";
 export { readRequest, responsesSchema, type ResponsesPayload, type ResponsesRequest } from "./request.ts";
 
-/** The dialect of the responses protocol, without its store, for callers and for vendors. */
+/** The dialect of the responses protocol without stored responses, both for callers and for vendors. */
 export const responses: TextDialect<ResponsesRequest> = {
   name: "responses",
   keepAliveFrame: KEEP_ALIVE_FRAME,

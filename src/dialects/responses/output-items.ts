@@ -4,19 +4,19 @@ import type { ReplyEvent } from "../conversation/reply.ts";
 import { FOREIGN_REASONING_PREFIX } from "./forward.ts";
 import type { ToolNames } from "./tools.ts";
 
-/** Makes an event with the next sequence number. */
+/** Returns an event with the next sequence number. */
 type Emit = (type: string, fields: object) => string;
 
-/** An item of the output while it is written. It writes its events in the order that official clients check. */
+/** An item of the output that is being written. Its events have the order that official clients check. */
 interface OpenItem {
   readonly index: number;
-  /** Returns the events that end the item. */
+  /** Returns the last events of the item. */
   close(): string;
-  /** The complete item; null before its end. */
+  /** The complete item; null until it is complete. */
   readonly done: object | null;
 }
 
-/** Returns a new id that is long enough to be unique. */
+/** Returns a new id that is unique. */
 export function newItemId(prefix: string): string {
   return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }
@@ -38,7 +38,7 @@ const PARTS = {
   },
 } as const;
 
-/** A message of the model. Each text and each refusal is one of its parts. */
+/** A message of the model. Its parts are texts and refusals. */
 export class MessageItem implements OpenItem {
   readonly #emit: Emit;
   readonly #id = newItemId("msg");
@@ -109,8 +109,8 @@ export class MessageItem implements OpenItem {
 }
 
 /**
- * Returns a token in the form of the protocol, which requires `bytes` for each token and alternative (OpenAI responses
- * reference).
+ * Returns a token in the form of the protocol, which requires `bytes` for each token and each alternative (OpenAI
+ * responses reference).
  */
 function writeLogprob({ bytes, top_logprobs: alternatives, ...token }: TokenLogprob): object {
   return {
@@ -120,7 +120,7 @@ function writeLogprob({ bytes, top_logprobs: alternatives, ...token }: TokenLogp
   };
 }
 
-/** A piece of reasoning. Its text is written as a summary, and its signature as encrypted content. */
+/** A piece of reasoning. Its text becomes a summary. Its signature becomes encrypted content. */
 export class ReasoningItem implements OpenItem {
   readonly #emit: Emit;
   readonly #id = newItemId(FOREIGN_REASONING_PREFIX);
@@ -174,7 +174,7 @@ export class ReasoningItem implements OpenItem {
 
 type CallEvent = Extract<ReplyEvent, { type: "call" }>;
 
-/** A call of a function or of a custom tool. */
+/** A call of a function or a custom tool. */
 export class CallItem implements OpenItem {
   readonly #emit: Emit;
   readonly #isCustom: boolean;
@@ -220,7 +220,7 @@ export class CallItem implements OpenItem {
   }
 
   close(): string {
-    // A function without parameters may be called with an empty text, which clients could not parse.
+    // A function without parameters may be called with an empty text. Clients could not parse an empty text.
     const events = this.#text.text === "" && !this.#isCustom ? this.add("{}") : "";
     const { text } = this.#text;
     const isBroken = !this.#isCustom && !isJson(text);

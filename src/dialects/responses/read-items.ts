@@ -18,8 +18,8 @@ import { flatName } from "./tools.ts";
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Reads items into turns. Instructions at the start are returned separately; successive items of one side become one
- * turn. The result of a call comes first in the turn after the call, wherever the caller put it.
+ * Reads items into turns. Returns instructions at the start separately. Joins successive items of one side. A tool
+ * result always comes first in the turn after its call.
  */
 export function readItems(input: unknown): Pick<Conversation, "system" | "turns"> {
   const reader = new ItemReader();
@@ -34,7 +34,7 @@ export function readItems(input: unknown): Pick<Conversation, "system" | "turns"
 class ItemReader {
   readonly system: TextPart[] = [];
   readonly turns = new OpenTurns();
-  /** Signature of the next call. It arrives in a separate item before the call. */
+  /** Signature of the next tool call. It arrives in a separate item before the call. */
   #callSignature: Signature | null = null;
 
   read(item: Item, path: string): void {
@@ -50,7 +50,7 @@ class ItemReader {
       case "custom_tool_call_output":
         return this.turns.addResult(readResult(item, path));
       case "additional_tools":
-        // The tools of this item are read elsewhere.
+        // `readTools` reads the tools of this item.
         return;
       default:
         throw untranslatable(`${path}.type`);
@@ -90,7 +90,7 @@ class ItemReader {
     const text = shown?.join("\n\n") ?? "";
     if (text === "" && !signature) return;
     const part: ReasoningPart = { type: "reasoning", text, signature: signature?.signature ?? null };
-    // Reasoning without a summary consists only of its signature; an empty summary is an empty text.
+    // Reasoning without a summary is only a signature. An empty summary is reasoning with an empty text.
     this.#addAssistant(shown ? part : { ...part, isRedacted: true });
   }
 
@@ -113,12 +113,11 @@ class ItemReader {
   }
 }
 
-/** Prefix of a call's signature in the reasoning item that contains it. */
+/** Prefix of a signature in a reasoning item that belongs to a tool call. */
 const CALL_MARK = "call:";
 
 /**
- * Returns the signature of a reasoning item that is written before a signed call, because calls have no field for a
- * signature.
+ * Returns the signature for a reasoning item before a signed tool call. The call itself has no field for a signature.
  */
 export function signatureOfCall({ dialect, value }: Signature): Signature {
   return { dialect, value: `${CALL_MARK}${value}` };
@@ -131,7 +130,7 @@ function readSignature(text: string): { signature: Signature; isOfCall: boolean 
   return { signature: { dialect, value: value.slice(CALL_MARK.length) }, isOfCall: true };
 }
 
-/** Returns the texts of a list of parts; null when it is not a list of texts. */
+/** Returns the texts of a list of parts. Returns null when the value is not a list or is empty. */
 function textsOf(parts: unknown): string[] | null {
   if (!Array.isArray(parts) || parts.length === 0) return null;
   return parts.flatMap((part: unknown) => {
@@ -148,14 +147,14 @@ function readResult({ call_id: id, output }: Item, path: string): ToolResult {
 type Part = Readonly<Record<string, unknown>>;
 type ContentPart = TextPart | ImagePart | FilePart;
 
-/** Reads the parts of a user or tool: text, pictures and documents. Empty texts are left out. */
+/** Reads the parts of a user or tool: texts, pictures and documents. Skips empty texts. */
 function readContent(content: unknown, path: string): ContentPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
   return parts.flatMap((part, index) => (isObject(part) ? readPart(part, `${path}[${index}]`) : []));
 }
 
-/** Reads parts that may contain only text. */
+/** Reads parts that must be texts. */
 function readTexts(content: unknown, path: string): TextPart[] {
   return readContent(content, path).map((part) => {
     if (part.type !== "text") throw untranslatable(path);
@@ -163,7 +162,7 @@ function readTexts(content: unknown, path: string): TextPart[] {
   });
 }
 
-/** Reads an earlier message of the model, which consists of text and refusals. */
+/** Reads the content of an earlier message of the model: texts and refusals. */
 function readAnswer(content: unknown, path: string): AssistantPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];

@@ -18,7 +18,7 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed response and for any other text. */
+/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed response and for other text. */
 export function parseReply(reply: VendorReply): Reply {
   const body = parseResponse(reply);
   const reader = new ResponsesReader();
@@ -26,21 +26,21 @@ export function parseReply(reply: VendorReply): Reply {
   return collectReply(reader.readEvent({ type, response: body }));
 }
 
-/** An item of the output, with the lengths of the parts read so far. */
+/** An item of the output, with the lengths of its parts so far. */
 interface ReadItem {
   /**
-   * Number of characters read for each kind of event. The item's last event repeats them, and they must not be read
-   * twice.
+   * Number of characters that were read, for each kind of delta and each part. The last event of the item repeats them,
+   * and they must not be read twice.
    */
   lengths: Record<string, number>;
-  /** Number of the call; null for other items. */
+  /** Number of the tool call; null for other items. */
   call: number | null;
   isDone: boolean;
 }
 
 /**
- * Reads the events of a vendor's stream. Items may arrive in pieces, whole, or only in the last event; nothing is read
- * twice. Events and items of unknown types are skipped.
+ * Reads the events of a vendor's stream. Items may arrive in pieces, as a whole, or only in the last event. Nothing is
+ * read twice. Skips events and items of unknown types.
  */
 export class ResponsesReader implements ReplyReader {
   readonly #items = new Map<unknown, ReadItem>();
@@ -82,8 +82,8 @@ export class ResponsesReader implements ReplyReader {
   }
 
   /**
-   * Returns the item at this position of the output. If the item is a new call, also yields the event that announces
-   * it.
+   * Returns the item at this position of the output. For a new tool call, also yields the event that announces the
+   * call.
    */
   *#begin(index: unknown, item: Fields): Generator<ReplyEvent, ReadItem> {
     const known = this.#items.get(index);
@@ -103,7 +103,7 @@ export class ResponsesReader implements ReplyReader {
   *#readDelta(type: string, event: Fields, delta: string): Generator<ReplyEvent, void> {
     const kind = ownValue(KIND_BY_DELTA, type);
     if (kind === undefined) return;
-    // Without the beginning of its item, the name of the call is unknown. The whole item arrives at its end.
+    // Without the start of the item, the name of the call is unknown. The end of the item contains the whole call.
     if (kind === "arguments" && !this.#items.has(event["output_index"])) return;
     const read = yield* this.#begin(event["output_index"], {});
     const tokens = kind === "text" ? readLogprobs(event["logprobs"]) : [];
@@ -121,7 +121,7 @@ export class ResponsesReader implements ReplyReader {
     switch (type) {
       case "message":
         for (const [at, { type: partType, text, refusal, logprobs }] of partsOf(content).entries()) {
-          // The log probabilities of the pieces have been read with the pieces.
+          // The events with the pieces already contained these log probabilities.
           const tokens = read.lengths[`text/${at}`] === undefined ? readLogprobs(logprobs) : [];
           if (tokens.length > 0) yield { type: "logprobs", tokens };
           if (partType === "output_text") yield* this.#rest(read, "text", at, text);
@@ -170,7 +170,7 @@ export class ResponsesReader implements ReplyReader {
   }
 }
 
-/** Kinds of deltas. `summary` is a summary of the reasoning, `thought` the reasoning itself. */
+/** Kinds of deltas. `summary` is a summary of the reasoning; `thought` is the reasoning itself. */
 type DeltaKind = "text" | "refusal" | "summary" | "thought" | "arguments";
 
 const KIND_BY_DELTA: Readonly<Record<string, DeltaKind | undefined>> = {
@@ -192,7 +192,7 @@ function* append(read: ReadItem, kind: DeltaKind, part: number, text: string): G
     return;
   }
   if (kind === "text" || kind === "refusal") return yield { type: kind, text };
-  // A summary contains the same thoughts in fewer words, so only the summary is used.
+  // A summary contains the same reasoning in fewer words, so the full text is skipped.
   if (kind === "thought" && read.lengths["summary/0"] !== undefined) return;
   const isNextPart = isFirst && part !== 0;
   yield { type: "reasoning", text: isNextPart ? `\n\n${text}` : text };

@@ -11,8 +11,8 @@ import type { ResponsesPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a request into the neutral form, which lists the names of hints and fields that only this protocol has. Throws
- * an `UpstreamError` that names a field whose value has no neutral form.
+ * Reads a request into the neutral form. The neutral form also lists hints and fields that only this protocol has.
+ * Throws an `UpstreamError` that names the field if its value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
@@ -52,7 +52,7 @@ export function readConversation({ raw, parsed }: ResponsesPayload): Conversatio
   };
 }
 
-/** Names of neutral fields and hints in this protocol. */
+/** The names of neutral fields and hints in this protocol. */
 const PARAMS: Conversation["params"] = {
   system: "instructions",
   turns: "input",
@@ -74,10 +74,10 @@ const PARAMS: Conversation["params"] = {
   fileName: "filename",
 };
 
-/** The value in `include` that requests log probabilities. */
+/** The value of `include` that requests log probabilities. */
 export const LOGPROBS = "message.output_text.logprobs";
 
-/** Fields that `readConversation` reads or that concern only the gateway. */
+/** Fields that `readConversation` reads, and fields that only concern the gateway. */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "input",
@@ -93,8 +93,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Labels, hints for caches, and bounds of tools and of a long history at the vendor (OpenAI responses reference), and
- * data that Codex sends about itself.
+ * Hints without a neutral form: labels, hints for caches, limits for the vendor's tools and for a long history (OpenAI
+ * responses reference), and data of Codex about itself.
  */
 const HINTS: ReadonlySet<string> = new Set([
   "client_metadata",
@@ -106,7 +106,7 @@ const HINTS: ReadonlySet<string> = new Set([
   "truncation",
 ]);
 
-/** Conditions under which the value of a field requests nothing. */
+/** For each field, a test whether its value requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   service_tier: isStandardTier,
   truncation: (value) => value === "disabled",
@@ -127,7 +127,7 @@ interface Types {
   string: string;
 }
 
-/** Returns the value of a field whose type has been checked; null when the field is absent. */
+/** Returns the value of a field; null when the field is absent. Its type is already checked. */
 function typed<Name extends keyof Types>(body: Body, field: string, type: Name): Types[Name] | null {
   const value = body[field];
   return typeof value === type ? (value as Types[Name]) : null;

@@ -6,9 +6,9 @@ import { requireLink } from "../links.ts";
 
 /** References in the input to data outside of the request, and the size of the input. */
 export interface References {
-  /** Objects in the operator's account at the vendor, with the fields that refer to them. */
+  /** Objects in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];
-  /** The field that contains the first link; null when there is none. */
+  /** Path of the field with the first link; null without a link. */
   linkParam: string | null;
   size: InputSize;
 }
@@ -27,8 +27,8 @@ const PART_NAMES = knownNames([
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Reads the references in the parts of messages and in outputs of tools. Throws a `GatewayError` for a link that is
- * neither `data:` nor public `https:`. `bytes` and `units` are the sizes of the body.
+ * Finds the references in the parts of messages and tool outputs. Throws a `GatewayError` for a link that is neither
+ * `data:` nor public `https:`. `bytes` and `units` (UTF-16 code units) measure the body.
  */
 export function readReferences(input: unknown, bytes: number, units: number): References {
   const files: FeatureUse[] = [];
@@ -43,7 +43,7 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
   return { files, linkParam, size };
 
-  /** Reads references to containers and pictures of earlier requests, which may be those of another caller. */
+  /** Finds references to containers and pictures of earlier requests. They may belong to another caller. */
   function readStored(item: Record<string, unknown>, path: string): void {
     const { environment } = item;
     for (const [param, owner] of [
@@ -71,15 +71,15 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
 }
 
-/** True when the value is a link. Fields for data may contain plain base64 or a link. */
+/** True when the value is a link. Fields for data contain either plain base64 or a link. */
 function isLink(name: string, value: string): boolean {
   if (name === "url" || name.endsWith("_url")) return true;
   return (name === "data" || name === "file_data") && SCHEME.test(value);
 }
 
 /**
- * Yields the parts of messages and of outputs of tools, each with its path. The output of a tool may be a single
- * object, such as a screenshot.
+ * Yields the parts of messages and tool outputs, each with its path. A tool output may be a single object, such as a
+ * screenshot.
  */
 function* locatedParts(input: unknown): Generator<[path: string, part: Record<string, unknown>]> {
   if (!Array.isArray(input)) return;

@@ -33,8 +33,8 @@ export interface ResponsesRequest extends TextRequest {
 export type ResponsesPayload = TextPayload<ResponsesRequest>;
 
 /**
- * Reads and checks the bytes of a request. Throws a `GatewayError` whose `param` names the field to change. Refuses
- * references to earlier responses, because the gateway stores nothing between requests.
+ * Parses and checks a request. Throws a `GatewayError` whose `param` names the field to change. Refuses references to
+ * earlier responses, because the gateway stores nothing between requests.
  */
 export function readRequest(
   bytes: Uint8Array,
@@ -65,16 +65,16 @@ export function readRequest(
   };
 }
 
-/** Header by which Codex says that its tools are in an item `additional_tools` of the input. */
+/** Header that Codex sends when its tools are in an item `additional_tools` of the input. */
 const LITE = "x-openai-internal-codex-responses-lite";
 
-/** Returns the headers that belong to the protocol. They are sent only to vendors of the same protocol. */
+/** Returns the caller's headers that belong to this protocol. Only vendors of the same protocol get them. */
 function forwardedHeaders(headers: Pick<Headers, "get">): Record<string, string> {
   const lite = headers.get(LITE);
   return lite === null || lite === "" ? {} : { [LITE]: lite };
 }
 
-/** Returns the features that fields and tools of the request use, including tools in an item of the input. */
+/** Returns the vendor features that fields and tools of the request use. Tools may also be in an item of the input. */
 function readFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses = fieldFeatures(body);
   readTools(body["tools"], "tools", uses);
@@ -103,10 +103,7 @@ function toolFeature({ type, environment }: Record<string, unknown>): Feature | 
   return serverTool(type);
 }
 
-/**
- * True when a shell runs in a container at the vendor. Without a container it runs at the caller (OpenAI shell tool
- * guide).
- */
+/** True when a shell runs in a container at the vendor. Other shells run at the caller (OpenAI shell tool guide). */
 function isContainer(environment: unknown): boolean {
   return isObject(environment) && environment["type"] !== "local";
 }
@@ -148,7 +145,7 @@ const FIELDS: FieldChecks = [
 /** The published schema of a request for a response. */
 export const responsesSchema = requestSchema(FIELDS, { model: text.schema }, ["model", "input"]);
 
-/** Fields that refer to data of an earlier request at the vendor, with the remedy. */
+/** Fields that refer to data of an earlier request at the vendor. The values are advice for error messages. */
 const STORED: Readonly<Record<string, string>> = {
   previous_response_id: "Send the whole conversation in `input` instead.",
   conversation: "Send the whole conversation in `input` instead.",
@@ -184,14 +181,14 @@ function namesOf(fields: FieldChecks): string[] {
 }
 
 /**
- * Refuses names at the top level that differ only in case from a name that the gateway reads; a vendor might accept
- * them.
+ * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept these
+ * names.
  */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
 }
 
-/** Refuses fields that need stored responses, prompts or conversations. Null and `background: false` need no store. */
+/** Refuses fields that need stored responses, prompts or conversations. Null and `background: false` need none. */
 function refuseStored(body: Record<string, unknown>): void {
   for (const name in STORED) {
     const value = body[name];
@@ -200,7 +197,7 @@ function refuseStored(body: Record<string, unknown>): void {
   }
 }
 
-/** Throws a `GatewayError` that names the first documented field of a wrong type. Other fields are not checked. */
+/** Throws a `GatewayError` that names the first documented field of a wrong type. Ignores other fields. */
 function checkFields(body: Record<string, unknown>): void {
   const { input } = body;
   if (input === undefined || input === null || input === "" || (Array.isArray(input) && input.length === 0))
@@ -228,7 +225,7 @@ function checkItem(item: unknown, path: string): void {
   checkEach(`${path}.tools`, item["tools"], wrongOfTool);
 }
 
-/** Required fields of items by type. Items of other types are not checked; the vendor may accept them. */
+/** Required fields of items, by type. Items of unknown types are not checked, because the vendor may accept them. */
 const ITEM_FIELDS: Readonly<Record<string, FieldChecks | undefined>> = {
   function_call: [
     ["call_id", text],
@@ -257,14 +254,14 @@ function checkMessage(item: Record<string, unknown>, path: string): void {
   checkEach(`${path}.content`, content, wrongOfPart);
 }
 
-/** Returns the rule that a part breaks. Parts of other types are not checked; the vendor may accept them. */
+/** Returns the rule that a part breaks. Parts of unknown types break no rule, because the vendor may accept them. */
 function wrongOfPart(part: unknown): string | undefined {
   if (!isObject(part) || !text.holds(part["type"])) return "an object with a `type`";
   const isText = part["type"] === "input_text" || part["type"] === "output_text";
   return isText && !text.holds(part["text"]) ? "a part with `text` that is a string" : undefined;
 }
 
-/** Returns the rule that a tool breaks. Tools of other types are not checked; the vendor may accept them. */
+/** Returns the rule that a tool breaks. Tools of unknown types break no rule, because the vendor may accept them. */
 function wrongOfTool(tool: unknown): string | undefined {
   if (!isObject(tool) || !text.holds(tool["type"])) return "an object with a `type`";
   const { type } = tool;

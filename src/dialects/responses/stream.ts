@@ -14,12 +14,12 @@ import { failureFrames, reportedFailure } from "./error.ts";
 import { isOutput, publicResponse } from "./forward.ts";
 import { readUsage } from "./usage.ts";
 
-/** A vendor's event, parsed. */
+/** A vendor's event after parsing. */
 type VendorEvent = Record<string, unknown>;
 
-/** Types of events that end a response normally (OpenAI responses reference, streaming events). */
+/** Types of events that end a response without a failure (OpenAI responses reference, streaming events). */
 const ENDINGS: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete"]);
-/** Fields of events that official clients read without a check, by the event's type. */
+/** For each type of event, the field that official clients read without a check. */
 const MEMBERS: ReadonlyMap<unknown, string> = new Map([
   ["response.created", "response"],
   ["response.in_progress", "response"],
@@ -28,12 +28,12 @@ const MEMBERS: ReadonlyMap<unknown, string> = new Map([
   ["response.content_part.added", "part"],
   ["response.content_part.done", "part"],
 ]);
-/** Matches the types of events with a piece of the model's output. */
+/** Matches event types with a piece of the model's output. */
 const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
 
 /**
- * Returns a responses stream from an upstream of the same dialect. `publicResponse` changes the frames that contain the
- * response object. The last event is kept until the billed usage is known.
+ * Returns a responses stream of an upstream with the same dialect. `publicResponse` changes the frames with the
+ * response object. The last event waits until the billed usage is known.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -43,11 +43,11 @@ export function openStream(publicModel: string, policy: UsagePolicy): TextStream
 class ResponsesForwarder implements FrameForwarder {
   readonly #publicModel: string;
   readonly #meter: StreamMeter;
-  /** Items that arrived whole. */
+  /** Content of items that arrived as a whole. */
   readonly #items = new SizedText();
-  /** The last event: its frame as it arrived, and its parsed data. */
+  /** The last event: its original frame and its parsed data. */
   #ending: { frame: Buffer; event: VendorEvent } | null = null;
-  /** The response object in the vendor's first event. */
+  /** The response object of the vendor's first event. */
   #begun: Record<string, unknown> | null = null;
   #lastNumber = -1;
 
@@ -113,7 +113,7 @@ class ResponsesForwarder implements FrameForwarder {
       this.#meter.hasContent = true;
     } else if (type === "response.output_item.done") {
       addItem(this.#items, item);
-      // Hidden thoughts are not content: before the next item, another vendor may still take over.
+      // Hidden reasoning is not content: until the next item, another vendor may still continue the request.
       if (!isReasoning(item)) this.#meter.hasContent = true;
     }
   }
@@ -121,7 +121,7 @@ class ResponsesForwarder implements FrameForwarder {
   #readEnding({ response }: VendorEvent): void {
     if (!isObject(response)) throw new UpstreamError("broken", "a stream that ends without a response");
     const { usage, output } = response;
-    // Some vendors leave `output` out.
+    // Some vendors omit `output`.
     const whole = Array.isArray(output) ? output : [];
     if (!isOutput(whole)) throw new UpstreamError("broken", "a stream that ends with an unreadable output");
     const items = new SizedText();
@@ -131,7 +131,7 @@ class ResponsesForwarder implements FrameForwarder {
     this.#meter.report(readUsage(usage));
   }
 
-  /** Returns the frame of an event with the response object for the caller. */
+  /** Returns the caller's frame for an event with the response object. */
   #publicFrame(frame: Buffer, { response }: VendorEvent, usage: TokenUsage | null): Buffer {
     const neutral = neutralFrame(frame);
     if (!isObject(response)) return neutral;
@@ -139,7 +139,7 @@ class ResponsesForwarder implements FrameForwarder {
     if (isSame && !(usage && isCorrected(usage))) return neutral;
     const text = neutral.toString("utf8");
     const data = frameData(neutral) ?? "";
-    // Line ends in the data occur only between JSON tokens, so a space can replace them.
+    // Line breaks in the data occur only between JSON tokens, so spaces can replace them.
     const edited = editMembers(data.replaceAll("\n", " "), {
       response: (old) => old && publicResponse(old, response, this.#publicModel, usage),
     });

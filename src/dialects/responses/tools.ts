@@ -4,7 +4,7 @@ import { untranslatable } from "../conversation/untranslatable.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Reads the tools of a request. Each tool of a namespace gets one name that includes the namespace. */
+/** Reads the tools of a request. A tool in a namespace gets a single name that includes the namespace. */
 export function readTools(body: Body): Tool[] {
   const read: Tool[] = [];
   for (const { path, tools } of toolLists(body))
@@ -42,7 +42,7 @@ function readNamed(tool: Body, path: string, namespace: string | null): Tool {
   };
 }
 
-/** Reads `tool_choice`. A tool that runs at the vendor cannot be chosen. */
+/** Reads `tool_choice`. Throws for a tool that runs at the vendor. */
 export function readToolChoice(value: unknown): ToolChoice | null {
   if (value === undefined || value === null) return null;
   if (value === "auto" || value === "none" || value === "required") return { type: value };
@@ -63,19 +63,19 @@ function nameOf(tool: unknown, path: string): string {
   return flatName({ namespace: typeof namespace === "string" ? namespace : null, name });
 }
 
-/** A tool under the names that the caller uses. */
+/** A tool with the caller's own names. */
 interface NamedTool {
   namespace: string | null;
   name: string;
 }
 
-/** Maximum characters of a function's name (OpenAI reference). */
+/** Maximum number of characters in the name of a function (OpenAI reference). */
 const MAX_NAME = 64;
 const HASH_LENGTH = 8;
 
 /**
  * Converts names of tools in namespaces to single names for vendors without namespaces, and back. The single name is
- * `namespace__name`, shortened if it is too long.
+ * `namespace__name`. A name that is too long is shortened.
  */
 export class ToolNames {
   readonly #tools = new Map<string, NamedTool>();
@@ -92,13 +92,13 @@ export class ToolNames {
       }
   }
 
-  /** Returns the caller's own names for a tool that a vendor calls. */
+  /** Returns the caller's names for a tool that a vendor calls. */
   split(name: string): NamedTool {
     return this.#tools.get(name) ?? { namespace: null, name };
   }
 }
 
-/** Returns the single name of a tool, for vendors without namespaces. */
+/** Returns the single name of a tool for vendors without namespaces. */
 export function flatName({ namespace, name }: NamedTool): string {
   if (namespace === null) return name;
   const joined = `${namespace}__${name}`;
@@ -107,7 +107,7 @@ export function flatName({ namespace, name }: NamedTool): string {
   return `${joined.slice(0, MAX_NAME - HASH_LENGTH - 1)}_${hash}`;
 }
 
-/** Yields the lists of tools in a request: its field, and items of the input that contain more tools. */
+/** Yields the lists of tools in a request: the field `tools`, and items of the input with more tools. */
 function* toolLists({
   tools,
   input,

@@ -22,8 +22,8 @@ const payload = readRequest(bytesOf({ model: "public-model", input: "hi" }));
 const chatPayload = readChat(bytesOf({ model: "public-model", messages: [{ role: "user", content: "hi" }] }));
 
 /**
- * The protocol has no penalties, seeds, stop sequences, audio and reasoning budgets, no mark for failed tools and only
- * one kind of cache writes. It accepts no reasoning of other protocols.
+ * The protocol has no penalties, seeds, stop sequences, audio, reasoning budgets or mark for failed tools. It has only
+ * one kind of cache writes and accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ResponsesRequest> = {
   dialect: responses,
@@ -75,13 +75,13 @@ function userPart(part: UserPart): UserPart[] {
   return [{ ...part, isError: false, parts: part.parts.map((each) => without("cacheControl", each)) }];
 }
 
-/** Returns the part without signatures of other protocols, which a vendor of this protocol cannot read. */
+/** Returns the part without signatures of other protocols. Vendors of this protocol cannot read those. */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (part.type === "tool_call") return [without("signature", part)];
   return part.type !== "reasoning" || part.signature?.dialect === "responses" ? [part] : [];
 }
 
-/** Returns the part; a call loses its signature, which this protocol puts into an item of its own before the call. */
+/** Returns the part. A tool call loses its signature: this protocol writes it as an item before the call. */
 function unsignedCall(part: AssistantPart): AssistantPart[] {
   return [part.type === "tool_call" ? without("signature", part) : part];
 }

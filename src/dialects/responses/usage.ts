@@ -10,7 +10,7 @@ import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { CountReader, reportedCost } from "../usage-reading.ts";
 
-/** The `usage` object of responses. Every field is required (OpenAI responses reference). */
+/** The `usage` object of responses. All fields are required (OpenAI responses reference). */
 interface ResponsesUsage {
   input_tokens: number;
   input_tokens_details: { cached_tokens: number; cache_write_tokens: number };
@@ -20,8 +20,8 @@ interface ResponsesUsage {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null when there is no report. Tokens read from or written to a cache
- * are a part of `input_tokens`, reasoning is a part of `output_tokens`.
+ * Reads a vendor's usage into disjoint categories; null without usage. `input_tokens` includes tokens that are read
+ * from or written to a cache. `output_tokens` includes reasoning.
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -44,7 +44,7 @@ export function readUsage(value: unknown): UsageReport | null {
   return counts.report(tokens, { input, output }, reportedCost(value));
 }
 
-/** Writes a usage in the form of responses. The total is always the sum. */
+/** Writes a usage in the form of responses. The total is always the sum of input and output. */
 export function writeUsage({ tokens }: TokenUsage): ResponsesUsage {
   const input = sumTokens(tokens, INPUT_CATEGORIES);
   const output = sumTokens(tokens, OUTPUT_CATEGORIES);
@@ -60,7 +60,7 @@ export function writeUsage({ tokens }: TokenUsage): ResponsesUsage {
   };
 }
 
-/** Returns the text of a vendor's `usage` with the billed numbers. Other fields stay. */
+/** Returns the text of a vendor's `usage` with the billed numbers. Other fields stay unchanged. */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
   if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);

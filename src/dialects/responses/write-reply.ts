@@ -26,24 +26,24 @@ export function writeReply(reply: Reply, payload: ResponsesPayload, usage: Token
 }
 
 /**
- * Writes a stream with all events that the protocol defines, numbered from 0. Each item is opened before its pieces and
- * closed with its whole content; the last event contains the whole output. A call with incomplete arguments is closed
- * only by the normal end of the reply, never by an error.
+ * Writes a stream with all events of the protocol, numbered from 0. Each item is opened before its pieces and closed
+ * with its whole content. The last event contains the whole output. Only the normal end of the reply closes a tool call
+ * with incomplete arguments; an error does not.
  */
 export class ResponsesWriter implements ReplyWriter {
   readonly #object: ResponseObject;
   readonly #names: ToolNames;
   #hasBegun = false;
   #number = 0;
-  /** Items of the output in order. */
+  /** Items of the output, in order. */
   readonly #items: (MessageItem | ReasoningItem | CallItem)[] = [];
   readonly #calls = new Map<number, CallItem>();
-  /** Open calls. `#grown` are those whose arguments have grown since the last check. */
+  /** Open tool calls. `#grown` are calls whose arguments have grown since the last check. */
   readonly #openCalls = new Set<CallItem>();
   readonly #grown = new Set<CallItem>();
   #open: MessageItem | ReasoningItem | null = null;
   #finish: Finish = { reason: "stop", stopSequence: null };
-  /** Log probabilities of the text that comes next. */
+  /** Log probabilities of the next text. */
   #logprobs: readonly TokenLogprob[] = [];
 
   constructor(payload: ResponsesPayload) {
@@ -92,7 +92,7 @@ export class ResponsesWriter implements ReplyWriter {
     return failureFrames(error, this.#hasBegun ? this.#object.value(this.#output()) : null, this.#number);
   }
 
-  /** Returns the text of the response object after its end. */
+  /** Returns the text of the response object of an ended reply. */
   response(usage: TokenUsage): string {
     this.#begin(null);
     return this.#object.text({ kind: "ended", finish: this.#finish, usage }, this.#output());
@@ -133,12 +133,12 @@ export class ResponsesWriter implements ReplyWriter {
     }
     const events = this.#closeBefore();
     const item = this.#add(new ReasoningItem(this.#emit, this.#items.length));
-    // Reasoning that is not shown has no summary; reasoning with an empty text has an empty summary.
+    // Hidden reasoning has no summary. Reasoning with an empty text has an empty summary.
     return events + item.open() + (isRedacted ? "" : item.add("")) + item.close(sealed);
   }
 
   #call(event: Extract<ReplyEvent, { type: "call" }>): string {
-    // Calls have no field for a signature, so it is written in an item before the call.
+    // Tool calls have no field for a signature, so an item before the call contains it.
     const signed = event.signature ? this.#sign(signatureOfCall(event.signature), true) : "";
     const events = signed + this.#closeBefore();
     const item = this.#add(new CallItem(this.#emit, this.#items.length, event, this.#names));
@@ -159,7 +159,7 @@ export class ResponsesWriter implements ReplyWriter {
     return item;
   }
 
-  /** Closes everything that must be complete before another item begins. Calls with incomplete arguments stay open. */
+  /** Closes the items that must be complete before the next item. Calls with incomplete arguments stay open. */
   #closeBefore(): string {
     let events = this.#open?.close() ?? "";
     this.#open = null;
@@ -193,19 +193,19 @@ export class ResponsesWriter implements ReplyWriter {
     frame(type, JSON.stringify({ type, sequence_number: this.#number++, ...fields }));
 }
 
-/** Returns the id of a response. It is made from the vendor's id, so that the logs of both sides contain it. */
+/** Returns the id of a response. It contains the vendor's id, so that this id is in the logs of both sides. */
 function responseId(vendorId: string | null): string {
   const known = vendorId?.replace(/[^\w-]/g, "").slice(0, 64) ?? "";
   if (known === "") return newItemId("resp");
   return known.startsWith("resp_") ? known : `resp_${known}`;
 }
 
-/** The state of a response: running, or ended with a reason and usage. */
+/** The state of a response: running, or ended with a finish reason and usage. */
 type ResponseState = { kind: "running" } | { kind: "ended"; finish: Finish; usage: TokenUsage };
 
 /**
- * The response object of a reply that the gateway writes itself. It has every field that the published schema requires,
- * and repeats values of the request (OpenAI responses reference).
+ * The response object of a translated reply. It has all fields that the published schema requires, and repeats values
+ * of the request (OpenAI responses reference).
  */
 class ResponseObject {
   readonly #model: string;
@@ -217,21 +217,21 @@ class ResponseObject {
     this.#echo = fields(echoOf(parsed.body));
   }
 
-  /** Sets the id of the response. Must be called before the other methods. */
+  /** Sets the id of the response. Call this method before all others. */
   begin(id: string): void {
     const createdAt = Math.floor(systemClock.now() / 1000);
     this.#head = fields({ id, object: "response", created_at: createdAt, model: this.#model });
   }
 
   /**
-   * Returns the text of the response object. The parts that never change are written only once, because large requests
-   * repeat large tools.
+   * Returns the text of the response object. The constant parts are converted to JSON only once, because they may
+   * contain large tools.
    */
   text(state: ResponseState, output: readonly object[]): string {
     return `{${this.#head},${fields(stateFields(state))},${fields({ output })},${this.#echo}}`;
   }
 
-  /** Returns the object of a running response as a value. */
+  /** Returns the object of a running response. */
   value(output: readonly object[]): Record<string, unknown> {
     return JSON.parse(this.text({ kind: "running" }, output)) as Record<string, unknown>;
   }
@@ -257,7 +257,7 @@ function stateFields(state: ResponseState): object {
   };
 }
 
-/** Returns the fields of the request that its response repeats. */
+/** Returns the request's fields that its response repeats. */
 function echoOf(body: Readonly<Record<string, unknown>>): object {
   const text = isObject(body["text"]) ? body["text"] : {};
   const reasoning = isObject(body["reasoning"]) ? body["reasoning"] : {};
@@ -286,13 +286,13 @@ function echoOf(body: Readonly<Record<string, unknown>>): object {
   };
 }
 
-/** Returns a tool with all fields that functions must have in a response. */
+/** Returns a tool with all fields that a function in a response must have. */
 function toolOf(tool: unknown): unknown {
   if (!isObject(tool) || tool["type"] !== "function") return tool;
   return { ...tool, parameters: tool["parameters"] ?? null, strict: tool["strict"] ?? null };
 }
 
-/** Returns the text of an object's fields, without the braces. */
+/** Returns the JSON text of an object's fields without the braces. */
 function fields(value: object): string {
   return JSON.stringify(value).slice(1, -1);
 }

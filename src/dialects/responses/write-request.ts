@@ -22,12 +22,12 @@ import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms } from "../dialect.ts";
 import { LOGPROBS } from "./read-request.ts";
 
-/** Smallest maximum of output tokens that vendors accept (OpenAI responses reference). */
+/** The lowest maximum of output tokens that vendors accept (OpenAI responses reference). */
 const MIN_OUTPUT_TOKENS = 16;
 
 /**
- * Writes a request for a vendor of the responses protocol. Nothing is stored at the vendor; reasoning is returned
- * encrypted, so that the next request can contain it. Throws an `UpstreamError` that names the caller's field for
+ * Writes a request for a vendor of the responses protocol. The vendor stores nothing. It returns reasoning in encrypted
+ * form, so that the next request can contain the reasoning. Throws an `UpstreamError` that names the caller's field for
  * content that the protocol cannot express.
  */
 export function writeConversation(
@@ -42,7 +42,7 @@ export function writeConversation(
     conversation: requested,
     terms,
     isReasoned: reasoning !== null,
-    // The protocol shows no reasoning unless a summary is requested.
+    // The protocol shows reasoning only when a summary is requested.
     isShown: reasoning?.summary !== undefined || requested.reasoning?.isVisible === false,
   };
   const conversation = tellHints(telling, "responses", leaveOut);
@@ -51,7 +51,7 @@ export function writeConversation(
   const [instructions, ...more] = system;
   const turns = more.length === 0 ? conversation.turns : [systemTurn(more), ...conversation.turns];
   const hasTools = tools.length > 0;
-  // The request asks for encrypted reasoning, unless the model has none.
+  // Request encrypted reasoning if the model can reason.
   const includesReasoning = terms.model.reasoning && reasoning?.effort !== "none";
   const include = [
     ...(includesReasoning ? ["reasoning.encrypted_content"] : []),
@@ -88,14 +88,14 @@ function writeMaxTokens(
 ): { max_output_tokens?: number } {
   const wanted = maxTokens ?? coveredTokens;
   if (wanted === null) return {};
-  // Clients of other protocols must send a maximum; they send one that suits the largest model they know.
+  // Clients of other protocols must send a maximum. They send one that fits the largest model, so it is limited here.
   return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
 }
 
 function writeTool({ kind, name, description, parameters, strict, format }: Tool): object {
   const named = { type: kind, name, ...(description !== null && { description }) };
   if (kind === "custom") return { ...named, ...(format !== undefined && { format }) };
-  // Without `strict`, the protocol treats a schema as strict, and refuses most schemas of other protocols.
+  // Without `strict`, the protocol treats a schema as strict and refuses most schemas of other protocols.
   return { ...named, parameters: parameters ?? NO_PARAMETERS, strict: strict ?? false };
 }
 
@@ -130,8 +130,8 @@ function writeFormat(format: OutputFormat): object {
 }
 
 /**
- * Returns the requested reasoning in the form of the vendor. Returns null when the caller requests none or the target
- * has no such control.
+ * Returns the requested reasoning in the vendor's form. Returns null when the caller requests nothing or the target has
+ * no control for it.
  */
 function writeReasoning(
   { reasoning }: Conversation,
@@ -145,7 +145,7 @@ function writeReasoning(
 
 type ContentPart = TextPart | ImagePart | FilePart;
 
-/** Writes turns as the items of a request, in order. */
+/** Writes turns as the items of a request, in the same order. */
 function writeItems(turns: readonly Turn[]): object[] {
   const customCalls = new Set<string>();
   return turns.flatMap((turn) => {
@@ -202,7 +202,7 @@ function writeFile({ source, name }: FilePart): object {
   if ("text" in source) return { type: "input_text", text: source.text };
   if ("url" in source)
     return { type: "input_file", file_url: source.url, ...(name !== undefined && { filename: name }) };
-  // A file in base64 must have a name (OpenAI file inputs guide).
+  // A file as base64 must have a name (OpenAI file inputs guide).
   return { type: "input_file", filename: name ?? "document.pdf", file_data: writeMediaUrl(source) };
 }
 
@@ -217,7 +217,7 @@ function writeResult({ callId, parts, isError }: ToolResult, isCustom: boolean):
   };
 }
 
-/** Writes the model's turn. Successive texts become one message; each piece of reasoning and each call is an item. */
+/** Writes a turn of the model. Successive texts and refusals become one message. Each other part becomes an item. */
 function writeAssistant(parts: readonly AssistantPart[], customCalls: Set<string>): object[] {
   const items: object[] = [];
   let content: object[] = [];
@@ -247,7 +247,7 @@ function writeCall({ id, name, kind, arguments: text }: ToolCall, customCalls: S
   return { type: "function_call", call_id: id, name, arguments: text === "" ? "{}" : text };
 }
 
-/** Writes reasoning. Leaves out reasoning without a signature of this protocol, because the vendor would refuse it. */
+/** Writes reasoning. Omits reasoning without a signature of this protocol, because the vendor would refuse it. */
 function writeReasoningItem({ text, signature }: ReasoningPart): object[] {
   if (signature?.dialect !== "responses") return [];
   const summary = text === "" ? [] : [{ type: "summary_text", text }];

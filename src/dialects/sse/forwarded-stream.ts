@@ -9,45 +9,43 @@ import type { StreamMeter } from "../stream-meter.ts";
 import { repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { VendorFrames } from "./vendor-frames.ts";
 
-/**
- * The part of a forwarded stream that depends on the dialect: it reads each frame and writes the frames for the caller.
- */
+/** The part of a forwarded stream that depends on the dialect. It reads each frame and writes the caller's frames. */
 export interface FrameForwarder {
-  /** True after the upstream has sent its end mark. */
+  /** True after the upstream's end mark. */
   readonly isDone: boolean;
-  /** True when the reply is complete if the stream ends now. */
+  /** True when the stream may end now: the reply is complete. */
   readonly isComplete: boolean;
   /**
-   * Reads a frame with data: counts its content and its usage report, and appends the caller's frames to `output`.
-   * Returns a template when later frames may repeat this one with other text. Throws an `UpstreamError` for an error
-   * event and for data that does not follow the protocol.
+   * Reads a frame with data. Measures its content and its usage, and appends the caller's frames to `output`. Returns a
+   * template if later frames may be equal except for their text. Throws an `UpstreamError` for an error event and for
+   * data that breaks the protocol.
    */
   forward(frame: Buffer, data: string, output: Uint8Array[]): FrameTemplate | null;
-  /** Appends the caller's frames for a frame without data to `output`. */
+  /** Reads a frame without data. Appends the caller's frames to `output`. */
   forwardComment(frame: Buffer, output: Uint8Array[]): void;
-  /** Returns the caller's frames at the end of a complete reply. */
+  /** Returns the last frames of a complete reply for the caller. */
   end(): Uint8Array[];
-  /** Returns a frame with the error, which is sent instead of the normal ending. */
+  /** Returns a frame with the error. It replaces the normal end. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Relays a stream from an upstream to a caller of the same dialect. Frames pass as the bytes that arrived, except where
- * the dialect changes them; a frame that repeats the one before is not parsed again. After the first content, no other
- * upstream can take over. A cut reply gets no ending.
+ * Relays a stream of an upstream to a caller of the same dialect. Bytes stay unchanged, except where the dialect
+ * changes them. A frame that matches the template of the previous frame is not parsed. After the first content, no
+ * other upstream can continue the request. A cut reply gets no end.
  */
 export class ForwardedStream implements TextStream {
   readonly #frames = new VendorFrames();
   readonly #forwarder: FrameForwarder;
   readonly #meter: StreamMeter;
-  /** Events before the first content; null after the first content. */
+  /** Events before the first content. Null when content has arrived. */
   #opening: Opening | null;
-  /** Template of the last frame; null after the end or a failure of the stream. */
+  /** Template of the last frame. Null when the last frame has no template. */
   #template: FrameTemplate | null = null;
 
-  /** The forwarder counts content in `meter`. `openReader` returns a reader for the same events. */
+  /** The forwarder measures content in `meter`. `openReader` returns a reader for the same events. */
   constructor(forwarder: FrameForwarder, meter: StreamMeter, openReader: () => ReplyReader) {
     this.#forwarder = forwarder;
     this.#meter = meter;
@@ -96,7 +94,7 @@ export class ForwardedStream implements TextStream {
     return !this.#frames.hasFailed && this.#forwarder.isComplete;
   }
 
-  /** Reads a chunk frame by frame. `output` contains frames that must be sent before those of the chunk. */
+  /** Reads a chunk frame by frame. `output` contains frames that must be sent before the frames of the chunk. */
   #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
     this.#frames.read(chunk, this.hasContent, (frame) => this.#forward(frame, output));
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
@@ -118,8 +116,8 @@ export class ForwardedStream implements TextStream {
   }
 
   /**
-   * Notes if the event brought content. An end without text counts as content, unless the whole reply is empty: then
-   * another vendor may do better.
+   * Records whether the event brought content. The end of a reply without text also counts as content, except when the
+   * whole reply is empty: then another vendor may return a better reply.
    */
   #lookForContent(opening: Opening, data: string): void {
     const { delivered, hasContent } = this.#meter;

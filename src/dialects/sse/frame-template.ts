@@ -2,22 +2,22 @@ import type { JsonSpan } from "../../lib/json.ts";
 import type { SizedText } from "../stream-meter.ts";
 
 /**
- * A frame that has been parsed once, with slots for its text and padding. A later frame that differs only inside the
- * slots contains nothing else that is new, so it is passed on without being parsed.
+ * A frame that was parsed once, with slots (variable positions) for its text and padding. A later frame that differs
+ * only in the slots has no other new content, so it is forwarded without parsing.
  */
 export interface FrameTemplate {
-  /** The bytes around the slots, as the upstream sends them. `clientParts` are those that the client gets. */
+  /** The bytes around the slots: `upstreamParts` as the upstream sends them, `clientParts` as the client gets them. */
   readonly upstreamParts: readonly Uint8Array[];
   readonly clientParts: readonly Uint8Array[];
   readonly upstreamBytes: number;
-  /** Number of bytes by which a frame grows; negative when it shrinks. */
+  /** Number of bytes that a written frame is longer than its original. Negative when it is shorter. */
   readonly growth: number;
 }
 
-/** The result of passing on frames: the bytes for the client. */
+/** The result of forwarding frames by a template. `output` are the bytes for the client. */
 interface Repetition {
   output: Uint8Array;
-  /** Number of bytes of the chunk that these frames take. */
+  /** Number of bytes of the chunk that these frames cover. */
   readBytes: number;
 }
 
@@ -27,14 +27,13 @@ const SPACE = 0x20;
 const NOTHING = new Uint8Array(0);
 const { compare } = Buffer.prototype;
 
-/**
- * Matches the field with random text by which OpenAI hides the length of tokens (API reference, `include_obfuscation`).
- */
+/** Matches the field whose random text hides the length of tokens (OpenAI API reference, `include_obfuscation`). */
 const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
 
 /**
- * Returns a template for a frame and its written form; null when the position of its text is not certain. The frame
- * must contain a text, and nothing that later code depends on. `textNames` matches the fields that contain the text.
+ * Returns a template for a frame and its written form. Returns null when the position of the text is not certain. The
+ * frame must contain a text, and later code must not depend on any other field of it. `textNames` matches fields with
+ * text.
  */
 export function frameTemplate(frame: Buffer, written: Buffer, textNames: RegExp): FrameTemplate | null {
   const upstreamParts = partsAround(frame, textNames);
@@ -44,11 +43,11 @@ export function frameTemplate(frame: Buffer, written: Buffer, textNames: RegExp)
   return { upstreamParts, clientParts, upstreamBytes, growth: lengthOf(clientParts) - upstreamBytes };
 }
 
-/** Passes on the frames at the beginning of a chunk that match the template. Adds their text to `delivered`. */
+/** Forwards the frames at the beginning of a chunk that match the template. Adds their text to `delivered`. */
 export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, delivered: SizedText): Repetition {
   const { upstreamParts, clientParts, upstreamBytes, growth } = template;
   const maxFrames = Math.floor(chunk.length / upstreamBytes);
-  // Most chunks contain one frame, for which this is the exact growth.
+  // Most chunks contain a single frame. For these chunks this is the exact growth.
   const growthBytes = maxFrames === 1 ? growth : Math.max(0, growth) * maxFrames;
   const output = new Uint8Array(chunk.length + growthBytes);
   let readBytes = 0;
@@ -79,7 +78,7 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
       if (!matchesAt(chunk, from, upstreamPart)) break frames;
       from += upstreamPart.length;
       const clientPart = clientParts[index] ?? NOTHING;
-      // The incomplete frame at the end of a chunk may not fit the output. It waits for its rest.
+      // An incomplete frame at the end of a chunk may not fit into the output. It waits for its remaining bytes.
       if (to + clientPart.length > output.length) break frames;
       output.set(clientPart, to);
       to += clientPart.length;
@@ -92,10 +91,10 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
   return { output: isExact ? output : output.subarray(0, writtenBytes), readBytes };
 }
 
-/** Returns the bytes around the slots of a frame. */
+/** Returns the bytes around the slots of a frame. Returns null when the slots are not certain. */
 function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
   const text = frame.toString("latin1");
-  // After a carriage return, the next byte decides if the frame has ended.
+  // After a carriage return, only the next byte decides whether the frame has ended.
   if (!text.endsWith("\n\n") || text.includes("\r")) return null;
   const content = slotAfter(text, textNames, 0);
   if (!content) return null;
@@ -103,13 +102,13 @@ function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
   const parts: Uint8Array[] = [frame.subarray(0, content.start)];
   if (padding) parts.push(frame.subarray(content.end, padding.start));
   parts.push(frame.subarray((padding ?? content).end));
-  // The parts are copied, because a frame is a view that would keep its whole chunk in memory.
+  // Copy the parts. A frame is a view of its chunk, so it would keep the whole chunk in memory.
   return parts.map((part) => new Uint8Array(part));
 }
 
 /**
- * Returns the position of the only string after such a name; null when there is none or more than one. Quotes in
- * strings are escaped, so every match is a name.
+ * Returns the position of the only string value after a matching name. Returns null for no match or several matches.
+ * Strings contain only escaped quotes, so every match is a name.
  */
 function slotAfter(text: string, name: RegExp, from: number): JsonSpan | null {
   name.lastIndex = from;
@@ -122,7 +121,7 @@ function slotAfter(text: string, name: RegExp, from: number): JsonSpan | null {
   return { start, end };
 }
 
-/** Returns the end of unescaped text, which is a quote, an escape or a control character. */
+/** Returns the index of the next quote, escape sequence or control character, which ends plain text. */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {
@@ -133,8 +132,8 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Returns the number of UTF-8 bytes minus the number of UTF-16 code units that a byte accounts for: 1 for each byte
- * after a character's first, 0 for a first byte, and -1 for the first byte of a surrogate pair.
+ * Returns how many UTF-8 bytes more than UTF-16 code units this byte adds. A byte after the first byte of a character
+ * adds 1. A first byte adds 0, or -1 for a character with a surrogate pair.
  */
 function extraBytes(byte: number): number {
   if (byte < 0xc0) return 1;
@@ -142,7 +141,7 @@ function extraBytes(byte: number): number {
 }
 
 /**
- * Compares bytes by a function of the runtime. A loop over the bytes takes five times as long, and longer until it is
+ * Compares bytes with a function of the runtime. A loop would take five times as long, and even longer before it is
  * compiled.
  */
 function matchesAt(bytes: Uint8Array, from: number, part: Uint8Array): boolean {

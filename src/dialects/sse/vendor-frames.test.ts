@@ -6,7 +6,7 @@ import type { ReplyEvent, ReplyReader, ReplyWriter } from "../conversation/reply
 import type { Signature } from "../conversation/signature.ts";
 import { parseVendorObject, VendorFrames } from "./vendor-frames.ts";
 
-/** Reads the pieces of a stream. Returns the problem for which reading stopped, or null. */
+/** Reads the pieces of a stream. Returns the problem that stopped the reader, or null. */
 function problemOf(pieces: readonly string[], isCommitted: boolean): string | null {
   const frames = new VendorFrames();
   try {
@@ -40,7 +40,7 @@ test("an event of ten megabytes in pieces of a byte takes little more than its b
     for (let count = 0; count < 10_000_000; count += 1) frames.read(byte, true, () => {});
     console.log((process.memoryUsage().rss - before) / 2 ** 20);
   `;
-  // The program runs in a separate process, because the heap of other tests would be measured too.
+  // A separate process runs the program. Otherwise the heap of other tests would be measured too.
   const child = Bun.spawn([process.execPath, "-e", program], { timeout: 25_000 });
   const grownMiB = Number(await new Response(child.stdout).text());
   expect(await child.exited).toBe(0);

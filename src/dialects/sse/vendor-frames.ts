@@ -5,16 +5,17 @@ import { removeMember } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import { FrameSplitter } from "../../lib/sse.ts";
 
-/** Maximum bytes of one event of a vendor. */
+/** Maximum number of bytes of a vendor's event. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-/** Maximum lines of one event. An event is a single line, or indented JSON with many lines. */
+/** Maximum number of lines of an event. Most events have one line; indented JSON has many. */
 const MAX_LINES = 100_000;
-/** Maximum number of events before the first content. A vendor that thinks for ten minutes sends a thousand. */
+/** Maximum number of events before the first content. Ten minutes of reasoning have about a thousand events. */
 const MAX_EMPTY_FRAMES = 10_000;
 const BLANK_LINE = Buffer.from("\n\n");
 
 /**
- * Splits a vendor's stream into frames, regardless of its chunks. Keeps a failure until the frames before it are sent.
+ * Splits a vendor's stream into frames, which may begin and end anywhere in its chunks. After the first content, a
+ * failure waits until the frames before it are sent.
  */
 export class VendorFrames {
   readonly #splitter = new FrameSplitter();
@@ -32,8 +33,8 @@ export class VendorFrames {
   }
 
   /**
-   * Passes each complete frame to `take`. When `isCommitted` is false, an error of `take` is thrown at once. When it is
-   * true, the caller already has content, so the content before the error is sent first, and `end` throws the error.
+   * Passes each complete frame to `take`. If `isCommitted` is false, throws an error of `take` immediately. If it is
+   * true, the caller already has content. Then the content before the error is sent first, and `end` throws the error.
    */
   read(chunk: Uint8Array, isCommitted: boolean, take: (frame: Buffer) => void): void {
     const frames = this.#splitter.push(chunk);
@@ -49,7 +50,7 @@ export class VendorFrames {
       throw new UpstreamError("broken", "an endless event");
   }
 
-  /** Passes the rest of the stream to `take`, if its last frame is incomplete. Throws the failure that was kept. */
+  /** Passes an incomplete last frame to `take`. Throws a failure that waits. */
   end(take: (frame: Buffer) => void): void {
     if (this.hasFailed) throw this.#failure;
     const rest = this.#splitter.end();
@@ -58,8 +59,8 @@ export class VendorFrames {
 }
 
 /**
- * Parses an event, or a whole reply, of a vendor. Throws an `UpstreamError` for text that is not a JSON object, and for
- * more values than can be parsed at once.
+ * Parses a vendor's event or whole reply. Throws an `UpstreamError` for text that is not a JSON object, and for more
+ * values than the gateway parses at once.
  */
 export function parseVendorObject(
   text: string,
@@ -77,12 +78,12 @@ export function parseVendorObject(
   return value;
 }
 
-/** Matches names of vendors. An underscore may come before the name: `fp_name`. */
+/** Matches the names of vendors. An underscore may precede a name: `fp_name`. */
 const VENDOR = new RegExp(`(?<![a-z])(?:${VENDOR_NAMES.join("|")})`, "i");
 
 /**
- * Returns the names of top-level fields that name the vendor: `provider` of relays, and a `system_fingerprint` that
- * contains a vendor's name. Most replies have none.
+ * Returns the top-level fields that identify the vendor: `provider`, and a `system_fingerprint` with a vendor's name.
+ * Most replies have neither.
  */
 export function vendorFields(body: Readonly<Record<string, unknown>>): readonly string[] {
   const { provider, system_fingerprint: fingerprint } = body;
@@ -96,26 +97,26 @@ const PROVIDER: readonly string[] = ["provider"];
 const FINGERPRINT: readonly string[] = ["system_fingerprint"];
 const BOTH: readonly string[] = [...PROVIDER, ...FINGERPRINT];
 
-/** Returns the text of an object without these fields. All other characters stay unchanged. */
+/** Returns the text of an object without these fields. Other characters stay unchanged. */
 export function withoutFields(text: string, fields: readonly string[]): string {
   return fields.reduce(removeMember, text);
 }
 
-/** A comment that keeps a silent connection open. Every reader skips it. */
+/** A comment for silent periods of a stream. Every reader skips it. */
 export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
 
 const COMMENT = /(?<=^|[\r\n]):[^\r\n]*/g;
 const COLON = 0x3a;
 
 /**
- * Removes the vendor's name from a frame: from its comments and from the fields of its event. All other bytes stay
+ * Removes names of vendors from a frame: from its comments and from the fields of its event. Other bytes stay
  * unchanged.
  */
 export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unknown>> = {}): Buffer {
   const fields = vendorFields(event);
   const hasComment = frame[0] === COLON || frame.includes("\n:") || frame.includes("\r:");
   if (fields.length === 0 && !hasComment) return frame;
-  // Each character stands for one byte; the syntax of events and JSON is ASCII.
+  // Each character represents one byte. This is safe because the syntax of events and JSON is ASCII.
   const text = frame.toString("latin1");
   const neutral = text.replace(COMMENT, (comment) => (VENDOR.test(comment) ? ": keep-alive" : comment));
   const edited = neutral.replace(EVENT, (data) => withoutFields(data, fields));
@@ -123,8 +124,8 @@ export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unkno
 }
 
 /**
- * Returns only the comments of a frame without data, for the caller. Official clients parse the data of every event and
- * fail when it is empty or missing.
+ * Returns the comments of a frame without data, for the caller. Omits everything else: official clients parse the data
+ * of every event, and fail when the data is empty or missing.
  */
 export function commentsOf(frame: Buffer): Buffer {
   return EVENT_LINE.test(frame.toString("latin1")) ? NOTHING : neutralFrame(frame);
@@ -133,5 +134,5 @@ export function commentsOf(frame: Buffer): Buffer {
 const EVENT_LINE = /(?:^|[\r\n])(?:data|event)[:\r\n]/;
 const NOTHING = Buffer.alloc(0);
 
-/** Matches the data of an event on one line, which is how vendors write it. */
+/** Matches an event's data in one line. Vendors write it in one line. */
 const EVENT = /(?<=^|[\r\n])data:[^\r\n]*/;

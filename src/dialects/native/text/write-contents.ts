@@ -20,9 +20,9 @@ export interface Content {
 }
 
 /**
- * Writes the turns of a conversation. Results of functions get a turn of their own and contain the name of the called
- * function. `isChecked` is true when the vendor requires a signature of the first call in each step; a history of
- * another model then gets `UNCHECKED` in its place.
+ * Writes the turns of a conversation. Function results get their own turn and contain the name of the called function.
+ * With `isChecked`, the vendor requires a signature on the first tool call of each step. If another model wrote the
+ * call, `UNCHECKED` replaces the signature.
  */
 export function writeContents(
   { turns, params }: Conversation,
@@ -37,22 +37,22 @@ export function writeContents(
       add(contents, "model", writeAssistant(parts, isChecked, param));
       continue;
     }
-    // An instruction in the middle stays in its place as text of the user.
+    // An instruction in the middle becomes text of the user in the same position.
     const userParts: readonly UserPart[] = parts;
     const results = userParts.filter((part) => part.type === "tool_result");
     add(contents, "user", writeResults(results, names, param));
     const others = userParts.filter((part) => part.type !== "tool_result");
-    // Other parts go to a separate turn after the results.
+    // The other parts form a separate turn after the results.
     add(contents, "user", others.flatMap(writeUser), results.length > 0);
   }
   return contents;
 }
 
-/** Adds parts to the contents. Joins successive contents of one side, and never adds a content without parts. */
+/** Adds parts to the contents. Joins successive contents of one side. Ignores an empty list of parts. */
 function add(contents: Content[], role: Content["role"], parts: object[], isApart = false): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
-  // Results come before all other parts of a content, so the first part is enough.
+  // Results come before all other parts of a content, so checking the first part suffices.
   const holdsResults = last?.parts[0] !== undefined && "functionResponse" in last.parts[0];
   if (last?.role === role && !isApart && !holdsResults) for (const part of parts) last.parts.push(part);
   else contents.push({ role, parts });
@@ -63,9 +63,7 @@ function writeUser(part: Exclude<UserPart, ToolResult>): object[] {
   return [writeMedia(part)];
 }
 
-/**
- * Writes media without their file names, because the Gemini API has no field for names (Gemini API reference, `Blob`).
- */
+/** Writes media without file names, because the Gemini API has no field for them (Gemini API reference, `Blob`). */
 function writeMedia(part: ImagePart | AudioPart | FilePart): object {
   if (part.type === "audio")
     return {
@@ -79,14 +77,14 @@ function writeMedia(part: ImagePart | AudioPart | FilePart): object {
   if ("data" in source) return { inlineData: { mimeType: source.mediaType, data: source.data } };
   const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
   if (data) return { inlineData: { mimeType: data[1], data: data[2] } };
-  // The vendor fetches public links, but the request must contain their type (Gemini API, file input methods).
+  // The vendor fetches public links, but the request must contain the MIME type (Gemini API, file input methods).
   return { fileData: { mimeType: typeOfLink(source.url, part.type), fileUri: source.url } };
 }
 
-/** MIME subtypes of audio formats that differ from the format's name. */
+/** MIME subtypes of audio formats whose subtype is not the format's name. */
 const MIME_SUBTYPES: Readonly<Record<string, string>> = { mp3: "mpeg" };
 
-/** Returns the MIME type of a link by its extension; otherwise the most frequent type of its kind. */
+/** Returns the MIME type of a link by its extension. For an unknown extension, returns the most frequent type. */
 function typeOfLink(link: string, kind: "image" | "file"): string {
   const extension = /\.([a-z0-9]+)$/i.exec(URL.parse(link)?.pathname ?? "")?.[1]?.toLowerCase() ?? "";
   return ownValue(LINK_TYPES, extension) ?? (kind === "image" ? "image/jpeg" : "application/pdf");
@@ -104,7 +102,7 @@ const LINK_TYPES: Readonly<Record<string, string>> = {
   html: "text/html",
 };
 
-/** Writes the results of a step as parts of one content. */
+/** Writes the tool results of a step as the parts of one content. */
 function writeResults(
   results: readonly ToolResult[],
   names: ReadonlyMap<string, string>,
@@ -129,7 +127,7 @@ function writeAssistant(parts: readonly AssistantPart[], isChecked: boolean, par
       case "refusal":
         return part.text === "" ? [] : [{ text: part.text }];
       case "reasoning":
-        // Unsigned thoughts and those of other models are left out, because this vendor would refuse them.
+        // Omit reasoning without a signature of this protocol, because this vendor would refuse it.
         return part.signature?.dialect === "native" && !part.isRedacted
           ? [{ text: part.text, thought: true, thoughtSignature: part.signature.value }]
           : [];
@@ -152,8 +150,8 @@ function writeCall(call: ToolCall, needsSignature: boolean, param: string): obje
 }
 
 /**
- * Returns the arguments of a call as an object. Custom tools have been converted to functions, so every call has
- * arguments.
+ * Returns the arguments of a tool call as an object. Custom tools are already converted to functions, so all calls have
+ * JSON arguments.
  */
 function argumentsOf(call: ToolCall, param: string): RawJson {
   const args = call.kind === "function" ? readArguments(call.arguments) : null;

@@ -22,13 +22,13 @@ export function writeReply(reply: Reply, { parsed }: NativePayload, usage: Token
 }
 
 /**
- * Writes a stream in which each event has the form of a whole reply with some of its parts. A call is written when it
- * is complete: before the next piece of another kind, or at the end.
+ * Writes a stream. Each event has the form of a whole reply and contains some of its parts. A tool call is written when
+ * it is complete: before the next piece of another type, or at the end.
  */
 export class NativeWriter implements ReplyWriter {
   readonly #model: string;
   #id = newResponseId();
-  /** Calls that are not written so far, by their number. */
+  /** Tool calls that are not written yet, by number. */
   readonly #calls = new Map<number, ToolCall>();
   #finish: Finish = { reason: "stop", stopSequence: null };
   #isWhole = true;
@@ -92,8 +92,8 @@ export class NativeWriter implements ReplyWriter {
   }
 
   /**
-   * Returns the error. Before the first event it is a bare object, as Google's servers send it, because their clients
-   * ignore an error in an event there.
+   * Returns the error. Before the first event it is an object outside of any event, as Google's servers send it: there,
+   * their clients ignore an error inside an event.
    */
   fail(error: GatewayError): string {
     const text = JSON.stringify(writeError(error));
@@ -124,7 +124,7 @@ function newResponseId(): string {
 
 const ID_BYTES = 16;
 
-/** Writes parts. Leaves out a call without valid arguments; `isWhole` is then false. */
+/** Writes parts. Omits a tool call with invalid arguments; `isWhole` is then false. */
 function writeParts(parts: readonly AssistantPart[]): { parts: object[]; isWhole: boolean } {
   let isWhole = true;
   const written = parts.flatMap((part): object[] => {
@@ -157,7 +157,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   refused: "SAFETY",
 };
 
-/** Returns the reason for the end. A cut call has a reason of its own, unless the maximum of tokens was reached. */
+/** Returns the finish reason. An incomplete tool call has its own reason, unless the maximum of tokens was reached. */
 function finishReasonOf({ reason }: Finish, isWhole: boolean): string {
   return isWhole || reason === "length" ? FINISH_REASONS[reason] : "MALFORMED_FUNCTION_CALL";
 }

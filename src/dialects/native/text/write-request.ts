@@ -6,7 +6,7 @@ import { untranslatable } from "../../conversation/untranslatable.ts";
 import type { VendorTerms } from "../../dialect.ts";
 import { type Content, writeContents } from "./write-contents.ts";
 
-/** A request in the form of this protocol (Gemini API reference, `GenerateContentRequest`). */
+/** A request of this protocol (Gemini API reference, `GenerateContentRequest`). */
 interface GenerateContentRequest {
   systemInstruction?: { parts: { text: string }[] };
   contents: Content[];
@@ -38,7 +38,7 @@ export function writeConversation(
   const { system, tools } = conversation;
   const instructions = system.filter(({ text }) => text !== "").map(({ text }) => ({ text }));
   const contents = writeContents(conversation, { isChecked: terms.model.reasoning === "level" });
-  // A request that contains only instructions is not valid in this protocol.
+  // This protocol requires at least one turn, so instructions alone become a turn of the user.
   const isBare = contents.length === 0;
   const config = writeConfig(conversation, terms, thinkingConfig);
   const toolConfig = tools.length > 0 ? writeChoice(conversation.toolChoice) : null;
@@ -74,7 +74,7 @@ function writeChoice(choice: ToolChoice | null): object | null {
     case "tool":
       return calling("ANY", [choice.name]);
     case "allowed":
-      // Only the modes `ANY` and `VALIDATED` accept names. With `VALIDATED`, the model may also reply with text.
+      // Only the modes `ANY` and `VALIDATED` accept names. In `VALIDATED`, the model may also reply with text.
       return calling(choice.mode === "required" ? "ANY" : "VALIDATED", choice.names);
   }
 }
@@ -109,7 +109,7 @@ function writeConfig(
 function writeFormat(conversation: Conversation, { model }: VendorTerms): object {
   const { format, tools } = conversation;
   if (!format) return {};
-  // Before the third generation, models support either JSON or functions, not both (Gemini API, structured output).
+  // Models before the third generation support either JSON or functions, not both (Gemini API, structured output).
   if (tools.length > 0 && model.reasoning !== "level") throw unsaid(conversation, "format");
   const schema = format.type === "schema" ? { responseJsonSchema: format.schema } : {};
   return { responseMimeType: "application/json", ...schema };
@@ -126,8 +126,8 @@ interface ThinkingConfig {
 }
 
 /**
- * Levels by effort. `LOW` also stands for lower efforts: every model has it, but only some have a lower level (Gemini
- * API, thinking).
+ * Levels by effort. Lower efforts also become `LOW`: all models have it, but only some models have a lower level
+ * (Gemini API, thinking).
  */
 const LEVELS: Readonly<Record<Effort, string>> = {
   none: "LOW",
@@ -139,15 +139,15 @@ const LEVELS: Readonly<Record<Effort, string>> = {
   max: "HIGH",
 };
 
-/** Range of budgets that a model accepts. The larger models always need a budget (Gemini API, thinking). */
+/** Range of budgets that larger models accept, in tokens. They do not accept zero (Gemini API, thinking). */
 const LARGE_MODEL = { min: 128, max: 32_768 };
 const SMALL_MODEL = { min: 0, max: 24_576 };
-/** Minimum budget of the smallest models above zero. */
+/** The lowest budget, except zero, that the smallest models accept. */
 const MIN_BUDGET = 512;
 
 /**
- * Writes the settings of reasoning. Models of this vendor accept a level since the third generation and a budget
- * before; the vendor refuses both together. Returns null when nothing is sent or the model accepts neither.
+ * Writes the settings for reasoning. Models of the third generation and later accept a level; older models accept a
+ * budget. The vendor refuses both together. Returns null when the caller requests nothing or the model accepts neither.
  */
 function writeThinking(
   reasoning: Reasoning | null,
@@ -157,7 +157,7 @@ function writeThinking(
   const { isVisible } = reasoning;
   const isLarge = /-pro\b/.test(upstreamModel);
   const effort = effortOf(reasoning);
-  // A caller who sets a budget expects to see the thoughts. This vendor hides them unless the request asks for them.
+  // A caller who sets a budget expects to see the reasoning. This vendor hides it unless the request says otherwise.
   const isShown = isVisible ?? (reasoning.budgetTokens === null ? null : true);
   const visible = isShown === null ? {} : { includeThoughts: isShown };
   if (model.reasoning === "level") {
