@@ -26,7 +26,7 @@ export interface AdminContext {
 
 /** Facts and actions that need a running gateway. */
 export interface RunningGateway {
-  /** Returns the targets that the process currently sends no requests to. */
+  /** Returns the targets to which the process currently sends no requests. */
   ejections(): readonly Ejection[];
   /** Cancels a job by the rules of the folder `jobs` and returns the changed job; null for an unknown job. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
@@ -36,7 +36,7 @@ export interface RunningGateway {
   writeCounts(): Promise<void>;
   /** Returns the parts of the process that do not work as they should. */
   degradations(): readonly Degradation[];
-  /** Returns the process's calls to vendors that have no answer yet. */
+  /** Returns the process's calls to vendors that have received no response yet. */
   waitingCalls(): readonly WaitingCall[];
   /** Returns a signed link to a stored picture, without a host when the gateway has no public address. */
   linkTo(name: string): string;
@@ -53,11 +53,11 @@ export interface Degradation {
   message: string;
   /** True when requests are refused or money is at risk. */
   isCritical?: boolean;
-  /** Path below `/console` of the page with details; when absent, that of the page of the configuration. */
+  /** Path below `/console` of the page with details; by default that of the page of the configuration. */
   path?: string;
 }
 
-/** A call to a vendor that has received no part of its answer yet. */
+/** A call to a vendor that has received no part of its response yet. */
 export interface WaitingCall {
   channel: string;
   /** Id of the organization whose request the call serves. */

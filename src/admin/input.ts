@@ -45,7 +45,7 @@ export const modelListSchema = z.array(z.string().max(256)).max(MAX_LISTED);
 /** Schema of the revision that a change is based on. The change is refused when the record has another revision. */
 export const versionSchema = z.int().min(0).optional();
 
-/** Throws 409 when a change is based on an earlier state of the record than the current one. */
+/** Throws 409 when a change is not based on the current version of the record. */
 export function requireVersion(before: { version: number }, version: number | undefined): void {
   if (version === undefined || version === before.version) return;
   throw new AdminError(

@@ -92,7 +92,7 @@ export function ownVariables(): string[] {
   return [...variables, WORKER_VARIABLE, RESTARTS_VARIABLE];
 }
 
-/** Variables that set no setting of the file, with their meanings. */
+/** Variables that override no setting of the configuration file, with their meanings. */
 export const OTHER_VARIABLES: Readonly<Record<string, string>> = {
   GATEWAY_CONFIG: "The configuration file, where --config names none; else ./gateway.yaml if it exists",
   GATEWAY_URL: "The gateway that commands work on; without it they work on the local store",

@@ -30,7 +30,7 @@ function unreadable(code: string): string {
   return `cannot be read (${code}): let this user read it`;
 }
 
-/** Reads the file that the options name, or `gateway.yaml` if it exists. */
+/** Reads the file that the options or `GATEWAY_CONFIG` specify, or `gateway.yaml` if it exists. */
 export async function readConfigurationFile(
   options: { env: Environment; cwd: string; configPath?: string },
   report: ReportProblem,

@@ -47,8 +47,8 @@ export interface LoadedSettings {
   /** Valid settings that are probably mistakes. */
   warnings: readonly Problem[];
   /**
-   * Absolute path of the configuration file, even if the file does not exist. `version` is that of the content that was
-   * loaded.
+   * Absolute path of the configuration file, even if the file does not exist. `version` is the version of the loaded
+   * content.
    */
   file: { path: string; version: string };
 }

@@ -43,8 +43,8 @@ interface DescribedTables extends ModelTables {
 }
 
 /**
- * Returns the models with their default routes and prices. Leaves out a shipped model that no channel can serve, except
- * a retired one or one whose channels cannot be used in this process: calls of these models get an error that says so.
+ * Returns the models with their default routes and prices. Leaves out a shipped model that no channel can serve. Keeps
+ * a retired model, and a model whose channels cannot be used in this process: calls get an error that says so.
  */
 export function buildModels(sources: ModelSources, report: ReportProblem): DescribedTables {
   const models = new Map<string, Model>();

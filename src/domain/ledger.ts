@@ -18,9 +18,7 @@ export interface LedgerEntry {
    * holder.
    */
   source?: string;
-  /**
-   * The client program that sent the request, as `clientProgram` names it; absent when the request names no program.
-   */
+  /** The client program that sent the request, as `clientProgram` returns it; absent when the request has none. */
   client?: string;
   model: string;
   /** Channel and vendor model of the charged or abandoned call. */

@@ -123,7 +123,7 @@ export function tokenRate(price: TokenPrice, category: TokenCategory): Rate {
   return price.perMillion[category] ?? tokenRate(price, FALLBACK[category]);
 }
 
-/** Returns the amount of a rate for a request. `inputTokens` is the sum of all input categories of the request. */
+/** Returns the amount of a rate for a request. `inputTokens` is its number of input tokens of all categories. */
 export function amountAt({ amount, longContext }: Rate, inputTokens: number): Nanos {
   return longContext && inputTokens > longContext.above ? longContext.amount : amount;
 }

@@ -39,9 +39,9 @@ export function durationBucket(milliseconds: number): number {
 }
 
 /**
- * Returns the duration in milliseconds below which a share of all requests stayed; null when there were no requests.
- * Assumes that the durations in a bucket are evenly spread. Returns the lower bound of the last bucket for any duration
- * in it.
+ * Returns the duration in milliseconds that the fraction `share` of all requests did not exceed; null when there were
+ * no requests. Assumes that the durations in a bucket are evenly spread. Returns the lower bound of the last bucket for
+ * any duration in it.
  */
 export function percentile(buckets: readonly number[], share: number): number | null {
   const total = buckets.reduce((sum, count) => sum + count, 0);

@@ -62,15 +62,15 @@ export interface Storage extends Stores {
   refused(): number;
   /** Returns the number of journal files that are in quarantine because they could not be read. */
   quarantined(): number;
-  /** Describes the damage of the database; null when none is known. */
+  /** Returns a description of the damage of the database; null when no damage is known. */
   damage(): string | null;
-  /** Returns the number of gateway processes that are alive on this database, on all machines. */
+  /** Returns the number of live gateway processes that use this database, on all machines. */
   processes(): number;
   /** Posts the journaled charges. Returns false when `deadlineMs` milliseconds have passed before all are posted. */
   flush(deadlineMs: number): Promise<boolean>;
   /**
-   * Flushes, returns this process's budget leases and closes everything. The next start posts the charges that were not
-   * posted in time, and then returns the leases.
+   * Flushes, gives this process's budget leases back and closes everything. The next start posts the charges that were
+   * not posted in time, and then gives the leases back.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -82,7 +82,7 @@ export interface StorageOptions extends Pick<DatabaseOptions, "onCall"> {
   poolSize?: number;
   /** Folder on a local disk that contains the journals of all processes of this machine. */
   journals: string;
-  /** Id of this process, new at every start. It also names the process's journal folder and budget leases. */
+  /** Id of this process, new at every start. Its journal folder and its budget leases have the same name. */
   processId: string;
   configured: ConfiguredTables;
   onProblem: StorageReport;

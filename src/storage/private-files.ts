@@ -14,7 +14,7 @@ export function createPrivateFolder(path: string, { isOwn }: { isOwn: boolean })
 
 /**
  * Makes an empty file that only its owner can read, or changes the mode of an existing file. Does not open an existing
- * file: when a process closes any descriptor of a file, the kernel drops all POSIX locks of the process on it,
+ * file: when a process closes any descriptor of a file, the kernel drops all POSIX locks of the process on that file,
  * including SQLite's (sqlite.org, "How To Corrupt An SQLite Database File", 2.2).
  */
 export function createPrivateFile(path: string): void {

@@ -4,8 +4,8 @@ import type { AuditRecord } from "./schema.ts";
 
 /**
  * Returns the names of the subjects of audit rows, by revision. Most rows contain the name: a price its model, a
- * webhook the host of its address. Otherwise it is the stored name of the key, organization or member, or for a budget
- * that of its key or organization. Rows without a name are left out. Reads each record once.
+ * webhook the host of its address. Otherwise the name comes from the stored key, organization or member; a budget has
+ * the name of its key or organization. Rows without a name are left out. Reads each record once.
  */
 export async function subjectNames(
   context: Pick<AdminContext, "store">,

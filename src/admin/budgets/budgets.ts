@@ -82,17 +82,17 @@ export function forecast({ period, periodStart: start, spent, readAt }: BudgetRe
   return elapsed < whole * YOUNG_PERIOD ? null : (spent * BigInt(whole)) / BigInt(elapsed);
 }
 
-/** Share of a period before which no forecast is made, because it would be a guess. */
+/** Minimum elapsed share of a period for a forecast. An earlier forecast would be a guess. */
 const YOUNG_PERIOD = 0.05;
 
-/** Removes a budget, so that requests are no longer held against it. Throws 404 for an unknown budget. */
+/** Removes a budget, which then no longer limits requests. Throws 404 for an unknown budget. */
 export async function removeBudget(context: AdminContext, id: string): Promise<void> {
   if (!(await context.store.budgets.remove(id, context.by))) throw unknownBudget(id);
 }
 
 /**
- * Returns the leases in doubt of processes that have disappeared. Unposted charges in their journals may have spent
- * this money.
+ * Returns the leases in doubt of processes that have disappeared. Unposted charges in the journals of these processes
+ * may have spent the money of the leases.
  */
 export function listLeasesInDoubt(context: AdminContext): Promise<LeaseInDoubt[]> {
   return context.store.budgets.leasesInDoubt();

@@ -125,7 +125,7 @@ interface ShownSetting {
   origin: "default" | "file" | "environment" | "database";
   /** The environment variable or file that sets the value; null for a default. */
   from: string | null;
-  /** True when a running process applies a change of this setting. */
+  /** True when a running process applies a change of this setting without a restart. */
   isReloadable: boolean;
 }
 

@@ -15,8 +15,8 @@ const MAX_TRIED = 50;
 const MONTH_MS = 31 * 24 * 60 * 60_000;
 
 /**
- * Finds a model that the key may call and that has a price and a target in service: preferably one that the key has
- * used lately, then a text model, then an image model. Throws 404 for an unknown key.
+ * Finds a model that the key may call and that has a price and a target in service. Prefers models that the key has
+ * used lately, then text models, then image models. Throws 404 for an unknown key.
  */
 export async function exampleCall(context: AdminContext, id: string): Promise<ExampleCall> {
   const { store, catalogue, clock, running } = context;

@@ -57,7 +57,7 @@ async function listPosted({ store }: AdminContext, page: Omit<PostedPage, "upTo"
 
 /**
  * Returns the position at which a list in the order of posting continues: after the entry of the cursor, or after all
- * entries with the number `after`.
+ * entries with the sequence number `after`.
  */
 function readPosition(after: number, cursor: string | undefined): PostedPosition {
   if (cursor === undefined) return { sequence: after + 1, id: "", kind: "" };
@@ -128,7 +128,7 @@ function isOfPrice({ flags }: LedgerEntry): boolean {
 }
 
 /**
- * Returns an entry that corrects a charge. Its id is `<charge>:<n>`, where n counts the corrections of the charge from
+ * Returns an entry that corrects a charge. Its id is `<charge>:<n>`, where the first correction of the charge has the n
  * 1. So a charge can have several corrections, and none is written twice. A negative amount is a refund, a positive one
  * an adjustment. The entry has no usage and no vendor cost, because these would count twice.
  */

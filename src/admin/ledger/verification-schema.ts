@@ -5,7 +5,7 @@ import { amountCodec, timeCodec } from "../output.ts";
  * A difference between an expected and a found amount. `spent`: the spent amount of a budget, expected from its
  * bookings. `held`: the held amount of a budget, expected from its leases. `booking`: a booking, expected from its
  * entry. `journal`: a charge in the ledger, expected from its journal. `refused`: an entry that the database refused.
- * `quarantined`: a journal file that could not be understood.
+ * `quarantined`: a journal file that could not be read.
  */
 const differenceSchema = z.object({
   check: z.enum(["spent", "held", "booking", "journal", "refused", "quarantined"]),

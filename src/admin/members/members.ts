@@ -92,8 +92,8 @@ export async function removeMember(context: AdminContext, id: string): Promise<v
 /**
  * Gives a member a generated password, which is returned only now and must be changed. Ends the member's sessions and
  * admin tokens, because anybody who knew the earlier password may have made them. TOTP stays on. A member who signs in
- * at the identity provider would not notice the new password: then only a member of all organizations may do this, and
- * others get 403.
+ * at the identity provider would not notice the new password. For such a member, throws 403 unless the caller is a
+ * member of all organizations.
  */
 export async function resetPassword(
   context: AdminContext,

@@ -139,8 +139,8 @@ async function store({ store, by, clock }: OperationContext, id: string, value: 
 }
 
 /**
- * Returns a function that translates a path of the stored form into the input's field name. The input has names for
- * some fields; all other fields are below `definition`.
+ * Returns a function that translates a path of the stored form into the input's field name. The input has its own names
+ * for some fields; all other fields are below `definition`.
  */
 function fieldOf(id: string): (path: string) => string {
   const own = formatPath(["models", id]);

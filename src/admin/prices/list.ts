@@ -12,8 +12,8 @@ import type { PriceRecord } from "./store-port.ts";
 export type AnyPriceRow = Omit<PriceRecord, "id" | "createdAt"> & { id: string | null };
 
 /**
- * Returns price rows, oldest first. Rows of the configuration come before the stored ones, unless an organization is
- * named.
+ * Returns price rows, oldest first. Rows of the configuration come before the stored rows, and are left out when an
+ * organization is selected.
  */
 export async function listPrices(
   context: AdminContext,
@@ -59,10 +59,7 @@ function configuredRows({ catalogue }: AdminContext, only: string | undefined): 
   }));
 }
 
-/**
- * Returns the current price of a model for an organization, or for any that has no rows of its own; null without a
- * price.
- */
+/** Returns the current price of a model for an organization, or the default price; null when there is none. */
 export async function effectivePrice(
   context: AdminContext,
   fields: z.output<typeof effectivePriceSchema>,

@@ -58,7 +58,7 @@ export const priceTableOperations = {
   }),
 };
 
-/** Returns the current price of every model for an organization, or for any that has no rows of its own. */
+/** Returns the current price of every model for an organization, or the default prices. */
 export async function readPriceTable(
   context: AdminContext,
   input: z.output<typeof priceTableInput>,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { queryTimeSchema } from "../input.ts";
 import { timeCodec } from "../output.ts";
 
-/** Prompt and reply of a request. Texts that look like personal data or a secret are removed. */
+/** Prompt and reply of a request. Parts that look like personal data or a secret are removed. */
 export const promptSchema = z.object({
   id: z.string().describe("Of the request"),
   at: timeCodec,

@@ -12,8 +12,8 @@ import { covers } from "../sign-in/signed-in.ts";
 import { refused, type OrganizationScope } from "./scope.ts";
 
 /**
- * Members, sessions and tokens. A member of only some organizations sees the own record but no members of other
- * organizations, and cannot give more access than the member has.
+ * Members, sessions and tokens. A member of only some organizations sees only their own record and the members of these
+ * organizations, and cannot give more access than they have.
  */
 export const scopedIdentity = {
   members(store: MemberStore, scope: OrganizationScope): MemberStore {

@@ -13,7 +13,7 @@ import type { PriceStore } from "../prices/store-port.ts";
 
 /**
  * Prices, budgets and the ledger. Everybody may read default prices. Only members of all organizations set prices and
- * correct charges, because an organization's own members would decide about their own debts.
+ * correct charges: an organization's own members would otherwise decide about their own debts.
  */
 export const scopedMoney = {
   prices: (store: PriceStore, scope: OrganizationScope): PriceStore => ({

@@ -9,7 +9,7 @@ import { openSession } from "./sessions.ts";
 import type { Origin } from "./signed-in.ts";
 import { memberEmailSchema, memberNameSchema } from "../members/schema.ts";
 
-/** An OpenID provider that members may sign in at, as the operator configured it. */
+/** An OpenID provider at which members may sign in, as the operator configured it. */
 export interface IdentitySettings {
   issuer: string;
   clientId: string;

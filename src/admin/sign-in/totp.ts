@@ -123,7 +123,7 @@ export function secretName({ id }: Pick<MemberRecord, "id">): SecretName {
   return { kind: "member", id, field: "totp" };
 }
 
-/** Returns the second factor after use of a code, which is then refused; null for a wrong code. */
+/** Uses a code. Returns the second factor that refuses the same code from now on; null for a wrong code. */
 export function acceptCode(
   totp: TotpRecord,
   opened: OpenedTotp | null,

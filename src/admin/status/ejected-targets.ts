@@ -16,9 +16,7 @@ export interface EjectedTarget {
   until: number | null;
 }
 
-/**
- * Joins the targets that this process has taken out of service with those that other processes have noted in the store.
- */
+/** Joins the targets that this process has taken out of service with those that others have reported in the store. */
 export async function readEjections({
   store,
   running,

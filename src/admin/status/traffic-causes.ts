@@ -7,7 +7,7 @@ import { trafficView } from "../usage/totals.ts";
 import { recentFailures, RECENT_MS, type RecentTraffic } from "./recent-traffic.ts";
 
 const MINUTE_MS = 60_000;
-/** Minimum share of failed requests at which the cause is critical. */
+/** Minimum share of failed requests at which a cause about requests is critical. */
 const MOST = 0.5;
 
 /** Returns causes for the models of channels whose calls fail. */

@@ -23,7 +23,7 @@ const MAX_RANGE_MS = 400 * DAY_MS;
 /** The lengths of the points of a series. */
 type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
-/** A range with its points. Its ends are rounded to the minute, or to the hour when the sums of minutes are gone. */
+/** A range with its points. Its ends are rounded to the minute, or to the hour when the sums of minutes are removed. */
 export interface Series {
   /** Unix milliseconds. */
   from: number;

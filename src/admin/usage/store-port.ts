@@ -6,7 +6,7 @@ import type { TokenCategory } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { LedgerPosition } from "../ledger/store-port.ts";
 
-/** Sums of the ledger and of traffic. The sums are stored and not computed at the reading. */
+/** Sums of the ledger and of traffic. They are stored and not computed when they are read. */
 export interface UsageStore {
   /** Returns sums of ledger entries by the dimensions in `by`. The names of all other dimensions are empty. */
   sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;

@@ -3,8 +3,8 @@ import { accessOf, type Caller } from "../sign-in/signed-in.ts";
 import { MASK } from "../channels/schema.ts";
 
 /**
- * Returns the address of an endpoint in the form for its reader. Only a reader who may change the endpoint sees the
- * path, because the path is a secret at many receivers, such as chat services.
+ * Returns the address of an endpoint as the caller may see it. Only a caller who may change the endpoint sees the path,
+ * because the path is a secret at many receivers, such as chat services.
  */
 export function shownAddress<Address extends string | null>(
   caller: Caller,

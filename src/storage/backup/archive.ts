@@ -9,8 +9,8 @@ import { extract, pack } from "tar-stream";
 type OnBytes = (done: number, total: number) => void;
 
 /**
- * Writes the files of a folder as a tar file that only its owner can read. The files named in `first` come first, in
- * that order.
+ * Writes the files of a folder as a tar file that only its owner can read. The files in `first` come first, in that
+ * order.
  */
 export async function packFolder(
   folder: string,

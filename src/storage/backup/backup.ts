@@ -30,8 +30,8 @@ export const PICTURES = "pictures.jsonl";
 
 /**
  * Writes a verified backup as one tar file, while gateways run. It contains every charge that was journaled before the
- * call. The file gets its name only when it is complete; an interruption leaves `<path>.partial`, which the next call
- * removes. Throws an `Error` when the copy is damaged.
+ * call. The file gets its final name only when it is complete; an interruption leaves `<path>.partial`, which the next
+ * call removes. Throws an `Error` when the copy is damaged.
  */
 export async function makeBackup(
   installation: Installation,

@@ -50,7 +50,7 @@ export function isSqliteInUse(location: string): boolean {
   if (!existsSync(location)) return false;
   using database = new Connection(location, { readwrite: true });
   try {
-    // In this mode the first read takes an exclusive lock, which fails when another connection is open.
+    // In the locking mode EXCLUSIVE, the first read takes an exclusive lock. It fails when another connection is open.
     for (const statement of ["busy_timeout = 0", "locking_mode = EXCLUSIVE", "schema_version"])
       database.run(`PRAGMA ${statement}`);
     return false;

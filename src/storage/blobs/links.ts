@@ -42,7 +42,7 @@ interface LinkSettings {
   secrets(): readonly string[];
   /** Lifetime of a link for which the caller specifies no hours. */
   lifetimeSeconds: number;
-  /** Maximum lifetime of other links: the time for which pictures are kept. */
+  /** Maximum lifetime of links with specified hours: the time for which pictures are kept. */
   longestSeconds: number;
   /** The lifetimes of links, in hours, that organizations use; null is the default lifetime. */
   hoursInUse(): Iterable<number | null>;

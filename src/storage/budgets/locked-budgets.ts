@@ -19,8 +19,8 @@ export interface LockedBudget {
   /** Unix milliseconds. */
   periodStart: number;
   /**
-   * Time until which another process needs money of the budget. `now` is the time of the lock. Both are by the store's
-   * clock.
+   * Time until which another process needs money of the budget. `now` is the time of the lock. Both are Unix
+   * milliseconds by the store's clock.
    */
   wantedUntil: number;
   now: number;
@@ -81,7 +81,7 @@ export async function saveBudgets(
 interface LockedLease {
   /** Amount held in the budget: `drawn` minus the charges that were posted. */
   amount: Nanos;
-  /** Amount taken from the budget so far, minus what was given back. */
+  /** Amount taken from the budget so far, minus the amounts that were given back. */
   drawn: Nanos;
 }
 
@@ -98,7 +98,7 @@ export async function lockLeases(
   return new Map(rows.map(({ budget, amount, drawn }) => [budget, { amount, drawn }]));
 }
 
-/** Writes the leases that a transaction has changed back to the database, in one statement. */
+/** Writes the changed leases of a transaction to the database, in one statement. */
 export async function saveLeases(
   kind: Database["kind"],
   sql: Sql,
@@ -124,7 +124,7 @@ export function chargeLease(budget: LockedBudget, lease: LockedLease, charged: N
   lease.drawn += charged - moved;
 }
 
-/** Gives an amount, at most that of the lease, from a lease back to its budget. */
+/** Moves an amount, at most that of the lease, from a lease back to its budget. */
 export function returnFromLease(budget: LockedBudget, lease: LockedLease, amount: Nanos): void {
   lease.drawn -= release(budget, lease, amount);
 }

@@ -22,7 +22,7 @@ interface CountersOptions {
   /** Address of the store in which all machines count together; null when each machine counts for itself. */
   redisUrl: string | null;
   /**
-   * Connection to the supervisor, which counts for the workers of this machine when there is no store; null in a
+   * Connection to the supervisor, which counts the limits of this machine's workers when there is no store; null in a
    * process without other workers.
    */
   supervisor: SupervisorLink | null;

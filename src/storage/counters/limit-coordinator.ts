@@ -14,11 +14,11 @@ import { after } from "../../lib/waiting.ts";
 
 /** Minimum number of requests in a credit. A smaller credit would cost more messages than it saves. */
 const MIN_CREDIT_REQUESTS = 8;
-/** The part of a limit's unused amount that all workers together may hold as credits. */
+/** The part of a limit's unused amount that all workers together may have as credits. */
 const CREDIT_SHARE = 1 / 4;
 /**
- * Credits are given while at least this part of the limit is unused. Below it, each request is counted by the
- * coordinator.
+ * Credits are given while at least this part of the limit is unused. Below this part, the coordinator counts each
+ * request.
  */
 const AMPLE_SHARE = 1 / 2;
 /** Maximum time that a take waits for workers to return their credits. */
@@ -149,7 +149,7 @@ export class LimitCoordinator {
     return holders;
   }
 
-  /** Recalls the credits of a counter that has nothing left. Returns false when there are no credits to wait for. */
+  /** Recalls the credits of a counter with nothing left. Returns false when there are no credits to wait for. */
   #recall(waiting: WaitingTake, counter: LimitCounter): boolean {
     const name = counterName(counter);
     const holders = waiting.recalled.has(name) ? [] : [...this.#holdersOf(counter).keys()];

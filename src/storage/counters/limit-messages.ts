@@ -63,7 +63,7 @@ export interface LimitCredit {
 /** Time for which a worker may use a credit. */
 export const CREDIT_MS = 500;
 
-/** The connection of a worker to its supervisor, as far as it concerns limits. */
+/** The part of a worker's connection to its supervisor that is about limits. */
 export interface SupervisorLink {
   isConnected(): boolean;
   sendLimits(message: WorkerLimits): void;

@@ -5,10 +5,10 @@ import { script } from "./script.ts";
 export const SLOTS = 30;
 
 /**
- * Functions on windows. A window is one packed value, `{began, total, last, amount, open, last, amount, open, …}`: the
- * start of the newest slot, the sum, and for each slot, oldest first, the time of its last addition, its amount, and
- * the part of it that running requests may give back. Times are the server's, in milliseconds. A value from the future,
- * left by a clock that was set back, counts as empty.
+ * Functions on windows. A window is one packed value, `{began, total, last, amount, open, last, amount, open, …}`.
+ * `began` is the start of the newest slot, and `total` the sum of all amounts. Each slot, oldest first, has the time of
+ * its last addition, its amount, and the open part of the amount, which running requests may give back. Times are the
+ * server's, in milliseconds. A value from the future, left by a clock that was set back, counts as empty.
  */
 const WINDOWS = `
 local time = redis.call("TIME")

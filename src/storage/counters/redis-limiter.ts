@@ -137,8 +137,8 @@ export class RedisLimiter implements Limiter {
   }
 
   /**
-   * Counts within this process's share of the limits. After a loss of data, while all processes write back what they
-   * granted, also counts in the store.
+   * Counts within this process's share of the limits. After a loss of data, while all processes write their grants
+   * back, also counts in the store.
    */
   #takeLocal(requests: readonly LimitRequest[]): LimitVerdict {
     const verdict = this.#fallback.take(requests);
@@ -206,7 +206,7 @@ export class RedisLimiter implements Limiter {
     };
   }
 
-  /** Corrects an amount in the store. Resolves when the store has the correction or is lost. */
+  /** Corrects an amount in the store. Resolves when the store has the correction or is unavailable. */
   #correct(
     requests: readonly LimitRequest[],
     quantity: LimitQuantity,

@@ -46,8 +46,8 @@ const messageSchema = z.object({
 });
 
 /**
- * Shares ejections between processes: immediately by message, and after every connect by reading the list of ejections
- * in force. While the store is unavailable, each process knows only its own.
+ * Shares ejections between processes: immediately by message, and after every new connection by reading the list of
+ * ejections in force. While the store is unavailable, each process knows only its own ejections.
  */
 export class SharedHealth {
   readonly #options: SharedHealthOptions;

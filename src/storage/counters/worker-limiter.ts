@@ -20,7 +20,7 @@ import {
 
 /** Interval at which expired credits are returned. */
 const FLUSH_MS = 100;
-/** A counter that is taken from twice within this time is busy enough for a credit. */
+/** A counter with two takes within this time is busy enough for a credit. */
 const BUSY_MS = 100;
 /** Maximum time to wait for the supervisor. */
 const MAX_WAIT_MS = 1_000;
@@ -41,7 +41,7 @@ export class WorkerLimiter implements Limiter {
   readonly #clock: Clock;
   readonly #fallback: MemoryLimiter;
   readonly #credits = new Map<string, Credit>();
-  /** Time of the last take from each counter at the supervisor. */
+  /** Time of the last take that was sent to the supervisor, by counter, in monotonic milliseconds. */
   readonly #takenAt = new Map<string, number>();
   readonly #pending = new Map<number, PendingTake>();
   readonly #background: BackgroundWork;

@@ -21,8 +21,8 @@ interface Connection {
 }
 
 /**
- * Maximum age of a connection. Older ones are replaced, so that all move to the new server after a change of the host
- * name.
+ * Maximum age of a connection. Older ones are replaced, so that all connections follow when the host name changes to a
+ * new server.
  */
 const LIFETIME_MS = 30 * 60_000;
 const CLOSE_TIMEOUT_SECONDS = 1;

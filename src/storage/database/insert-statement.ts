@@ -43,7 +43,7 @@ export function groupsOf<T>(items: readonly T[]): T[][] {
   return groups;
 }
 
-/** Adds sums to the stored ones, in few statements and in the order of their keys. */
+/** Adds sums to the stored sums, in few statements and in the order of their keys. */
 export async function addSums(kind: Database["kind"], sql: Sql, all: readonly Sums[]): Promise<void> {
   for (const sums of all)
     for (const group of groupsOf(sums.rows)) {

@@ -17,9 +17,9 @@ const NOW = {
 };
 
 /**
- * Statements that a transaction runs before it inserts into the ledger. The last one returns the number of its entries:
- * the time in Unix milliseconds, or more. On PostgreSQL, a shared lock shows other processes that the transaction runs.
- * Two statements are needed, because the lock must be visible before the number is chosen.
+ * Statements that a transaction runs before it inserts into the ledger. The last one returns the sequence number: the
+ * time in Unix milliseconds, or more. On PostgreSQL, a shared lock shows other processes that the transaction runs. Two
+ * statements are needed, because the lock must be visible before the number is chosen.
  */
 export const SEQUENCE_STATEMENTS = {
   postgres: [
@@ -48,7 +48,7 @@ const WAIT_MS = 10;
  */
 const MAX_WAIT_MS = 60_000;
 
-/** Returns a number up to which all entries are readable and no more will be added. Throws a `DependencyError`. */
+/** Returns a sequence number up to which all entries are readable and final. Throws a `DependencyError`. */
 export async function readableSequence(database: Database): Promise<number> {
   const { kind } = database;
   const larger = kind === "postgres" ? "GREATEST" : "MAX";

@@ -9,7 +9,8 @@ import { systemClock } from "../../lib/clock.ts";
 
 /**
  * All migrations in order; the version of a migration is its position in the list. Processes of the previous version
- * continue to work during a migration, so a migration only adds: tables, indexes, and columns that may be left out.
+ * continue to work during a migration, so a migration only adds tables, indexes, and columns that an INSERT may leave
+ * out.
  */
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_tables", text: tables },
@@ -26,8 +27,8 @@ interface Migration {
 
 /**
  * Brings the database to the schema that this code needs. Runs each missing migration in order, all in one transaction
- * and under a lock, so that processes that start together do it once. Returns the names of the migrations it ran.
- * Throws an `Error` when the database is newer than the code or has unknown migrations.
+ * and under a lock, so that processes that start at the same time run them only once. Returns the names of the
+ * migrations it ran. Throws an `Error` when the database is newer than the code or has unknown migrations.
  */
 export async function migrate(
   database: Database,

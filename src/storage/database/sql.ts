@@ -45,7 +45,7 @@ export interface Addition {
   /** Columns that identify a row of the table. */
   identity: readonly string[];
   sumsOf(rows: readonly object[]): readonly Sums[];
-  /** Called before the rows are inserted, with the number of their transaction; see `nextSequence`. */
+  /** Called before the rows are inserted, with the sequence number of their transaction; see `nextSequence`. */
   number(sequence: bigint): void;
 }
 
@@ -60,7 +60,7 @@ export interface Sums {
 export interface Sql {
   /** A statement, which runs when it is awaited, or a part of another statement. */
   <Rows = unknown>(strings: TemplateStringsArray, ...values: unknown[]): PromiseLike<Rows>;
-  /** The columns of one or more rows, after INSERT INTO or SET, or the values of a list, after IN. */
+  /** After INSERT INTO or SET, the columns of one or more rows; after IN, the values of a list. */
   (columnsOrList: object): unknown;
   /**
    * Makes a statement from a text, which must not contain input of callers. A text without values may have several

@@ -45,7 +45,7 @@ export function openSqliteClient(location: string): SqliteClient {
 
 /**
  * Maximum number of prepared statements. The program has a few hundred texts; a text with a list has a variant for each
- * length.
+ * length of the list.
  */
 const MAX_KEPT = 400;
 const MAX_KEPT_LENGTH = 64 * 1024;

@@ -198,8 +198,8 @@ const BUSY_TIMEOUT_MS = 2;
 const BUSY_RETRY_MS = 2;
 
 /**
- * Repeats a transaction while another connection has the lock. An immediate transaction meets the lock only at its
- * beginning, so a repetition repeats no work.
+ * Repeats a transaction while another connection has the lock. An immediate transaction can fail on the lock only at
+ * its beginning, so no work is repeated.
  */
 async function retryWhileLocked<T>(attempt: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
   for (;;) {

@@ -18,7 +18,7 @@ export interface Column<Value> {
 
 type AnyColumn = Omit<Column<unknown>, "write"> & { readonly write: (value: never) => Stored };
 
-/** One column for each field of a record. A missing column, or one of another type, does not compile. */
+/** One column for each field of a record. A missing column, or one of another type, is a type error. */
 export type Columns<Fields> = { readonly [Field in keyof Fields]-?: Column<Fields[Field]> };
 
 /**

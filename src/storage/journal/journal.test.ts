@@ -211,7 +211,7 @@ test("a full disk refuses the record, keeps the others, and is used again once i
       append("req_after");
       expect(fill).toThrow();
       Bun.spawnSync(["mount", "-o", "remount,size=2m", disk]);
-      // This is a charge of a running request, appended before any check whether the disk has space again.
+      // This is a charge of a running request, appended before any check of the disk's free space.
       append("req_at_once");
       expect(statSync(segmentPath(disk, 1)).size).toBe(journal.position().offset);
     });

@@ -166,7 +166,7 @@ class SegmentedJournal implements FileJournal {
     this.#outage.lost(error);
   }
 
-  /** Cuts off the end that a failed write has left, so that the next record begins a new line. */
+  /** Cuts off the incomplete end that a failed write has left, so that the next record begins a new line. */
   #repair(): void {
     if (fstatSync(this.#file).size > this.#offset) ftruncateSync(this.#file, this.#offset);
     this.#failure = null;

@@ -40,7 +40,7 @@ export interface KeptSegments {
   /** Moves segments here from the folder of their journal. */
   keep(folder: string, processId: string, segments: readonly number[], batch: number): void;
   /**
-   * Removes segments that are too old, or beyond the size limit, and for which `isPosted` is true. Returns the
+   * Removes segments that are too old or beyond the size limit, if `isPosted` returns true for them. Returns the
    * processes that have no segments left.
    */
   sweep(isPosted: (segment: KeptSegment) => boolean): string[];

@@ -14,8 +14,8 @@ export const REFUSED_FILE = "refused.log";
 export interface LedgerWriter {
   /**
    * Books the charges in complete lines of a process's journal, then marks the batch as posted if it has a number.
-   * Returns the number of charges that the ledger did not have. Throws when they must be posted again later; posting
-   * again does no harm.
+   * Returns the number of charges that the ledger did not have. Throws when the charges must be posted again later;
+   * posting again does no harm.
    */
   post(processId: string, lines: Uint8Array, batch?: number): Promise<number>;
 }
@@ -42,8 +42,8 @@ export function directWriter(posting: Posting): LedgerWriter {
 
 /**
  * Posts entries together. If the database refuses the batch because of its data, posts each entry alone, so that one
- * impossible entry does not delay the others. Returns the number of new entries. Throws when they must be posted again
- * later.
+ * impossible entry does not delay the others. Returns the number of new entries. Throws when the entries must be posted
+ * again later.
  */
 export async function postEntries(
   posting: Omit<Posting, "marks">,

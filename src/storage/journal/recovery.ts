@@ -16,9 +16,9 @@ import { listSegments, replay, segmentFiles, segmentName } from "./segments.ts";
 export interface Recovery {
   /**
    * For each journal of an ended process: posts its charges, posts the last checkpoint of each unfinished request as a
-   * partial charge, returns the process's budget leases, and moves the segments to the kept ones. If the database was
-   * set back to an earlier state, posts kept segments again. Removes old kept segments. Throws a `DependencyError` when
-   * the database is unavailable; a later run repeats everything without harm.
+   * partial charge, gives the process's budget leases back, and moves the segments to the kept segments. If the
+   * database was set back to an earlier state, posts kept segments again. Removes old kept segments. Throws a
+   * `DependencyError` when the database is unavailable; a later run repeats everything without harm.
    */
   run(): Promise<void>;
   /** Returns the number of charges of other processes that were posted since this process started. */

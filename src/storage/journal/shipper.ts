@@ -14,7 +14,7 @@ import { readSegment, segmentPath } from "./segments.ts";
  * database was set back to an earlier state, posts all charges that are still on disk again.
  */
 export interface Shipper extends BackgroundWork {
-  /** Call it for each record once it is journaled, with its position and its line. */
+  /** Call this for each journaled record, with its position and its line. */
   onAppend(record: JournalRecord, segment: number, offset: number, line: Uint8Array): void;
   /** Keeps a refused charge in memory until the disk or the ledger accepts it. Returns false when the memory is full. */
   keep(entry: LedgerEntry): boolean;
@@ -216,7 +216,7 @@ class JournalShipper implements Shipper {
     notePosted(this.#options.folder, this.#lastBatch);
   }
 
-  /** Returns the batch for the next charge, which is in this segment. */
+  /** Returns the batch to which the next charge, from this segment, is added. */
   #batchFor(segment: number): Batch {
     let last = this.#queue.at(-1);
     if (!last || last.count === BATCH) this.#queue.push((last = new Batch()));

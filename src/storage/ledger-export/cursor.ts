@@ -4,7 +4,7 @@ import type { BegunFile, FilePosition, LedgerFileFormat } from "./files.ts";
 
 /** The state of an export to one destination. */
 export interface ExportCursor {
-  /** Number that increases when another process takes the turn, and when the database has lost its newest state. */
+  /** Number that increases when another process begins to write, and when the database has lost its newest state. */
   epoch: number;
   /** Position of the end of the last file. Files contain all entries up to its number in the order of posting. */
   exported: FilePosition;

@@ -23,7 +23,7 @@ interface ExportOptions extends ExportTarget {
 
 /** The result of one step. */
 export interface ExportStep {
-  /** Files contain all entries up to this number in the order of posting, which is a time in Unix milliseconds. */
+  /** Files contain all entries up to this sequence number, which is a time in Unix milliseconds. */
   exported: number;
   /**
    * True when the next step may write another file. False when everything is exported or another process has the right
@@ -48,10 +48,9 @@ const MAX_ENTRIES = 20_000;
 const PAGE = 1_000;
 
 /**
- * Exports posted entries file by file. The name of a file is stored before the file is written, and the cursor moves
- * afterwards: if the process is killed in between, the same file is written again, with the same name and content.
- *
- * A database that was restored from a backup does not know the newest files. Therefore a new epoch begins when another
+ * Exports posted entries file by file. First the name of a file is stored, then the file is written, then the cursor
+ * moves. If the process is killed in between, the same file is written again, with the same name and content. A
+ * database that was restored from a backup does not know the newest files. Therefore a new epoch begins when another
  * process takes the right to write, and when a process finds the cursor changed. The name of a file contains two
  * positions, each with an epoch and a number: the end of the file before and its own end. Readers follow these
  * positions back from the highest epoch, and ignore files that the database does not know.

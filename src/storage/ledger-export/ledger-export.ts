@@ -84,7 +84,7 @@ export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions):
     async stop() {
       stopping.abort();
       await Promise.all([first, work.stop()]);
-      // Another process can then take over at once. Otherwise it takes over at the end of the turn.
+      // Another process can then take over at once. Otherwise it takes over when this process's right to write ends.
       await thread.call("leave").catch(() => {});
       await thread.close();
     },

@@ -27,7 +27,7 @@ export interface Stored {
   budgets: readonly BudgetScope[];
 }
 
-/** The organization that a budget applies to, or the single key. */
+/** The organization, or the single key, that a budget applies to. */
 export interface BudgetScope {
   id: string;
   organizationId: string;
@@ -67,7 +67,7 @@ export function buildDirectory(
   });
 }
 
-/** Returns the ids of budgets of single keys, by key. */
+/** Returns the ids of the budgets of each key. Budgets of organizations are left out. */
 export function budgetsByKey(budgets: readonly BudgetScope[]): Map<string, string[]> {
   const byKey = new Map<string, string[]>();
   for (const { id, keyId } of budgets) {

@@ -11,18 +11,18 @@ import type { BudgetScope, Stored } from "./directory.ts";
 
 /** The queries that a snapshot makes. */
 export interface SnapshotSource {
-  /** Returns the kinds of rows that changed after one revision, up to another. */
+  /** Returns the kinds of rows that changed after the revision `after`, up to `upTo`. */
   changedKinds(after: bigint, upTo: bigint): Promise<Set<ChangeKind>>;
-  /** Returns the budgets that were created, changed or removed after one revision, up to another. */
+  /** Returns the budgets that were created, changed or removed after the revision `after`, up to `upTo`. */
   changedBudgets(after: bigint, upTo: bigint): Promise<string[]>;
   /** Reads the given kinds of rows again, and keeps the other parts. */
   load(kinds: ReadonlySet<ChangeKind>, old: Stored): Promise<Stored>;
   /**
-   * Yields the keys that changed after one revision, up to another, in pages. A key with several secrets occurs once
-   * for each.
+   * Yields the keys that changed after the revision `after`, up to `upTo`, in pages. A key with several secrets occurs
+   * once for each.
    */
   changedKeys(after: bigint, upTo: bigint): AsyncGenerator<KeyRecord[]>;
-  /** Returns the keys that changed last. */
+  /** Returns the most recently changed keys. */
   latestKeys(limit: number): Promise<KeyRecord[]>;
   findKey(hash: string): Promise<KeyRecord | null>;
 }

@@ -85,7 +85,7 @@ async function announce(
         ${toColumn(dataOf(message))}, ${event.id})`;
 }
 
-/** Returns the data of a webhook's message, with the names that messages about jobs use. */
+/** Returns the data of a webhook's message. Its field names have the same form as in messages about jobs. */
 function dataOf({ event, installation }: AlertMessage): AlertData {
   return {
     id: event.id,

@@ -37,7 +37,7 @@ const MAX_FAULTS = 100;
 
 /**
  * Returns the hash of a stored row as SHA-256 in hexadecimal. It includes the hash of the previous row, and so covers
- * all rows before.
+ * all earlier rows.
  */
 export function hashOf(previous: string, row: Row): string {
   const fields = HASHED.map((column) => row[column] ?? null);

@@ -142,7 +142,7 @@ export function readEntryRow(row: Row): LedgerEntry {
   return entry;
 }
 
-/** Returns the row of an entry. `sequence` is the number of the transaction; see `nextSequence`. */
+/** Returns the row of an entry. `sequence` is the sequence number of the transaction; see `nextSequence`. */
 export function writeEntryRow(entry: LedgerEntry, sequence: bigint | null): Row {
   const row = entries.write(entry);
   row["vendor_cost"] = entry.vendorCost?.amount ?? null;

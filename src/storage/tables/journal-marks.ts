@@ -8,9 +8,7 @@ import type { Database, Sql } from "../database/sql.ts";
 export interface JournalMarks {
   /** Returns the marks of processes. Processes without a mark are missing from the result. */
   read(processIds: readonly string[]): Promise<Map<string, number>>;
-  /**
-   * Records a posted batch. Does nothing when the previous batch is missing; after that is posted, `set` records both.
-   */
+  /** Records a posted batch. Does nothing when the previous batch is missing; `set` later records both. */
   raise(processId: string, batch: number): Promise<void>;
   /** Records that all batches up to this one are posted. */
   set(processId: string, batch: number): Promise<void>;

@@ -49,7 +49,7 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
           existing ?? (await writeMonth(database, month, join(folder, `${name}.jsonl.gz`), onProgress));
         if (!manifest) return null;
         if (!existing) await writeManifest(manifestPath, manifest);
-        // The file may contain entries that were posted after the first look.
+        // The file may contain entries that were posted after the first check.
         await requireExported(database, month);
         await removeArchived(database, join(folder, manifest.file), manifest, onProgress);
         const { isRemoved: _, ...archive } = manifest;
@@ -163,7 +163,7 @@ async function* entriesOf(sql: Sql, from: number, to: number): AsyncGenerator<Le
 
 /**
  * Removes the entries of a verified file. Skips entries that an earlier run has removed. When `onProgress` throws, the
- * next run continues.
+ * next run continues the work.
  */
 async function removeArchived(
   database: Database,

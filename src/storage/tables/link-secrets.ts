@@ -29,7 +29,7 @@ interface LinkSecrets {
   reload(): Promise<void>;
 }
 
-/** Opens the secrets, and makes the first one if there is none. Processes that start together agree on one. */
+/** Opens the secrets, and makes the first one if there is none. Processes that start together agree on one secret. */
 export async function openLinkSecrets(database: Database, clock: Clock = systemClock): Promise<LinkSecrets> {
   let secrets = await database.begin(async (sql) => {
     await sql`INSERT INTO shared_secrets (purpose, place, secret) 
@@ -56,7 +56,7 @@ export async function openLinkSecrets(database: Database, clock: Clock = systemC
   };
 }
 
-/** Rotation of the link secrets. The audit records that it happened, but no secret. */
+/** Rotation of the link secrets. The audit records each rotation, but no secret. */
 export function linkSecretStore(database: Database): LinkSecretStore {
   return {
     async rotate({ at, keepsOld }, by) {

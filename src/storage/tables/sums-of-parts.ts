@@ -19,7 +19,7 @@ export function sumsOfParts(
       const expression = name === "point" ? point : expressions[name];
       return expression === undefined ? name : `${expression} AS ${name}`;
     });
-    // In this order, SQLite sorts only the rows of one time together. Otherwise it would sort the rows of all times to
+    // With this order, SQLite sorts the rows of each time separately. Otherwise it would sort the rows of all times to
     // group them.
     const isInOrder = kind === "sqlite" && names[0] === "point" && point === "at";
     const order = isInOrder ? `ORDER BY ${["at", ...names.slice(1)].join(", ")}` : "";

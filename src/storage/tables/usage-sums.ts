@@ -37,7 +37,7 @@ interface UsageNumbers {
 
 type UsageRow = Record<(typeof USAGE_KEY)[number], string | number> & UsageNumbers & Record<string, unknown>;
 
-/** Returns the amounts to add to the sums of hours, days and months for new entries. */
+/** Returns the amounts to add to the sums of minutes, hours, days and months for new entries. */
 export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
   return LEVELS.map(({ table, span }) => {
     const rows = new Map<string, UsageRow>();
