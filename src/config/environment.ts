@@ -52,7 +52,7 @@ export function ignoreProxies(): void {
   for (const name of proxyVariables(process.env)) delete process.env[name];
 }
 
-/** A setting fixed by an environment variable. */
+/** A setting that an environment variable sets. */
 export interface Override {
   variable: string;
   path: readonly string[];

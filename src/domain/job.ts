@@ -26,7 +26,7 @@ export interface Job {
   /** The usual duration of such a job, in milliseconds. */
   typicalMs: number;
   createdAt: number;
-  /** Start of the job's first vendor call; null before it. */
+  /** Start of the job's first vendor call; null before that call. */
   startedAt: number | null;
   endedAt: number | null;
   /** Time at which the job was read from the store. */

@@ -38,7 +38,7 @@ export type { FileJournal } from "./journal/journal.ts";
 export type { LedgerStore } from "./tables/ledger.ts";
 export type { LiveSnapshot } from "./snapshot/snapshot.ts";
 
-/** All parts of storage that a serving process needs, running. */
+/** The running parts of storage that a serving process needs. */
 export interface Storage extends Stores {
   /** Returns the link secrets in force: the first one signs links, and all of them verify links. */
   linkSecrets(): readonly string[];

@@ -97,7 +97,7 @@ function usualInterval(lengthMs: number, hasMinutes: boolean): Interval {
   return lengthMs <= MAX_DAYS_MS ? "day" : "month";
 }
 
-/** Returns the range of the same length before this one. */
+/** Returns the range of the same length just before a series. */
 export function previousOf({ from, to, interval }: Series): { from: number; to: number; span: Interval } {
   return { from: from - (to - from), to: from, span: interval };
 }

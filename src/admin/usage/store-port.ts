@@ -20,7 +20,7 @@ export interface UsageStore {
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
   /** Removes counts whose retention has ended. */
   sweepTraffic(): Promise<void>;
-  /** True once a picture was delivered. */
+  /** True when at least one picture was ever delivered. */
   hasPictures(): Promise<boolean>;
 }
 
@@ -56,7 +56,7 @@ interface SumNames {
 }
 
 export interface SpendingSum extends SumNames {
-  /** Source as in the ledger. */
+  /** `source` of the ledger entries. */
   source: string;
   client: string;
   currency: string;
@@ -106,7 +106,7 @@ export interface RequestRecord {
   address: string | null;
   organizationId: string | null;
   keyId: string | null;
-  /** Source as in the ledger. */
+  /** `source` of the ledger entry. */
   source: string | null;
   model: string | null;
   /** The model name that the caller gave, if no model has this name; shortened. */

@@ -39,10 +39,10 @@ export interface RedisLimiterOptions {
    */
   processes: () => number;
   clock: Clock;
-  /** Maximum time that a request waits for the store. */
+  /** Maximum milliseconds that a request waits for the store. */
   boundMs?: number;
   windowMs?: number;
-  /** Time for which a concurrency slot outlives its process. */
+  /** Milliseconds for which a concurrency slot outlives its process. */
   slotMs?: number;
   /**
    * Called at the start and after every change: `isDegraded` is true while limits are counted locally, and `cause` is

@@ -239,7 +239,7 @@ interface Credit extends LimitCredit {
 interface PendingTake {
   requests: readonly LimitRequest[];
   resolve(verdict: LimitVerdict): void;
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds at which the take was sent. */
   sentAt: number;
   /**
    * True when the worker has decided by itself because the supervisor was late. A grant that arrives later is given

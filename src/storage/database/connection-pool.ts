@@ -16,7 +16,7 @@ interface ConnectionPool {
 interface Connection {
   opened: PostgresConnection;
   openedAt: number;
-  /** Time at which the server last responded. */
+  /** Monotonic milliseconds at which the server last responded. */
   respondedAt: number;
 }
 

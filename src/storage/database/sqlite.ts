@@ -221,9 +221,9 @@ interface RowInserter {
   begin(): void;
   /** Inserts rows of one shape, skips existing ones, and returns the new rows. */
   insert(table: string, rows: readonly object[]): object[];
-  /** Returns the number of the entries that the transaction inserts. */
+  /** Returns the sequence number of the entries that the transaction inserts. */
   sequence(): bigint;
-  /** Adds sums to the stored ones. */
+  /** Adds sums to the stored sums. */
   add(sums: Sums): void;
   commit(): void;
   rollback(): void;

@@ -37,7 +37,7 @@ export interface KeptSegment {
 export interface KeptSegments {
   /** Returns the segments, ordered by process and number. */
   list(processId?: string): KeptSegment[];
-  /** Moves segments here from the folder of their journal. */
+  /** Moves segments from the folder of their journal to the kept segments. */
   keep(folder: string, processId: string, segments: readonly number[], batch: number): void;
   /**
    * Removes segments that are too old or beyond the size limit, if `isPosted` returns true for them. Returns the

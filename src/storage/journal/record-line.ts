@@ -17,7 +17,6 @@ export class RecordLines {
   #length = 0;
   #count = 0;
 
-  /** Number of lines. */
   get count(): number {
     return this.#count;
   }

@@ -24,7 +24,7 @@ export function listSegments(folder: string): number[] {
     .sort((one, other) => one - other);
 }
 
-/** A segment and where it is. */
+/** The number of a segment, and its path. */
 interface SegmentFile {
   segment: number;
   path: string;

@@ -14,7 +14,7 @@ export interface ExportCursor {
 
 /** Reads and changes the cursor of one destination, for one process. */
 export interface CursorStore {
-  /** Returns the number up to which files contain all entries. */
+  /** Returns the sequence number up to which files contain all entries. */
   exported(): Promise<number>;
   /**
    * Takes or keeps the right to write, for `forMs` milliseconds. Returns null while another process has that right. The

@@ -32,7 +32,7 @@ export interface ExportStep {
   isMore: boolean;
 }
 
-/** The export as one process runs it. */
+/** The export in one process. */
 export interface LedgerExporter {
   next(): Promise<ExportStep>;
   /** Gives the right to write to other processes. */

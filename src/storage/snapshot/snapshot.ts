@@ -23,7 +23,7 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   onBudgetsChanged(listener: (budgets: readonly string[]) => void): void;
   /** Awaits `listener` when channels or models were changed in the database, before the revision counts as loaded. */
   onConfigurationChanged(listener: () => Promise<void>): void;
-  /** Replaces the configured part, from the next request on. */
+  /** Replaces the configured part, which is used from the next request on. */
   reconfigure(configured: ConfiguredTables): void;
   /** Returns the milliseconds since the database last confirmed the data in memory. */
   ageMs(): number;

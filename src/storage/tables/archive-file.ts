@@ -7,7 +7,7 @@ import type { LedgerArchive } from "../../admin/ledger/store-port.ts";
 import { type LedgerEntry, readEntry } from "../../domain/ledger.ts";
 import { toColumn } from "../database/expressions.ts";
 
-/** Counts and sums of a file of entries. */
+/** Number and sums of the entries in a file. */
 export type EntrySums = Pick<LedgerArchive, "entries" | "sums">;
 
 export function addEntry(total: EntrySums, { currency, kind, amount }: LedgerEntry): void {

@@ -24,7 +24,7 @@ const USAGE_KEY = [
   "currency",
 ] as const;
 
-/** The columns of numbers, besides the token categories. */
+/** The numeric columns besides those of the token categories. */
 interface UsageNumbers {
   requests: number;
   images: number;

@@ -326,8 +326,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "an entry is archived unexported that was posted while its month was written to a file",
     file: ARCHIVE,
-    find: "first look.\n        await requireExported(database, month);",
-    replace: "first look.",
+    find: "first check.\n        await requireExported(database, month);",
+    replace: "first check.",
     tests: upkeep,
   },
   {
