@@ -4,7 +4,7 @@ import { formatNanos } from "../lib/money.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Finds the conditions that the rule alerts about in the facts. */
+/** Searches the facts for conditions about which the rule alerts. */
 export function conditionsOf({ settings }: Pick<AlertRule, "settings">, facts: AlertFacts): AlertCondition[] {
   if (settings.kind === "budget") return budgetConditions(settings, facts);
   if (settings.kind === "error_rate") return errorConditions(settings, facts);

@@ -15,7 +15,7 @@ export interface TextRequest {
   choices: number;
   /** Upper bound of the input tokens. Each byte counts as one token, and each image counts as a fixed number. */
   inputCeiling: number;
-  /** Estimated number of all input tokens. `mediaTokens` is the part of it for media. */
+  /** Estimated number of all input tokens. `mediaTokens` is the number of media tokens among them. */
   estimatedInput: number;
   mediaTokens: number;
   /** Features that the request uses. The model must allow them. */
@@ -155,7 +155,7 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   /** Returns a stream from a vendor of this dialect to a caller of the same dialect. */
   openStream(payload: TextPayload<Request>, publicModel: string, policy: UsagePolicy): TextStream;
 
-  /** Returns the request in neutral form. Throws an `UpstreamError` that names a field without a translation. */
+  /** Returns the request in the neutral form. Throws an `UpstreamError` that names a field without a neutral form. */
   readConversation(payload: TextPayload<Request>): Conversation;
   /**
    * Returns the text of a request for a vendor of this dialect. Throws an `UpstreamError` for content that the dialect

@@ -126,7 +126,7 @@ export function knownNames(names: Iterable<string>): KnownNames {
 
 /**
  * Refuses a field whose name differs only in case from a name that the gateway reads. A vendor that ignores case would
- * use its unchecked value. `path` is the path of the object; it is empty at the top level.
+ * use the field without a check by the gateway. `path` is the path of the object; it is empty at the top level.
  */
 export function refuseCaseVariants(object: object, known: KnownNames, path = ""): void {
   for (const name in object) {

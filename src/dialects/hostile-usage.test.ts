@@ -109,7 +109,7 @@ function usageOf(...numbers: readonly (readonly [Path, unknown])[]): Record<stri
 
 const SUM = 40;
 
-/** Returns a usage whose sums are all 40. The total is the sum of these sums. */
+/** Returns a usage whose sums are all 40. The total adds up these sums. */
 function sound({ input, output, total }: Reader): (readonly [Path, unknown])[] {
   const sums = [...input, ...output].map((path): [Path, number] => [path, SUM]);
   return total ? [...sums, [total, SUM * sums.length]] : sums;

@@ -16,8 +16,8 @@ const MAX_TOKENS_PER_CHARACTER = 32;
 const MAX_LINKED_TOKENS = 1_048_576;
 
 /**
- * The size of a prompt, as an estimate and as an upper bound. The bytes and UTF-16 code units of the body without its
- * media are the basis; media are added separately.
+ * The size of a prompt, as an estimate and as an upper bound. The bytes and UTF-16 code units of the body measure the
+ * text. Media in the body are measured separately.
  */
 export class InputSize {
   #ceiling: number;

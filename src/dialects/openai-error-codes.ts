@@ -118,7 +118,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   model_not_found: "account",
   request_forbidden: "account",
   unsupported_country_region_territory: "account",
-  // Codes of Azure. The resource is blocked, the identity lacks a role, or the deployment is missing or has another
+  // Codes of Azure. The resource is blocked, the identity lacks a role, or the deployment is missing or serves another
   // operation.
   forbidden: "account",
   permissiondenied: "account",

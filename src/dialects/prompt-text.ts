@@ -4,8 +4,8 @@ import type { TextRequest } from "./dialect.ts";
 import { tokenEighths, wholeTokens } from "./input-size.ts";
 
 /**
- * Collects the text that a model reads from a request, for a tokenizer: the conversation and the tools. The names of
- * the protocol's fields and media are not part of it. The sizes of media are known.
+ * Collects the text that a model reads from a request, for a tokenizer: the conversation and the tools. Omits the names
+ * of the protocol's fields. Also omits media, because their sizes are known.
  */
 export function promptText({
   body,

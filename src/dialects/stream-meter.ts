@@ -20,7 +20,7 @@ export class StreamMeter {
   #reportedEighths = 0;
   /** Content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** The same content where the protocol repeats it as a whole. The larger of the two counts as delivered. */
+  /** The same content if the protocol repeats it as a whole. The larger of `pieces` and `whole` counts as delivered. */
   whole: SizedText | null = null;
   /** Indexes of choices that have begun and not ended. `#ended` are the indexes of ended choices. */
   readonly #running = new Set<unknown>();
@@ -54,9 +54,7 @@ export class StreamMeter {
     return this.#ended.size > 0 && this.#running.size === 0;
   }
 
-  /**
-   * Stores the vendor's usage and returns true. Returns false for null, and for a useless report after an earlier one.
-   */
+  /** Stores the vendor's usage and returns true. Returns false for null, and for a report without counts after another. */
   report(report: UsageReport | null): boolean {
     if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return false;
     this.#report = report;

@@ -128,7 +128,7 @@ describe.each(pairs)("a reply without anything to a caller of %s from a vendor o
   });
 });
 
-/** Replies whose content has no neutral form and less than sixteen tokens: as a stream and as a whole. */
+/** Replies whose content has no neutral form and fewer than sixteen tokens: as a stream and as a whole. */
 const OTHER: Record<TextDialectName, { stream: string; whole: object }> = {
   chat: {
     stream:

@@ -49,7 +49,7 @@ interface Passage {
   ignored: readonly string[];
   readReply(reply: VendorReply): WholeReply & { isEmpty: boolean };
   openStream(): TextStream;
-  /** Returns the caller's stream for a whole reply. The vendor sent it although a stream was requested. */
+  /** Returns the caller's stream for a whole reply that the vendor sent although a stream was requested. */
   replayReply(reply: VendorReply): TextStream;
 }
 
@@ -109,7 +109,7 @@ class Forwarding implements Passage {
   }
 }
 
-/** Returns the neutral form of a forwarded reply. Returns null when the neutral form cannot express the reply. */
+/** Returns the neutral form of a forwarded reply. Returns null for a reply without a neutral form. */
 function neutralOf(dialect: TextDialect, reply: VendorReply): Reply | null {
   try {
     return dialect.parseReply(reply);
@@ -134,8 +134,8 @@ export function writeEmptyReply(payload: TextPayload): string {
 }
 
 /**
- * Returns the conversion for a vendor that has another dialect than the caller. Requests and replies are converted to
- * the neutral form and from it.
+ * Returns the conversion for a vendor with another dialect than the caller. Requests and replies are converted to the
+ * neutral form, and from this form to the other dialect.
  */
 export function translate(
   ends: Ends,
@@ -196,8 +196,7 @@ interface Ends {
 /** Limits for the arguments of all tool calls together. The depth is checked where each call is parsed. */
 const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
 /**
- * Arguments of this number of characters or less are always within the limits, because each name takes at least four
- * characters.
+ * Maximum number of characters of arguments that cannot exceed the limits: each name takes at least four characters.
  */
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 

@@ -2,7 +2,7 @@ import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature
 import { knownNames } from "./fields.ts";
 
 /**
- * Fields that use a feature if they have a value. They are checked in every protocol, because vendors accept many of
+ * Fields that use a feature if they have a value. Every protocol checks all of them, because vendors accept many of
  * them in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
  */
 const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {

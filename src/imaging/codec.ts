@@ -59,7 +59,7 @@ function pipelineOf(readable: Blob | Uint8Array, header: ImageHeader): Bun.Image
   return orientation === undefined ? pipeline : TURNS[orientation](pipeline);
 }
 
-/** True when other programs display the picture as its header describes it. Otherwise it must be encoded again. */
+/** True when other programs display the picture as its header describes. Other pictures must be encoded again. */
 export function isPortable({ format, orientation, isUnusual }: ImageHeader): boolean {
   return !isUnusual && !FOREIGN.has(format) && (orientation === undefined || format === "jpeg");
 }
@@ -84,8 +84,8 @@ const TURNS: Readonly<Record<Orientation, (picture: Bun.Image) => Bun.Image>> = 
 const MIN_DECODE_LIMIT = 2 ** 20;
 
 /**
- * Returns the maximum number of pixels that the codec may decode, which is the number in the header. For a small
- * picture it is larger, because the codec also limits the size of a compressed colour profile by it.
+ * Returns the maximum number of pixels that the codec may decode, which is the number in the header. A small picture
+ * gets a larger maximum, because this maximum also limits the size of a compressed colour profile.
  */
 function decodeLimit({ width, height }: ImageHeader): number {
   return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);

@@ -55,9 +55,7 @@ function isNegative(image: IMagickImage): boolean {
   return isShallow && image.getAttribute("tiff:photometric") === "min-is-white";
 }
 
-/**
- * Converts a picture to sRGB. CMYK pictures are converted by their colour profile. Pictures in RGB keep their profile.
- */
+/** Converts a picture to RGB. A CMYK picture is converted by its colour profile. A picture in RGB stays unchanged. */
 function makeRgb(image: IMagickImage): void {
   if (image.colorSpace !== ColorSpace.sRGB) {
     const isManaged = image.colorSpace === ColorSpace.CMYK && image.getColorProfile() !== null;

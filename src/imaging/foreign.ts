@@ -51,7 +51,7 @@ interface ForeignOptions extends Omit<ForeignRequest, "decoder" | "bytes"> {
   signal?: AbortSignal;
 }
 
-/** The process decodes only one such picture at a time, because a large picture takes up to a gigabyte. */
+/** The process decodes only one picture at a time, because a large picture takes up to a gigabyte of memory. */
 const TURNS = createSemaphore(1);
 const MAX_MS = 60_000;
 
@@ -66,7 +66,10 @@ async function replyOf(thread: Worker, request: Omit<ForeignRequest, "decoder">)
 
 let compiled: Promise<WebAssembly.Module> | null = null;
 
-/** Limits the process to one decoding thread at a time, because a large picture takes up to a gigabyte of memory. */
+/**
+ * Returns the compiled code of the decoder. Compiles it only once, on first use, because compiling takes longer than
+ * decoding a small picture.
+ */
 function compiledDecoder(): Promise<WebAssembly.Module> {
   compiled ??= compileDecoder().catch((error: unknown) => {
     compiled = null;

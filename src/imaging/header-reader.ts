@@ -24,7 +24,7 @@ export interface ImageHeader {
   /** Width in pixels of the displayed picture, after the Exif orientation is applied. */
   width: number;
   height: number;
-  /** Number of frames. 1 means a still picture; any higher number only means more than one frame. */
+  /** Number of frames; 1 for a still picture. A number above 1 is not always exact. */
   frames: number;
   /** True when the picture may have transparent pixels. */
   hasAlpha: boolean;
@@ -56,7 +56,7 @@ export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Size in bytes of the first window and of windows at distant offsets. Each nearby window is twice the last one. */
+/** Size in bytes of the first window and of a window at a distant offset. Windows near the last one double in size. */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
 /** Error message for a picture whose header is valid but whose data cannot be decoded. */
@@ -162,8 +162,8 @@ export class ByteCursor implements Disposable {
   }
 
   /**
-   * Finds the next byte with this value that is not followed by `except`, and moves behind it. Returns false when there
-   * is no such byte.
+   * Finds the next byte with this value that is not followed by `except`, and moves to the byte after it. Returns false
+   * when there is no such byte.
    */
   async seek(value: number, except: number): Promise<boolean> {
     for (;;) {

@@ -4,8 +4,8 @@ import { yieldToEventLoop } from "../lib/waiting.ts";
 import { MAX_PIXELS } from "./codec.ts";
 
 /**
- * Changes the pixels of a picture. `change` receives each row as red, green, blue and alpha bytes. It returns true when
- * it has changed the row. Returns the changed picture with its colour profile, or `picture` itself when no row was
+ * Changes the pixels of a picture. `change` receives each row as red, green, blue and alpha bytes, and returns true
+ * when it has changed the row. Returns the changed picture with its colour profile, or `picture` itself when no row was
  * changed. Other threads decode and compress. The loop over the rows regularly lets other tasks run.
  */
 export async function changePixels(

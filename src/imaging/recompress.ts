@@ -21,7 +21,7 @@ export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSi
   }
 }
 
-/** Minimum size in bytes. A smaller picture would not become much smaller. */
+/** Minimum size in bytes. Compressing a smaller picture would save too little. */
 const WORTHWHILE_BYTES = 64 * 1024;
 const QUALITY = 85;
 

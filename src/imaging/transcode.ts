@@ -42,7 +42,7 @@ export async function encodeAs(
   }
 }
 
-/** A quality with an invisible loss. */
+/** The quality (1 to 100) at which the loss is invisible. */
 const FINE = 95;
 
 interface TranscodeOptions {
@@ -75,7 +75,7 @@ interface EncodeOptions {
   isLossless?: boolean | undefined;
 }
 
-/** Returns the quality for the codecs. Their scale starts at 1, the scale of `compression` at 0. */
+/** Returns the quality for the codecs. Their scale starts at 1; the scale of `compression` starts at 0. */
 function qualityOf(compression: number | undefined): number {
   return Math.min(Math.max(compression ?? 100, 1), 100);
 }

@@ -11,7 +11,7 @@ interface Cancellation {
   stopJob(jobId: string): void;
 }
 
-/** Cancels a job. Its worker stops a running job soon afterwards. Returns null for an unknown job. */
+/** Cancels a job. A running job ends soon afterwards. Returns null for an unknown job. */
 export async function requestCancel(
   { jobs, blobs, stopJob }: Cancellation,
   organizationId: string,

@@ -7,7 +7,7 @@ import type { ClaimedJob } from "./ports.ts";
 /** The reason why a running job was stopped. The first reason is final. */
 type StopReason = "cancelled" | "overdue" | "handed over" | "lost";
 
-/** Stops one running job, on request or at its deadline. Dispose of it when the job has ended. */
+/** Stops one running job, on request or at its deadline. Dispose of this object when the job has ended. */
 export class RunControl implements Disposable {
   readonly #controller = new AbortController();
   readonly #clearDeadline: () => void;
@@ -72,7 +72,7 @@ const MAX_WAIT_MS = 30_000;
 
 /**
  * Repeats `work` until it succeeds or fails for a reason other than missing capacity. `waitOf` returns the milliseconds
- * to wait, or null if the error must be thrown. Waits grow up to 30 seconds and are random by up to half.
+ * to wait, or null if the error must be thrown. Waits grow up to 30 seconds. Jitter shortens each wait by up to half.
  */
 export async function waitForCapacity<Result>(
   work: () => Promise<Result>,

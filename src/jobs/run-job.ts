@@ -97,7 +97,7 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
 
 /**
  * Returns a copy of the core for a running job. This copy does not check the cap on orphan costs, because the
- * submission has checked it. The worker adds the job's orphan cost to the cap at the end.
+ * submission has checked it. At the end the worker counts the job's orphan cost towards the cap.
  */
 function runningCoreOf<OfCore extends ImageCore>(core: OfCore, billing: JobBilling): OfCore {
   return { ...coreOf(core, billing), orphanCosts: new OrphanCosts(null, core.clock) };

@@ -25,7 +25,7 @@ export interface JobWorkerOptions {
 const POLL_MS = 250;
 const HEARTBEAT_MS = 5_000;
 const CANCEL_POLL_MS = 1_000;
-/** Pause after a failed claim. After an outage, it lets every worker renew its own leases first. */
+/** Pause after a failed claim. It is long enough for every worker to renew its own leases first after an outage. */
 const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
 /** Time that jobs have to stop when they are handed over to another worker. */
 const HAND_OVER_MS = 2_000;

@@ -100,7 +100,7 @@ ${code("HTTPS_PROXY")}, with ${code("OUTBOUND_PROXY=environment")} only. ${code(
   };
 }
 
-/** Meanings of variables that set a whole section, by the path of the section. The schema does not describe these. */
+/** Meanings of variables that set a whole section, by the section's path. The schema has no text for them. */
 const UNDESCRIBED: Readonly<Record<string, string>> = {
   limits: "`none` removes every default limit, those of the file too.",
 };
@@ -146,7 +146,7 @@ function innerOf(schema: Schema): { schema: Schema; suffix: string } | null {
   return null;
 }
 
-/** True for a mapping of a few values with self-explanatory names. Such a mapping counts as one setting. */
+/** True for a mapping of a few values with self-explanatory names. This mapping counts as one setting. */
 function isTable({ properties = {} }: Schema): boolean {
   return Object.values(properties).every(
     (property) => typeof property === "object" && !property.description && innerOf(property) === null,

@@ -13,7 +13,7 @@ const MAX_DIMENSIONS = 4_096;
 const MAX_CHARACTERS = 1024 * 1024;
 /** Number of dimensions that each token changes. */
 const FEATURES = 4;
-/** Number of tokens between two pauses for other tasks. It takes about a millisecond. */
+/** Number of tokens between two pauses for other tasks. Processing them takes about a millisecond. */
 const TOKENS_AT_ONCE = 1_024;
 
 /** Makes vectors without a vendor. Equal texts have equal vectors. Texts with common words have similar vectors. */

@@ -8,7 +8,7 @@ import type { PromptRecord } from "../admin/prompts/schema.ts";
 
 /** The current settings of recording. */
 export interface RecorderSettings {
-  /** `all` records every request with a key. `failed` records only failed, slow and repeated requests. */
+  /** `all` records every request with a key. `failed` records only failed, slow and retried requests. */
   log: "failed" | "all";
   /** Duration in milliseconds at which a request counts as slow. */
   slowMs: number;
@@ -16,7 +16,7 @@ export interface RecorderSettings {
 
 /** Maximum number of requests that a process records at once, and then per second. */
 const PER_PROCESS = { atOnce: 1_000, perSecond: 50 };
-/** The same maximums for one key. All requests without a key share one pair. */
+/** The same limits for one key. All requests without a key count as one key. */
 const PER_KEY = { atOnce: 500, perSecond: 0.5 };
 /** Maximum number of records that wait for the database. */
 const MAX_WAITING = 5_000;
@@ -28,7 +28,7 @@ const MAX_NAME = 128;
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
 
 /**
- * Collects failed, slow and repeated requests, and delivered pictures, until the database writer takes them. Limits per
+ * Collects failed, slow and retried requests, and delivered pictures, until the database writer takes them. Limits per
  * process and per key prevent refused requests from filling the disk. Requests above the limits are only counted.
  */
 export class RequestRecorder {
@@ -66,7 +66,7 @@ export class RequestRecorder {
     return this.#dropped;
   }
 
-  /** Adds records that the database did not accept to `dropped`. */
+  /** Adds `count` records, which the database did not accept, to `dropped`. */
   lose(count: number): void {
     this.#dropped += count;
   }

@@ -18,8 +18,8 @@ const ANSWERED = "answered";
 type Count = Pick<TrafficCount, "requests" | "charged" | "durations">;
 
 /**
- * Counts requests and calls to vendors by minute, until the database writer takes the counts. Counting takes about a
- * microsecond per request. It delays the next request on this thread.
+ * Counts requests and calls to vendors by minute, until the database writer takes the counts. Counting delays the next
+ * request on this thread, but only by about a microsecond.
  */
 export class TrafficCounters {
   readonly #minutes = new Map<number, NestedMap<Count>>();
@@ -67,7 +67,7 @@ export class TrafficCounters {
     return counts;
   }
 
-  /** Adds counts again that the database did not accept. */
+  /** Adds back counts that the database did not accept. */
   giveBack(counts: readonly TrafficCount[]): void {
     for (const { at, organizationId, keyId, model, channel, route, status, code, ...count } of counts) {
       const known = this.#open(at, [organizationId, keyId, model, channel, route, status, code]);

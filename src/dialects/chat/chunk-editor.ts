@@ -33,7 +33,7 @@ export class ChunkEditor {
   readonly #choices = new Map<unknown, CallNumbers | null>();
   /** The id of the stream: the first id that the vendor sent, or an id of the gateway. */
   #id: string | null = null;
-  /** Time at which the stream began, in Unix seconds. It is for chunks without a time. */
+  /** Time in Unix seconds at which the stream began, for chunks without a time. */
   readonly #created = secondsNow();
 
   constructor(model: string) {
@@ -102,8 +102,8 @@ type Edit = (text: string) => string;
 
 /**
  * Returns the edit of a tool call. OpenAI's clients for Node and Python need small indexes. OpenAI's client for Python
- * and LangChain append a repeated id or name to the first one, or replace it even by an empty text. OpenAI's client for
- * Node fails on a null call and on a call that begins without id or type.
+ * and LangChain append a repeated id or name to the first one, or let it replace the first one, even if it is empty.
+ * OpenAI's client for Node fails on a null call and on a call that begins without id or type.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   if (!isObject(call)) throw new UpstreamError("broken", "a call is not an object");
@@ -126,7 +126,7 @@ function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   return (text) => editMembers(hasOldId ? removeMember(text, "id") : text, edits);
 }
 
-/** Stands for an id that the gateway made. A later id of the vendor for the same tool call is removed. */
+/** Placeholder for an id that the gateway made. A later id of the vendor for the same tool call is removed. */
 const MADE_HERE = "made here";
 
 function editItems(text: string, edits: readonly (Edit | null)[]): string {
@@ -138,7 +138,7 @@ function editItems(text: string, edits: readonly (Edit | null)[]): string {
   return splice(text, edited);
 }
 
-/** Matches an event's data in one line. Vendors write it in one line. */
+/** Matches the data of an event on a single line, as vendors write it. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
 /** Edits the JSON in a frame. Each character represents one byte: the syntax of events and JSON is ASCII. */

@@ -87,7 +87,7 @@ interface WrittenCall {
 }
 
 /**
- * Reads a tool call, or the piece of a tool call in a delta. Missing texts become empty. Returns null when the value is
+ * Reads a tool call, or one piece of a tool call in a delta. Missing texts become empty. Returns null when the value is
  * not a tool call.
  */
 export function readCall(value: unknown): ToolCall | null {
@@ -162,7 +162,7 @@ export class CallNumbers {
     const last = typeof index === "number" ? this.#byIndex.get(index) : this.#ids.length - 1;
     if (last === undefined || last < 0) return this.#open(id, index);
     const known = this.#ids[last] ?? "";
-    // Without index and id, only a name marks the begin of another call.
+    // Without index and id, only a name marks the beginning of another call.
     const isOther = name !== "" && (id === "" ? typeof index !== "number" : known !== "" && id !== known);
     if (isOther) return this.#open(id, index);
     this.#ids[last] ||= id;

@@ -89,8 +89,8 @@ export class ChatReplyReader implements ReplyReader {
 
   /**
    * Returns the reasoning of a delta without text that an earlier delta contained. A gateway like this one sends
-   * reasoning first as text and later as a whole with its signature. Then only the signature is new. For several pieces
-   * the signatures are dropped, because the texts were already joined to one piece.
+   * reasoning first as text, and later the whole text with its signature. Then only the signature is new. For several
+   * pieces the signatures are dropped, because the texts were already joined to one piece.
    */
   #newReasoning(delta: Record<string, unknown>): ReasoningPart[] {
     const parts = readReasoning(delta);
@@ -127,7 +127,7 @@ function* readWhole(body: Record<string, unknown>): Generator<ReplyEvent> {
   yield* reader.read("[DONE]");
 }
 
-/** Fields that the neutral form does not have: speech, old function calls, pictures (OpenRouter API). */
+/** Fields without a neutral form: speech, function calls of the old form, pictures (OpenRouter API). */
 const OTHERS = ["audio", "function_call", "images"];
 
 function hasMembers(value: unknown): boolean {
@@ -208,7 +208,7 @@ const CLOSE = "</think>";
 /**
  * Separates reasoning from text. Some servers leave the reasoning between tags at the very start of the text (MiniMax
  * without `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks.
- * Without a closing tag the text was no reasoning. It is then sent again as text, so that no answer is lost.
+ * Text without a closing tag was no reasoning. This text is then sent again as answer, so that no answer is lost.
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";

@@ -10,8 +10,8 @@ import type { ChatPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a chat request into the neutral form. The neutral form also lists hints and fields that only chat has. Throws
- * an `UpstreamError` that names the field if its value has no neutral form.
+ * Reads a chat request as a `Conversation` (the neutral form). It also lists hints and fields that only chat has.
+ * Throws an `UpstreamError` that names the field if its value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
@@ -216,8 +216,8 @@ function readJsonFormat(schema: unknown): OutputFormat {
 }
 
 /**
- * Reads `reasoning_effort` and OpenRouter's `reasoning`. The latter may also contain a budget, and `exclude` hides the
- * reasoning (OpenRouter API, "Reasoning tokens").
+ * Reads `reasoning_effort` and OpenRouter's `reasoning`. `reasoning` may also contain a budget, and its field `exclude`
+ * hides the reasoning (OpenRouter API, "Reasoning tokens").
  */
 function readReasoning({ reasoning_effort: word, reasoning: object }: Body): Conversation["reasoning"] {
   const { effort: inner, max_tokens: budget, exclude, enabled } = isObject(object) ? object : {};

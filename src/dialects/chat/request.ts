@@ -201,7 +201,7 @@ function hasRole(message: unknown): boolean {
   return isObject(message) && typeof message["role"] === "string";
 }
 
-/** Returns the rule that a part breaks. Parts of other types break none, because the vendor may accept them. */
+/** Returns the rule that a part breaks. Parts of unknown types break no rule: the vendor may accept them. */
 function wrongOfPart(part: unknown): string | undefined {
   if (!isObject(part) || typeof part["type"] !== "string") return "an object with a `type`";
   if (part["type"] === "text" && typeof part["text"] !== "string")

@@ -56,7 +56,7 @@ function writeMaxTokens(
   { traits, coveredTokens, model }: VendorTerms,
 ): Readonly<Record<string, number>> {
   const wanted = maxTokens ?? coveredTokens;
-  // Clients of other protocols must send a maximum. They send one that fits the largest model, so it is limited here.
+  // Clients of other protocols must send a maximum. They choose it for the largest model, so it is limited here.
   return wanted === null
     ? {}
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };
@@ -110,7 +110,7 @@ function writeChoice(choice: ToolChoice, tools: readonly Tool[], allowsByList: b
   };
   if (choice.type === "tool") return named(choice.name);
   if (choice.type !== "allowed") return choice.type;
-  // If the vendor does not support these lists, the request contains only the allowed tools.
+  // If the vendor does not support lists of allowed tools, the request contains only the allowed tools.
   if (!allowsByList) return choice.mode;
   return {
     type: "allowed_tools",

@@ -97,7 +97,7 @@ function inputOf(text: string): string | null {
   }
 }
 
-/** Collects the arguments of a custom tool's call until they are complete: the text is a value in their JSON. */
+/** Collects the arguments of a custom tool's call until they are complete: the text is one value inside their JSON. */
 class CustomCallReader implements ReplyReader {
   readonly #reader: ReplyReader;
   readonly #names: ReadonlySet<string>;

@@ -48,7 +48,7 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
   }
 }
 
-/** Maximum number of characters of stored events. Vendors of responses repeat the request in several events. */
+/** Maximum number of characters of stored events. It is high: vendors of responses repeat the request in events. */
 const MAX_OPENING = 4 * 1024 * 1024;
 
 /**

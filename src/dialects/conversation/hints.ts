@@ -140,14 +140,14 @@ function without(telling: Telling, hint: Hint): Telling {
 }
 
 /**
- * True for hints with a field in the conversation. Other hints belong to parts and tools; the writers of requests omit
- * those.
+ * True for hints with a field in the conversation. Other hints belong to parts and tools. The writers of requests omit
+ * these where necessary.
  */
 function isField(conversation: Conversation, hint: Hint): hint is Hint & keyof Conversation {
   return hint in conversation;
 }
 
-/** True when the conversation contains the hint. For a hint of parts or tools, only the caller's protocol decides. */
+/** True when the conversation contains the hint. A hint of parts or tools counts if the caller's protocol has it. */
 function isSet(conversation: Conversation, hint: Hint): boolean {
   return isField(conversation, hint) ? conversation[hint] !== null : conversation.params[hint] !== undefined;
 }

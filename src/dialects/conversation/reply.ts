@@ -14,7 +14,7 @@ export interface Finish {
   stopSequence: string | null;
 }
 
-/** A whole reply in the neutral form, which is independent of protocols. */
+/** A whole reply in the neutral form: a form that is independent of protocols. */
 export interface Reply {
   /** The vendor's id of the reply. */
   id: string | null;
@@ -35,7 +35,7 @@ export interface Reply {
  */
 export type ReplyEvent =
   | { type: "start"; id: string | null }
-  /** `isRepeat` is true when an earlier event already had the same text, but another type. */
+  /** `isRepeat` is true when an earlier event already had the same text with another type. */
   | { type: "text" | "refusal" | "reasoning"; text: string; isRepeat?: true }
   /** Log probabilities of the text in the next events. */
   | { type: "logprobs"; tokens: readonly TokenLogprob[] }

@@ -2,9 +2,9 @@ import type { Reasoning } from "./reasoning.ts";
 import type { Signature } from "./signature.ts";
 
 /**
- * A request in the neutral form, which is independent of protocols. Each dialect reads its requests into this form and
- * writes requests from it. If a dialect cannot express some content, it throws an error that names the caller's field.
- * If it cannot express a hint, it omits and reports the hint (`hints.ts`).
+ * A request in the neutral form: a form that is independent of protocols. Each dialect reads its requests into this
+ * form and writes requests from it. If a dialect cannot express some content, it throws an error that names the
+ * caller's field. If it cannot express a hint, it omits and reports the hint (`hints.ts`).
  */
 export interface Conversation {
   isStream: boolean;

@@ -61,7 +61,7 @@ export function kindOfType(type: unknown): UpstreamErrorKind | undefined {
   return typeof type === "string" ? ownValue(KIND_BY_TYPE, type) : undefined;
 }
 
-/** True when the message says that the input exceeds the model's context. The error type does not tell this. */
+/** True when the message says that the input exceeds the model's context. The error type does not show this. */
 export function saysTooLong(sentence: string): boolean {
   return /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i.test(sentence);
 }

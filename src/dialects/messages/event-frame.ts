@@ -28,7 +28,7 @@ export function namedFrame(frame: Buffer, type: unknown): Buffer {
 }
 
 const NAME = Buffer.from("event:");
-/** Matches an event's data in one line. Vendors write it in one line. */
+/** Matches the data of an event on a single line, as vendors write it. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
 /** Edits one field of the event in a frame. Other bytes stay unchanged. */

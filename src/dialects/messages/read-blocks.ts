@@ -17,7 +17,7 @@ import { readCallId } from "./tools.ts";
 
 type Block = Record<string, unknown>;
 
-/** Yields the blocks of a content, each with the path of its field. The content is a string or a list. */
+/** Yields the blocks of a message's content (a string or a list), each with the path of its field. */
 function* blocksOf(content: unknown, path: string): Generator<[block: Block, path: string]> {
   if (typeof content === "string") yield [{ type: "text", text: content }, path];
   if (!Array.isArray(content)) return;

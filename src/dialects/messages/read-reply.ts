@@ -137,7 +137,7 @@ function* signed(text: unknown): Generator<ReplyEvent, void> {
   if (signature) yield { type: "signature", signature };
 }
 
-/** Types of blocks with a neutral form. Results of the vendor's own tools have no neutral form. */
+/** Types of blocks with a neutral form. Results of the vendor's own tools have none. */
 const TYPES: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
 
 /** Parses a vendor's whole message. Throws an `UpstreamError` for text that is not a message. */

@@ -46,7 +46,7 @@ export function readRequest(bytes: Uint8Array, headers: Headers): MessagesPayloa
   return read(bytes, headers, { isCount: false });
 }
 
-/** Reads a request for the number of its tokens. It needs no `max_tokens`. */
+/** Reads a request that only counts tokens. This request needs no `max_tokens`. */
 export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesPayload {
   return read(bytes, headers, { isCount: true });
 }
@@ -173,7 +173,7 @@ function checkNames(body: Record<string, unknown>): void {
 
 /**
  * Throws a `GatewayError` that names the first documented field that is missing or has a wrong type. Ignores other
- * fields. `isCount` means a request that only counts its tokens and needs no `max_tokens`.
+ * fields. With `isCount`, the request only counts its tokens and needs no `max_tokens`.
  */
 function checkFields(body: Record<string, unknown>, { isCount }: { isCount: boolean }): void {
   const maxTokens = body["max_tokens"] ?? null;

@@ -213,7 +213,7 @@ class MessagesForwarder implements FrameForwarder {
   }
 }
 
-/** Stands for the usage of a `message_delta` without usage. */
+/** Marks a `message_delta` without usage. */
 const MISSING: Record<string, unknown> = {};
 
 /** A frame of the message's end. `usage` is the usage of a `message_delta`; null for other frames. */

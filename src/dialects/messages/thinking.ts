@@ -73,14 +73,14 @@ export function openThinking(text: unknown): Signature | null {
 }
 
 /**
- * Returns a tool call's signature as data of a `redacted_thinking` block. The protocol has no field for it, but some
- * vendors require it back. Clients send this block back in the same position, before the call.
+ * Returns a tool call's signature as data of a `redacted_thinking` block. The protocol has no field for the signature,
+ * but some vendors require it back. Clients send the block back in the same position, before the call.
  */
 export function sealCallSignature(signature: Signature): string {
   return OF_CALL + sealSignature(signature, "messages");
 }
 
-/** Reads the signature of the tool call after a `redacted_thinking` block; null for data of this protocol's vendors. */
+/** Reads a tool call's signature from a `redacted_thinking` block before the call; null without such a signature. */
 export function openCallSignature(data: string): Signature | null {
   return data.startsWith(OF_CALL) ? openSignature(data.slice(OF_CALL.length), "messages") : null;
 }

@@ -3,7 +3,7 @@ import type { Conversation, Tool, ToolChoice } from "../conversation/request.ts"
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { cacheOf, writeCache } from "./content.ts";
 
-/** Reads the tools of a request. Throws for a tool with its own type: only vendors of this protocol have it. */
+/** Reads the tools of a request. Throws for a tool with its own type: only vendors of this protocol support it. */
 export function readTools(tools: unknown): Tool[] {
   if (!Array.isArray(tools)) return [];
   return tools.filter(isObject).map(readTool);
@@ -94,7 +94,7 @@ export function writeCallId(id: string): string {
   return USABLE.test(id) && !id.startsWith(CARRIED) ? id : CARRIED + Buffer.from(id).toString("base64url");
 }
 
-/** Decodes an id of `writeCallId`. */
+/** Decodes an id that `writeCallId` has written. */
 export function readCallId(id: string): string {
   return id.startsWith(CARRIED) ? Buffer.from(id.slice(CARRIED.length), "base64url").toString() : id;
 }

@@ -55,8 +55,8 @@ const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 const SUMMED: ReadonlySet<unknown> = new Set([undefined, "message"]);
 
 /**
- * False when the top level differs from the sum of the iterations that it includes. With iterations of unknown types
- * always true, because a difference then proves nothing.
+ * False when the top level differs from the sum of the iterations that it includes. Always true when there are
+ * iterations of unknown types, because a difference then proves nothing.
  */
 function agrees(whole: UsageReport, parts: readonly Record<string, unknown>[]): boolean {
   const summed = parts.filter(({ type }) => SUMMED.has(type));
@@ -244,7 +244,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage, hasI
   return editMembers(text, {
     input_tokens: always(billed.input_tokens),
     output_tokens: always(billed.output_tokens),
-    // Clients keep a number of the first event if the last event does not contain it.
+    // Clients keep a number of the first event if the last event does not contain this number.
     cache_creation_input_tokens: always(billed.cache_creation_input_tokens),
     cache_read_input_tokens: always(billed.cache_read_input_tokens),
     cache_creation: ifPresent(billed.cache_creation),

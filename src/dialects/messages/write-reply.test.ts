@@ -21,7 +21,7 @@ interface Written {
   content_block?: { id: string };
 }
 
-/** Returns the events of the protocol that the writer makes of these events. */
+/** Returns the protocol's events that the writer makes from these events. */
 function write(...events: ReplyEvent[]): Written[] {
   const writer = messages.replyWriter(payload);
   const text = events.map((event) => writer.write(event)).join("") + writer.end(USAGE);

@@ -144,8 +144,8 @@ export class MessagesWriter implements ReplyWriter {
   }
 
   /**
-   * Writes text. White space between the pieces of a tool call waits, because some models write it and the call's block
-   * must not end there.
+   * Writes text. White space between the pieces of a tool call waits: some models write it, but the call's block must
+   * not end there.
    */
   #writeShown(text: string): string {
     if (typeof this.#open === "number" && text.trim() === "") {

@@ -61,8 +61,8 @@ function maxTokensOf({ maxTokens }: Conversation, { coveredTokens, model }: Vend
 }
 
 /**
- * Returns the fields for thinking if the rest of the request allows them. A thinking budget excludes a forced tool. It
- * also requires that a turn with answered tool calls begins with thinking, but callers of other protocols may not have
+ * Returns the fields for thinking if the rest of the request allows them. A thinking budget excludes a forced tool.
+ * With a budget, a turn with answered tool calls must begin with thinking, but callers of other protocols may not have
  * kept it.
  */
 function thinkingOf(

@@ -8,7 +8,7 @@ const MAX_REQUESTS = 2_048;
 const NAMES = namesOf(["model", "content", "taskType", "title", "outputDimensionality"]);
 const BATCH_NAMES = namesOf(["model", "requests"]);
 const KNOWN = knownNames([...NAMES, ...BATCH_NAMES]);
-/** Names of a content's fields. `role` has no effect in requests for embeddings. */
+/** Names of the fields of `content`. `role` has no effect in requests for embeddings. */
 const CONTENT_NAMES = namesOf(["parts", "role"]);
 const PART_NAMES = namesOf(["text"]);
 
@@ -35,7 +35,7 @@ export const batchEmbedSchema = requestSchema(
 );
 
 /**
- * Parses and checks an `embedContent` request. With `isBatch` it is a `batchEmbedContents` request (Gemini API
+ * Parses and checks an `embedContent` request, or a `batchEmbedContents` request if `isBatch` is true (Gemini API
  * reference, "Embeddings"). Throws a `GatewayError`.
  */
 export function readEmbeddings(
@@ -43,7 +43,7 @@ export function readEmbeddings(
   { isModel, isBatch }: { isModel(name: string): boolean; isBatch: boolean },
 ): ForeignEmbeddings {
   const { raw, body: parsed } = readBody(bytes, []);
-  // Parsed JSON is valid streamed JSON without values on disk.
+  // Parsed JSON is also valid streamed JSON. None of its values are on disk.
   const body = parsed as StreamedObject;
   refuseCaseVariants(body, KNOWN);
   const requests = isBatch ? requestsOf(body) : [body];

@@ -28,8 +28,8 @@ export function findField(object: StreamedObject, name: string): Field | undefin
 }
 
 /**
- * Returns the snake-case form of a name. The cache never shrinks, so `name` must not come from a caller. The cache
- * exists because thousands of parts need the same few names.
+ * Returns the snake-case form of a name from a cache, because thousands of parts need the same few names. The cache
+ * never shrinks, so `name` must not come from a caller.
  */
 function otherNameOf(name: string): string {
   const known = OTHER_NAMES.get(name);

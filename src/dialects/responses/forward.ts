@@ -126,7 +126,7 @@ function withoutItems(raw: string, isUnwanted: (item: Record<string, unknown>) =
       if (!list?.startsWith("[")) return undefined;
       const items = scanArray(list).map(({ start, end }) => list.slice(start, end));
       const kept = items.filter((text) => {
-        // Parse an item only if it contains `reasoning` or an escape sequence, which may be a part of this word.
+        // Parse an item only if it contains `reasoning` or an escape sequence, which may hide this word.
         if (!text.includes("reasoning") && !text.includes("\\u")) return true;
         const item: unknown = JSON.parse(text);
         return !(isObject(item) && item["type"] === "reasoning" && isUnwanted(item));

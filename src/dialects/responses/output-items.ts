@@ -16,7 +16,7 @@ interface OpenItem {
   readonly done: object | null;
 }
 
-/** Returns a new id that is unique. */
+/** Returns a new unique id. */
 export function newItemId(prefix: string): string {
   return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }

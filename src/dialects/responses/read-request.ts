@@ -11,7 +11,7 @@ import type { ResponsesPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a request into the neutral form. The neutral form also lists hints and fields that only this protocol has.
+ * Reads a request as a `Conversation` (the neutral form). It also lists hints and fields that only this protocol has.
  * Throws an `UpstreamError` that names the field if its value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {

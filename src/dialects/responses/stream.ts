@@ -47,7 +47,7 @@ class ResponsesForwarder implements FrameForwarder {
   readonly #items = new SizedText();
   /** The last event: its original frame and its parsed data. */
   #ending: { frame: Buffer; event: VendorEvent } | null = null;
-  /** The response object of the vendor's first event. */
+  /** The first response object that the vendor has sent. */
   #begun: Record<string, unknown> | null = null;
   #lastNumber = -1;
 

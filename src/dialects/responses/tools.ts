@@ -75,7 +75,7 @@ const HASH_LENGTH = 8;
 
 /**
  * Converts names of tools in namespaces to single names for vendors without namespaces, and back. The single name is
- * `namespace__name`. A name that is too long is shortened.
+ * `namespace__name`, shortened if it is too long.
  */
 export class ToolNames {
   readonly #tools = new Map<string, NamedTool>();

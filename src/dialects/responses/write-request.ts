@@ -26,9 +26,9 @@ import { LOGPROBS } from "./read-request.ts";
 const MIN_OUTPUT_TOKENS = 16;
 
 /**
- * Writes a request for a vendor of the responses protocol. The vendor stores nothing. It returns reasoning in encrypted
- * form, so that the next request can contain the reasoning. Throws an `UpstreamError` that names the caller's field for
- * content that the protocol cannot express.
+ * Writes a request for a vendor of the responses protocol. The vendor must store nothing and return reasoning in
+ * encrypted form, so that the next request can contain the reasoning. Throws an `UpstreamError` that names the caller's
+ * field for content that the protocol cannot express.
  */
 export function writeConversation(
   requested: Conversation,
@@ -88,7 +88,7 @@ function writeMaxTokens(
 ): { max_output_tokens?: number } {
   const wanted = maxTokens ?? coveredTokens;
   if (wanted === null) return {};
-  // Clients of other protocols must send a maximum. They send one that fits the largest model, so it is limited here.
+  // Clients of other protocols must send a maximum. They choose it for the largest model, so it is limited here.
   return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
 }
 

@@ -10,7 +10,7 @@ export interface FrameTemplate {
   readonly upstreamParts: readonly Uint8Array[];
   readonly clientParts: readonly Uint8Array[];
   readonly upstreamBytes: number;
-  /** Number of bytes that a written frame is longer than its original. Negative when it is shorter. */
+  /** Difference in bytes between the client's and the upstream's frame. Negative when the client's frame is shorter. */
   readonly growth: number;
 }
 
@@ -132,8 +132,8 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Returns how many UTF-8 bytes more than UTF-16 code units this byte adds. A byte after the first byte of a character
- * adds 1. A first byte adds 0, or -1 for a character with a surrogate pair.
+ * Returns how many UTF-8 bytes a byte adds, minus the UTF-16 code units that it adds. This is 1 for each byte after the
+ * first byte of a character, 0 for a first byte, and -1 for the first byte of a surrogate pair.
  */
 function extraBytes(byte: number): number {
   if (byte < 0xc0) return 1;

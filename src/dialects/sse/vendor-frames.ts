@@ -50,7 +50,7 @@ export class VendorFrames {
       throw new UpstreamError("broken", "an endless event");
   }
 
-  /** Passes an incomplete last frame to `take`. Throws a failure that waits. */
+  /** Passes an incomplete last frame to `take`. Throws the failure, if one is waiting. */
   end(take: (frame: Buffer) => void): void {
     if (this.hasFailed) throw this.#failure;
     const rest = this.#splitter.end();
@@ -134,5 +134,5 @@ export function commentsOf(frame: Buffer): Buffer {
 const EVENT_LINE = /(?:^|[\r\n])(?:data|event)[:\r\n]/;
 const NOTHING = Buffer.alloc(0);
 
-/** Matches an event's data in one line. Vendors write it in one line. */
+/** Matches the data of an event on a single line, as vendors write it. */
 const EVENT = /(?<=^|[\r\n])data:[^\r\n]*/;

@@ -137,8 +137,8 @@ async function displayedSize(
 }
 
 /**
- * True when the code points mean the colours of Display P3: its primaries with the curve of sRGB. A profile is not
- * read. Source: ISO/IEC 23091-2 sections 8.1 and 8.2.
+ * True when the code points mean the colours of Display P3: its primaries with the curve of sRGB. Ignores profiles.
+ * Source: ISO/IEC 23091-2 sections 8.1 and 8.2.
  */
 async function isDisplayP3(reader: HeaderReader, properties: readonly (Box | undefined)[]): Promise<boolean> {
   for (const box of properties) {

@@ -83,8 +83,8 @@ async function resizeToPng(
 }
 
 /**
- * Reads a PNG of the codec. At compression level 0 the codec only writes 8-bit RGBA without interlacing and filters
- * (PNG specification, sections 5, 9.2 and 11.2).
+ * Reads a PNG that the codec has written at compression level 0. It is always 8-bit RGBA without interlacing and
+ * filters (PNG specification, sections 5, 9.2 and 11.2).
  */
 function readPixels(png: Uint8Array): Canvas {
   const view = new DataView(png.buffer, png.byteOffset, png.byteLength);

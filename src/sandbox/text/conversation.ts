@@ -111,7 +111,7 @@ function functionTools(value: unknown): Tool[] {
   });
 }
 
-/** Returns the requested tool, or otherwise the first allowed tool. Returns null when no tool must be called. */
+/** Returns the requested tool, otherwise the first allowed tool. Null when the reply must not call a tool. */
 function chosenTool(tools: readonly Tool[], choice: unknown): Tool | null {
   if (choice === "none") return null;
   if (!isObject(choice)) return tools[0] ?? null;

@@ -11,7 +11,7 @@ import { countTokens } from "./tokens.ts";
 
 type Part = UserPart | AssistantPart;
 
-/** Converts a conversation of another protocol than chat completions. */
+/** Converts a conversation of a protocol other than chat completions. */
 export function fromNeutral(neutral: NeutralConversation, model: string): Conversation {
   const { turns, maxTokens, stop, format, reasoning, isStream } = neutral;
   const parts: readonly Part[] = turns.findLast(({ role }) => role !== "system")?.parts ?? [];
@@ -71,7 +71,7 @@ function resultText({ parts }: ToolResult): string {
   return textOf(parts).trim();
 }
 
-/** Returns the requested tool, or otherwise the first allowed tool. Returns null when no tool must be called. */
+/** Returns the requested tool, otherwise the first allowed tool. Null when the reply must not call a tool. */
 function chosenTool({ tools, toolChoice, params }: NeutralConversation): NeutralTool | null {
   if (toolChoice?.type === "none") return null;
   if (toolChoice?.type !== "tool" && toolChoice?.type !== "allowed") return tools[0] ?? null;

@@ -22,7 +22,7 @@ interface Work {
 /** A position inside the value. */
 interface Position {
   depth: number;
-  /** References that were followed to this position. Counting them ends the recursion of a schema in itself. */
+  /** References that were followed to this position. Their number limits recursive schemas. */
   references: readonly string[];
   /** A number that is different for each item of an array, so that the items differ. */
   variation: number;
@@ -43,9 +43,9 @@ interface FlatSchema {
 }
 
 /**
- * Makes a value that matches a JSON Schema. The value has only the required properties. It follows the first branch
- * that leads to a value. Returns `{}` when no value is found. Callers write the schemas, so a maximum number of steps
- * limits the time and the size of the result.
+ * Makes a value that matches a JSON Schema. Makes only the required properties. Uses the first branch that leads to a
+ * value. Returns `{}` when no value is found. Callers write the schemas, so a maximum number of steps limits the time
+ * and the size of the result.
  */
 export function sampleSchema(schema: unknown, topic: string): unknown {
   const work: Work = { root: schema, topic, steps: MAX_STEPS };
@@ -54,8 +54,8 @@ export function sampleSchema(schema: unknown, topic: string): unknown {
 }
 
 /**
- * Returns a value that matches all of the schemas; undefined when none is found. `chosen` are the lists of branches of
- * which a branch is already among the schemas.
+ * Returns a value that matches all of the schemas; undefined when none is found. `chosen` are the lists of branches
+ * that already have a branch in `schemas`.
  */
 function sample(
   schemas: readonly unknown[],

@@ -64,7 +64,7 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** Returns the measurement of a request to a model, also if no vendor was called. */
+/** Returns the measurement of a request to a model, even if no vendor was called. */
 export function measurementOf(event: RequestEvent, options: RecordOptions): Measurement {
   const { attempts, usage } = event;
   const last = attempts.at(-1);

@@ -139,7 +139,7 @@ function readMedia(part: StreamedObject, path: string): UserPart {
   return { type: "file", source, ...(name !== undefined && { name }) };
 }
 
-/** Names of audio formats that are not the MIME subtype. */
+/** Names of audio formats that differ from their MIME subtypes. */
 const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav" };
 
 function itemsIn(content: StreamedObject): StreamedObject[] {

@@ -23,7 +23,7 @@ const KNOWN = namesOf([
   "store",
 ]);
 
-/** Returns the request in neutral form. Throws an `UpstreamError` that names a field without a translation. */
+/** Reads a request as a `Conversation` (the neutral form). Throws an `UpstreamError` that names a field without one. */
 export function readConversation({ raw, parsed }: NativePayload): Conversation {
   const { body, isStream, choices } = parsed;
   refuseFilters(body);
@@ -82,7 +82,7 @@ function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
   return turns.close();
 }
 
-/** Returns the used hints that no other protocol has: labels for billing and the resolution of pictures. */
+/** Returns used hints that no other protocol has: labels for billing and the resolution of pictures. */
 function ownHintsOf(body: StreamedObject): string[] {
   const { value: labels } = findObject(body, "labels") ?? {};
   return [
@@ -111,8 +111,8 @@ const PARAMS: Conversation["params"] = {
 };
 
 /**
- * Throws for filters that block content, because vendors of other protocols cannot apply them. A filter that is off has
- * no effect, so it is allowed.
+ * Throws for filters that block content, because vendors of other protocols cannot apply them. Filters that are off are
+ * allowed.
  */
 function refuseFilters(body: StreamedObject): void {
   for (const [index, setting] of (findObjects(body, "safetySettings")?.value ?? []).entries()) {

@@ -61,7 +61,7 @@ function readParsed(
   parsed: Record<string, unknown>,
   { model, isStream }: NativeCall,
 ): NativePayload {
-  // Parsed JSON is valid streamed JSON without values on disk.
+  // Parsed JSON is also valid streamed JSON. None of its values are on disk.
   const body = parsed as StreamedObject;
   checkBody(body);
   const config = configOf(body);

@@ -50,7 +50,7 @@ class NativeForwarder implements FrameForwarder {
     return null;
   }
 
-  /** Drops comments. Official clients lose an event after a comment that has no blank line (Google Gen AI SDK). */
+  /** Drops comments. Official clients lose an event that follows a comment without a blank line (Google Gen AI SDK). */
   forwardComment(): void {}
 
   end(): Uint8Array[] {

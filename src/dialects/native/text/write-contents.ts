@@ -22,7 +22,7 @@ export interface Content {
 /**
  * Writes the turns of a conversation. Function results get their own turn and contain the name of the called function.
  * With `isChecked`, the vendor requires a signature on the first tool call of each step. If another model wrote the
- * call, `UNCHECKED` replaces the signature.
+ * call, `UNCHECKED` replaces its signature.
  */
 export function writeContents(
   { turns, params }: Conversation,
@@ -81,7 +81,7 @@ function writeMedia(part: ImagePart | AudioPart | FilePart): object {
   return { fileData: { mimeType: typeOfLink(source.url, part.type), fileUri: source.url } };
 }
 
-/** MIME subtypes of audio formats whose subtype is not the format's name. */
+/** MIME subtypes of audio formats that differ from the format's name. */
 const MIME_SUBTYPES: Readonly<Record<string, string>> = { mp3: "mpeg" };
 
 /** Returns the MIME type of a link by its extension. For an unknown extension, returns the most frequent type. */
@@ -102,7 +102,7 @@ const LINK_TYPES: Readonly<Record<string, string>> = {
   html: "text/html",
 };
 
-/** Writes the tool results of a step as the parts of one content. */
+/** Writes the tool results of one step as parts. */
 function writeResults(
   results: readonly ToolResult[],
   names: ReadonlyMap<string, string>,

@@ -92,8 +92,8 @@ export class NativeWriter implements ReplyWriter {
   }
 
   /**
-   * Returns the error. Before the first event it is an object outside of any event, as Google's servers send it: there,
-   * their clients ignore an error inside an event.
+   * Returns the error. Before the first event it is an object outside of any event, as Google's servers send it. At
+   * this point their clients ignore an error inside an event.
    */
   fail(error: GatewayError): string {
     const text = JSON.stringify(writeError(error));

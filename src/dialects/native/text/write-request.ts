@@ -157,7 +157,7 @@ function writeThinking(
   const { isVisible } = reasoning;
   const isLarge = /-pro\b/.test(upstreamModel);
   const effort = effortOf(reasoning);
-  // A caller who sets a budget expects to see the reasoning. This vendor hides it unless the request says otherwise.
+  // A caller who sets a budget expects to see the reasoning. This vendor shows the reasoning only on request.
   const isShown = isVisible ?? (reasoning.budgetTokens === null ? null : true);
   const visible = isShown === null ? {} : { includeThoughts: isShown };
   if (model.reasoning === "level") {
