@@ -16,9 +16,9 @@ interface StoredChannels {
 }
 
 /**
- * Completes each stored channel of a shipped vendor, so that the vendor's shipped models can be called at once. If the
- * catalogue's own channel is disabled, the stored channel replaces it under any id. If a vendor has several channels
- * for one credential, all of them are added.
+ * Completes each stored channel of a shipped vendor, so that the vendor's shipped models can be called immediately. If
+ * the catalogue's own channel is disabled, the stored channel replaces it under any id. If a vendor has several
+ * channels for one credential, all of them are added.
  */
 export function completeStoredChannels(
   stored: StoredLayer["channels"],

@@ -13,8 +13,8 @@ export interface ImageQuote {
   quality: string;
   rate: Rate;
   /**
-   * The quality that `rate` is for. It is the requested quality, except that `auto` becomes the most expensive quality
-   * if the price has no amount for `auto` and the model has qualities.
+   * The quality that `rate` is for. It is the requested quality, with one exception: `auto` becomes the most expensive
+   * quality if the price has no amount for `auto` and the model has qualities.
    */
   billedQuality: string;
   /**

@@ -26,7 +26,7 @@ interface ModelFacts {
 
 export interface TextModel extends ModelFacts {
   type: "chat" | "messages";
-  /** Output tokens that the token limit assumes when the request sets no maximum. */
+  /** Number of output tokens that counts in the token limit when the request sets no maximum. */
   defaultOutputTokens: number;
   /** Maximum number of output tokens of one request. */
   maxOutputTokens: number;

@@ -54,8 +54,8 @@ export interface Storage extends Stores {
   /** Returns the number of charges of ended processes that this process has posted. */
   recovered(): number;
   /**
-   * Returns the number of charges that the database had lost because it was set back to an earlier state, and that this
-   * process has posted again.
+   * Returns the number of charges that this process has posted again, because the database was set back to an earlier
+   * state without them.
    */
   restored(): number;
   /** Returns the number of entries that the database has refused permanently. */

@@ -31,8 +31,8 @@ export interface AlertAdminStore {
    */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
-   * Returns the alert messages of these organizations, or of all, that failed within a day or have waited too long,
-   * with the reason of the newest failure.
+   * Returns the alert messages that failed within a day or have waited too long, with the reason of the newest failure.
+   * Only of the given organizations, if any.
    */
   undelivered(organizationIds?: readonly string[]): Promise<Undelivered[]>;
 }

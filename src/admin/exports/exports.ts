@@ -16,7 +16,7 @@ export type ExportFormat = "csv" | "json";
 
 /**
  * Number of rows of a page. It is small, because a page is checked and written within one turn of the event loop, and
- * several exports may run at once.
+ * several exports may run at the same time.
  */
 const PAGE = 250;
 

@@ -36,7 +36,7 @@ export const installationOperations = {
 
 /**
  * Makes a new secret that signs links to results from now on. Earlier links stay valid until they expire; with
- * `isImmediate`, they become invalid at once. Returns the number of older secrets that still verify links.
+ * `isImmediate`, they become invalid immediately. Returns the number of older secrets that still verify links.
  */
 async function rotateLinkSecret(
   { store, by, clock }: AdminContext,

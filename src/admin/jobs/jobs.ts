@@ -26,7 +26,7 @@ export async function getJob({ store }: AdminContext, id: string): Promise<JobRe
 }
 
 /**
- * Cancels a job: at once while it waits, and as far as possible while it runs. Throws 409 when the job has ended in
+ * Cancels a job: immediately while it waits, and as far as possible while it runs. Throws 409 when the job has ended in
  * another way.
  */
 export async function cancelJob(context: AdminContext, id: string): Promise<JobRecord> {

@@ -13,7 +13,7 @@ import { refused, type OrganizationScope } from "./scope.ts";
 
 /**
  * Members, sessions and tokens. A member of only some organizations sees only their own record and the members of these
- * organizations, and cannot give more access than they have.
+ * organizations. Such a member cannot give more access than they have.
  */
 export const scopedIdentity = {
   members(store: MemberStore, scope: OrganizationScope): MemberStore {

@@ -48,9 +48,9 @@ const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: n
 type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
- * Opens a session for the member with this identity, otherwise for the member with this verified address, otherwise for
- * a new member if the domain is allowed. The first sign-in by address disables all other ways to sign in. Throws 403
- * for everybody else and for disabled members. Every outcome is audited.
+ * Opens a session for the member with this identity. If there is none, uses the member with this verified address, or
+ * creates a member if the domain is allowed. The first sign-in by address disables all other ways to sign in. Throws
+ * 403 for everybody else and for disabled members. Every outcome is audited.
  */
 export async function signInByIdentity(
   context: Stored,

@@ -32,7 +32,7 @@ export interface Series {
   interval: Interval;
   /** Starts of the points. The first and the last point may extend beyond the range. */
   points: number[];
-  /** True when the last point is still running. */
+  /** True when the last point has not ended yet. */
   isUnfinished: boolean;
   /** Time zone of the days. It is UTC when the range has too many sums of hours for days of another zone. */
   zone: string;

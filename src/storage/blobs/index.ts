@@ -121,8 +121,8 @@ async function openLocalStore(directory: string): Promise<NamedStore<Blob>> {
 }
 
 /**
- * Removes blobs older than the retention period, page by page and several at once. A blob that cannot be removed is
- * counted and left for the next sweep. When listing fails, the sweep ends with the error.
+ * Removes blobs older than the retention period, page by page and several at the same time. A blob that cannot be
+ * removed is counted and left for the next sweep. When listing fails, the sweep ends with the error.
  */
 async function sweepBlobs(
   inventory: BlobInventory,

@@ -70,8 +70,8 @@ const SEEDED_AT_ONCE = 100;
  * atomic script. No request waits longer than the bound (50 ms): when the store fails or is slower, each process counts
  * alone until the store is quick again. The limit of a process is then the configured limit divided by the number of
  * processes, and earlier grants count. When the store has lost its data (FLUSHALL, a restart without persistence), each
- * process writes its grants to the store again. The sum may exceed a limit only when the store's clock is set forward,
- * or around an outage with uneven load, in each case by less than the limit itself.
+ * process writes its grants to the store again. The sum may exceed a limit in two cases, by less than the limit itself:
+ * when the store's clock is set forward, and around an outage with uneven load.
  */
 export class RedisLimiter implements Limiter {
   /** Settles when the first connection is established or has failed. Never rejects. */

@@ -107,7 +107,7 @@ export class RedisLink {
     return promise;
   }
 
-  /** Closes the connection, which makes all its other commands fail at once. */
+  /** Closes the connection, which makes all its other commands fail immediately. */
   #lose(client: RedisClient, cause?: unknown): void {
     if (this.#current !== client) return;
     this.#current = null;

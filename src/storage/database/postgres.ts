@@ -5,7 +5,7 @@ import { nextSequence } from "./ledger-sequence.ts";
 import { postgresConnector, type PostgresConnection } from "./postgres-connect.ts";
 import { boundCalls, REPORT_TIMEOUT_MS, type Addition, type Database, type Sql } from "./sql.ts";
 
-/** Opens a PostgreSQL database. The first call connects. */
+/** Opens a PostgreSQL database. Connects only when a method is called. */
 export function openPostgres(location: string, timeoutMs: number, poolSize: number): Database {
   const connector = postgresConnector(location, timeoutMs);
   const pool = connectionPool(poolSize, (signal) => connector.connect(signal));
@@ -63,7 +63,7 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
   };
 }
 
-/** Opens a connection of its own and listens on it. */
+/** Opens a separate connection and listens on it. */
 async function listenOn(sql: SQL, channel: string, onNotify: () => void) {
   const subscription = await sql.listen(channel, onNotify);
   return {

@@ -24,7 +24,7 @@ export interface Database {
    * rows are added in the transaction of these rows.
    */
   insertRows(table: string, rows: readonly object[], addition?: Addition): Promise<number>;
-  /** Returns once everything committed so far survives a loss of power. */
+  /** Resolves when everything committed so far would survive a loss of power. */
   persist(): Promise<void>;
   /**
    * Throws a `DependencyError` while a SQLite file is not the one that was opened, because writes would be lost. Writes

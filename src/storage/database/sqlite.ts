@@ -36,8 +36,8 @@ export async function openSqlite(
   return {
     kind: "sqlite",
     async read(query) {
-      // There is no deadline: a query blocks the event loop, so a timer could not fire before the query ends, and
-      // setting the timer would cost as much as the query.
+      // There is no deadline. A query blocks the event loop, so a timer could not fire before the query ends. Setting
+      // the timer would also cost as much as the query.
       try {
         return await query(reader.sql);
       } catch (error) {
@@ -217,7 +217,7 @@ async function retryWhileLocked<T>(attempt: () => PromiseLike<T>, signal: AbortS
  * Does not wait for locks; the caller tries again.
  */
 interface RowInserter {
-  /** Begins a transaction, which takes the write lock at once. */
+  /** Begins a transaction, which takes the write lock immediately. */
   begin(): void;
   /** Inserts rows of one shape, skips existing ones, and returns the new rows. */
   insert(table: string, rows: readonly object[]): object[];

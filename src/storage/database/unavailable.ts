@@ -2,8 +2,8 @@ import { SQL } from "bun";
 import { SQLiteError } from "bun:sqlite";
 
 /**
- * True when an error of the database means that the database is unavailable now (gone, frozen, full, locked, shutting
- * down), and not that the query was wrong.
+ * True when an error means that the database is unavailable now: gone, frozen, full, locked or shutting down. False
+ * when the query was wrong.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof SQL.PostgresError) {

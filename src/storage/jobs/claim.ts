@@ -113,7 +113,7 @@ export async function renewLeases(
   );
 }
 
-/** Ends leases, so that another worker can take the jobs over at once. */
+/** Ends leases, so that another worker can take the jobs over immediately. */
 export async function releaseLeases(sql: Sql, leases: readonly JobLease[]): Promise<void> {
   for (const { jobId, fence } of leases)
     await sql`UPDATE jobs SET lease_until = 0 WHERE id = ${jobId} AND fence = ${fence} AND lease_until IS NOT NULL`;

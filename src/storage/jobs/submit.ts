@@ -31,7 +31,7 @@ export async function submitJobs(
 ): Promise<Submission[]> {
   const { queued, now } = await enterOwners(kind, sql, jobs);
   const known = await findKnown(kind, sql, jobs, now);
-  // Locks all budgets at once and in order. If each job locked its own, two transactions could deadlock.
+  // Locks the budgets of all jobs together and in order. If each job locked its own, two transactions could deadlock.
   await lockBudgets(
     kind,
     sql,

@@ -122,7 +122,7 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
 }
 
 /**
- * Stores the number of the last posted batch in a journal's folder, so that the next start can find out which batches a
+ * Stores the number of the last posted batch in a journal's folder. With it, the next start finds out which batches a
  * database has lost.
  */
 export function notePosted(folder: string, batch: number): void {

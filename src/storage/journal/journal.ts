@@ -20,7 +20,7 @@ export interface FileJournal extends Journal {
   isWritable(): boolean;
   /** Begins a new segment. */
   rotate(): void;
-  /** Returns when everything written is on the disk. */
+  /** Resolves when everything written is on the disk. */
   sync(): Promise<void>;
   /** Refuses further records and syncs. May be called again. */
   close(): Promise<void>;
@@ -30,8 +30,8 @@ interface JournalOptions {
   /** An existing folder that no other process writes to. */
   folder: string;
   /**
-   * Called with each record once it is written, with its position and its line. The line is valid only during the call.
-   * Must not throw.
+   * Called with each record after it is written, with its position and its line. The line is valid only during the
+   * call. Must not throw.
    */
   onAppend: (record: JournalRecord, segment: number, offset: number, line: Uint8Array) => void;
   /** Called with a charge that the disk refuses. If it returns false, `append` throws. */

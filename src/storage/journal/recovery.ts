@@ -31,7 +31,7 @@ interface RecoveryOptions {
   writer: LedgerWriter;
   marks: JournalMarks;
   kept: KeptSegments;
-  /** Returns when everything posted so far survives a loss of power. */
+  /** Resolves when everything posted so far would survive a loss of power. */
   persist(): Promise<void>;
   /** Throws a `DependencyError` when the database may lose posted charges, so that the segments must be kept. */
   verifyDatabase(): void;

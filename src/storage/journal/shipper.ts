@@ -31,7 +31,7 @@ export interface Shipper extends BackgroundWork {
 }
 
 export interface ShipperOptions extends LostChargesOptions {
-  /** Returns when everything posted so far survives a loss of power. Only then may segments be moved. */
+  /** Resolves when everything posted so far would survive a loss of power. Only then may segments be moved. */
   persist(): Promise<void>;
   /**
    * Returns the journal whose charges are posted. It is called only when there is work, so the journal may be opened
@@ -50,8 +50,8 @@ const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
 /**
- * Maximum number of charges in memory that the disk has refused. Fewer requests run at once, and new requests are
- * refused while the disk is full.
+ * Maximum number of charges in memory that the disk has refused. Fewer requests run at the same time, and new requests
+ * are refused while the disk is full.
  */
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;
@@ -73,7 +73,7 @@ class JournalShipper implements Shipper {
   #kept: LedgerEntry[] = [];
   /** Position of the first charge that did not fit into memory. */
   #unread: { segment: number; offset: number } | null = null;
-  /** Segments that are no longer needed once the database has their charges on disk. */
+  /** Segments that are no longer needed when the database has their charges on disk. */
   #settled: number[] = [];
   #lastBatch = 0;
   #isFlushing = false;

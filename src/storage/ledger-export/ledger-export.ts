@@ -43,8 +43,8 @@ const LINES = {
 };
 
 /**
- * Exports posted entries at once and then every minute, in a separate thread. Only one of the processes on a database
- * writes.
+ * Exports posted entries immediately and then every minute, in a separate thread. Only one of the processes on a
+ * database writes.
  */
 export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions): LedgerExport {
   const script = threadScript("src/storage/ledger-export/ledger-export-thread.ts");
@@ -84,7 +84,7 @@ export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions):
     async stop() {
       stopping.abort();
       await Promise.all([first, work.stop()]);
-      // Another process can then take over at once. Otherwise it takes over when this process's right to write ends.
+      // Another process can then take over immediately. Otherwise it waits until the right of this process ends.
       await thread.call("leave").catch(() => {});
       await thread.close();
     },

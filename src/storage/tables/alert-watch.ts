@@ -83,7 +83,7 @@ function noteEjections(
         ON CONFLICT (process_id, target, organization_id)
           DO UPDATE SET seen_at = excluded.seen_at, reason = excluded.reason`;
     const held = new Set(ejections.map(({ target, organization }) => `${organization ?? ""} ${target}`));
-    // Targets that this process has taken back into service are removed at once. Targets that ended processes had
+    // Targets that this process has taken back into service are removed immediately. Targets that ended processes had
     // reported are removed after a while.
     const own = await sql<{ target: string; organization_id: string }[]>`
       SELECT target, organization_id FROM ejected_targets WHERE process_id = ${processId}`;

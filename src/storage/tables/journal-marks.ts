@@ -2,7 +2,7 @@ import { firstOf, type Integer, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /**
- * Stores the number of the last posted batch of each process's journal. A mark is committed after its batch, so a
+ * Stores the number of the last posted batch of each process's journal. A mark is committed after its batch. So a
  * database that goes back to a state without the batch does not have the mark either.
  */
 export interface JournalMarks {

@@ -77,7 +77,7 @@ function* journaledCharges(root: string, ledgerId: string): Generator<Journaled>
 
 /**
  * Returns the paths of the segments; none when the folder is gone. A running process removes segments and whole folders
- * at any time, once their charges are in the ledger.
+ * at any time after their charges are in the ledger.
  */
 function segmentsOf(folder: string): string[] {
   try {

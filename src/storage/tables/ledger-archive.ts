@@ -23,9 +23,9 @@ import { readEntryRow } from "./booking.ts";
 import { ARCHIVED } from "./verification.ts";
 
 /**
- * Moves months of the ledger to files. Removes only entries that it reads from a file that was verified before, so each
- * entry is in the ledger or in a file even after an interruption. Entries of the month that reach the ledger later get
- * a file of their own. A month stays in the ledger while the export has not written all its entries.
+ * Moves months of the ledger to files. Removes only entries that it reads from a verified file. So each entry is in the
+ * ledger or in a file, even after an interruption. Entries of the month that reach the ledger later get a file of their
+ * own. A month stays in the ledger while the export has not written all its entries.
  */
 export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldestMonth" | "archive"> {
   return {

@@ -117,8 +117,8 @@ export function storesOn(database: Database, journals?: string): Stores {
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs work on the database as one transaction. Reads in `work` see its earlier changes, and inner transactions are
- * part of the same one. When `work` throws, nothing is changed.
+ * Runs work on the database as one transaction. Reads in `work` see its earlier changes, and inner transactions become
+ * a part of it. When `work` throws, nothing is changed.
  */
 function transactionOf<Result>(
   database: Database,

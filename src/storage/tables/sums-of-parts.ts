@@ -67,8 +67,8 @@ interface Part {
 const TABLES = ["month", "day", "hour", "minute"] as const;
 
 /**
- * Splits a range into spans, so that its middle is read from as few rows as possible and only its ends from rows of
- * short spans.
+ * Splits a range into parts. Its middle is read from as few rows as possible, and only its ends from rows of short
+ * spans.
  */
 function partsOf({ from, to, span }: UsageRange, isByTime: boolean): [Part, ...Part[]] {
   const longest = span === "quarter" ? "minute" : span;
@@ -90,8 +90,8 @@ function split(from: number, to: number, tables: readonly Part["table"][]): Part
 }
 
 /**
- * Returns the SQL expression for the start of a row's span. For months, that is the month of the part's start, because
- * all rows of a part are in one month unless they are sums of whole months.
+ * Returns the SQL expression for the start of a row's span. For months, that is the month of the part's start: all rows
+ * of a part are in one month, unless they are sums of whole months.
  */
 function pointOf(span: Span, { table, from }: Part): string {
   if (span === table) return "at";
