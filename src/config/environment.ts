@@ -107,7 +107,7 @@ export function variablesByPath(): ReadonlyMap<string, string> {
   return new Map(VARIABLES.map(({ variable, path }) => [path.join("."), variable]));
 }
 
-/** Name of the variable in which the supervisor gives a worker process its number, from 1. */
+/** Name of the variable that contains the number of a worker process, from 1. The supervisor sets it. */
 export const WORKER_VARIABLE = "GATEWAY_WORKER";
 /** Name of the variable that contains the number of times that the supervisor has restarted this worker. */
 export const RESTARTS_VARIABLE = "GATEWAY_WORKER_RESTARTS";

@@ -8,7 +8,7 @@ import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
 /** The master keys, which encrypt the credentials in the database. They are never stored in the database. */
 export interface MasterKeys {
-  /** The key that encrypts new secrets; null while no key is configured and no key was needed. */
+  /** The key that encrypts new secrets; null while no key is configured and no key was needed yet. */
   current: MasterKey | null;
   /** The key that was used before the current one. It only decrypts. */
   previous: MasterKey | null;

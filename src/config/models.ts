@@ -44,7 +44,7 @@ interface DescribedTables extends ModelTables {
 
 /**
  * Returns the models with their default routes and prices. Leaves out a shipped model that no channel can serve. Keeps
- * a retired model, and a model whose channels cannot be used in this process: calls get an error that says so.
+ * a retired model, and a model whose channels cannot be used in this process: its calls get an error with this reason.
  */
 export function buildModels(sources: ModelSources, report: ReportProblem): DescribedTables {
   const models = new Map<string, Model>();

@@ -77,7 +77,7 @@ export interface Settings {
   requests: { log: "failed" | "all"; slowMs: number; retentionDays: number; maxRows: number };
   /** Maximum cost of abandoned vendor calls of one key in an hour; null is unlimited. */
   orphanCostPerKeyHour: Nanos | null;
-  /** The proxy for calls to vendors: none, or the one that the environment sets. */
+  /** The proxy for calls to vendors: none, or the proxy that the environment sets. */
   outbound: { proxy: "none" | "environment" };
   /** Number of processes that serve the port. */
   workers: number;

@@ -86,8 +86,8 @@ export async function getCharge(context: AdminContext, id: string): Promise<Ledg
 }
 
 /**
- * Refunds a charge, by default the whole rest and never more. `amount` is a decimal string; `reason` is written to the
- * audit. Throws 404 for an unknown charge, 400 for more than the rest, and 409 when nothing is left.
+ * Refunds a charge: by default the whole remaining amount, and never more. `amount` is a decimal string; `reason` is
+ * written to the audit. Throws 404 for an unknown charge, 400 for too large an amount, and 409 when nothing remains.
  */
 export async function refund(
   context: AdminContext,

@@ -11,7 +11,7 @@ import { memberChangeSchema, memberCreationSchema, type MemberRecord } from "./s
 
 /**
  * Creates a member with the given password, or without one (null, for the identity provider). If no password is given,
- * generates one, which is returned only now and must be changed. Throws 409 for a name or address that exists, and 403
+ * generates one, which is returned only once and must be changed. Throws 409 for a name or address that exists, and 403
  * for more access than the caller has.
  */
 export async function createMember(
@@ -90,7 +90,7 @@ export async function removeMember(context: AdminContext, id: string): Promise<v
 }
 
 /**
- * Gives a member a generated password, which is returned only now and must be changed. Ends the member's sessions and
+ * Gives a member a generated password, which is returned only once and must be changed. Ends the member's sessions and
  * admin tokens, because anybody who knew the earlier password may have made them. TOTP stays on. A member who signs in
  * at the identity provider would not notice the new password. For such a member, throws 403 unless the caller is a
  * member of all organizations.

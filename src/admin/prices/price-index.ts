@@ -13,10 +13,10 @@ export interface Payer {
 export type PriceIndex = (payer: Payer, model: string, unit: Price["unit"], now: number) => Price | null;
 
 /**
- * The only resolver of prices, used by lookup, hold, ledger and administration. Each cell comes from the organization's
- * rows, otherwise from the stored defaults, otherwise from the configured row. Rows in another currency do not count.
- * Of several rows with the same owner, the latest one that has the cell counts. Stored rows for a pattern apply to
- * models that have no stored rows.
+ * The only resolver of prices, used by the price lookup, holds, the ledger and administration. Each cell comes from the
+ * organization's rows, otherwise from the stored defaults, otherwise from the configured row. Rows in another currency
+ * do not count. Of several rows with the same owner, the latest one that has the cell counts. Stored rows for a pattern
+ * apply to models that have no stored rows.
  */
 export function priceIndex(
   stored: readonly PriceRecord[],

@@ -86,7 +86,7 @@ export async function signOut(context: AdminContext): Promise<void> {
   await removeSession(context, requireSession(context).session.id);
 }
 
-/** Ends every session of the signed-in member, including this one. */
+/** Ends every session of the signed-in member, including the current one. */
 export async function signOutEverywhere(context: AdminContext): Promise<void> {
   const { member, session } = requireSession(context);
   const sessions = await context.store.sessions.removeAll(member.id);

@@ -40,7 +40,7 @@ export async function beginTotp(context: OperationContext): Promise<{ secret: st
 }
 
 /**
- * Turns TOTP on with a first code, and returns recovery codes, which are shown only now. Throws 400 for a wrong code.
+ * Turns TOTP on with a first code, and returns recovery codes, which are shown only once. Throws 400 for a wrong code.
  */
 export async function confirmTotp(
   context: OperationContext,

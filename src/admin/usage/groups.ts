@@ -5,7 +5,7 @@ import type { Spending } from "./totals.ts";
 /** A dimension by which usage is grouped. */
 export type Group = Exclude<UsageDimension, "at">;
 
-/** Dimensions by which traffic is counted as well. */
+/** Dimensions that the sums of traffic have as well. */
 export type CountedGroup = Extract<Group, TrafficDimension>;
 
 /** Number of requests by the id of a group. */

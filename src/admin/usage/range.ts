@@ -102,7 +102,7 @@ export function previousOf({ from, to, interval }: Series): { from: number; to: 
   return { from: from - (to - from), to: from, span: interval };
 }
 
-/** Returns the currencies of sums, the one with most requests first, and the currency in which amounts are shown. */
+/** Returns the currencies of sums, by descending number of requests, and the currency in which amounts are shown. */
 export function chooseCurrency(
   sums: readonly SpendingSum[],
   wanted: string | undefined,

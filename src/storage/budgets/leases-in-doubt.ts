@@ -15,7 +15,7 @@ const inDoubt = table<LeaseInDoubt>("leases", {
   since: named("expires_at", time()),
 });
 
-/** Returns the leases that hold money and were not renewed in time, by process and budget. */
+/** Returns the leases that contain money and were not renewed in time, by process and budget. */
 export async function leasesInDoubt(database: Database): Promise<LeaseInDoubt[]> {
   return await database.read((sql) => find(database.kind, sql, {}));
 }

@@ -99,8 +99,8 @@ async function processesInDoubt(database: Database): Promise<string[]> {
 }
 
 /**
- * Time for which an empty lease stays after its expiry, so that a process that was cut off can learn that the lease has
- * ended.
+ * Time for which an empty lease stays after its expiry, so that a process that was cut off can find out that the lease
+ * has ended.
  */
 const FORGOTTEN_MS = 24 * 60 * 60_000;
 

@@ -141,7 +141,7 @@ export class LimitCoordinator {
     return credits;
   }
 
-  /** Returns the workers that may still hold credits of a counter. */
+  /** Returns the workers that may still have credits of a counter. */
   #holdersOf(counter: LimitCounter): Map<number, Credit> {
     const holders = this.#credits.get(counterName(counter)) ?? new Map<number, Credit>();
     const expiredAt = this.#options.clock.monotonic() - CREDIT_MS - RECALL_MS;

@@ -1,8 +1,8 @@
 import type { Database, Sql } from "./sql.ts";
 
 /**
- * Returns the time by the database's own clock in Unix milliseconds, as an SQL expression. It is the one clock that all
- * processes share.
+ * Returns the time by the database's own clock in Unix milliseconds, as an SQL expression. It is the only clock that
+ * all processes share.
  */
 export function storeTime(kind: Database["kind"], sql: Sql) {
   return kind === "postgres"

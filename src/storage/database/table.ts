@@ -21,10 +21,7 @@ type AnyColumn = Omit<Column<unknown>, "write"> & { readonly write: (value: neve
 /** One column for each field of a record. A missing column, or one of another type, is a type error. */
 export type Columns<Fields> = { readonly [Field in keyof Fields]-?: Column<Fields[Field]> };
 
-/**
- * A table whose columns are declared once. The declaration gives the functions that read rows into records and write
- * records as rows.
- */
+/** A table whose columns are declared once. The functions that read and write rows are made from the declaration. */
 export interface Table<Fields> {
   readonly name: string;
   /** The list of the table's columns, for SELECT and RETURNING. */

@@ -226,7 +226,7 @@ class JournalShipper implements Shipper {
   }
 
   /**
-   * Reads the next batch from disk. After catching up with the journal, batches are filled by appended records again.
+   * Reads the next batch from disk. When the end of the journal is reached, appended records fill the batches again.
    */
   #readMore(): void {
     const { folder, onProblem, journal } = this.#options;

@@ -27,7 +27,10 @@ export interface BegunFile extends FilePosition {
   format: LedgerFileFormat;
 }
 
-/** Returns the file of these entries, of which there must be at least one. The same entries give the same bytes. */
+/**
+ * Returns the file of these entries, of which there must be at least one. The same entries always result in the same
+ * bytes.
+ */
 export function fileOf(
   entries: readonly LedgerEntry[],
   after: FilePosition,

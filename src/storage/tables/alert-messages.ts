@@ -16,7 +16,7 @@ export async function announceFired(
   await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event, installation });
 }
 
-/** Writes the messages about the end of an event. For a budget, whose period has ended, only ends incidents. */
+/** Writes the messages about the end of an event. For a budget, only ends incidents: its period has ended. */
 export async function announceResolved(
   kind: Database["kind"],
   sql: Sql,
@@ -30,8 +30,8 @@ export async function announceResolved(
 }
 
 /**
- * Writes a message to each endpoint of PagerDuty that got a message about one of these events, so that its incident
- * ends. A first message that still waits is not sent any more, because it could arrive after this one.
+ * Writes a message to each endpoint of PagerDuty that got a message about one of these events, so that the incident at
+ * PagerDuty ends. A first message that still waits is not sent any more, because it could arrive after the new message.
  */
 export async function resolveIncidents(
   kind: Database["kind"],

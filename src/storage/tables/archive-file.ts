@@ -73,7 +73,7 @@ export async function fileHash(path: string): Promise<string> {
 }
 
 /**
- * The description of a file, stored next to it. It also says whether the file's entries have been removed from the
+ * The description of a file, stored next to it. `isRemoved` is true after the file's entries were removed from the
  * ledger.
  */
 export interface ArchiveManifest extends LedgerArchive {

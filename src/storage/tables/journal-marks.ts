@@ -10,7 +10,7 @@ export interface JournalMarks {
   read(processIds: readonly string[]): Promise<Map<string, number>>;
   /** Records a posted batch. Does nothing when the previous batch is missing; `set` later records both. */
   raise(processId: string, batch: number): Promise<void>;
-  /** Records that all batches up to this one are posted. */
+  /** Records that all batches up to `batch` are posted. */
   set(processId: string, batch: number): Promise<void>;
   /** Removes the marks of processes whose journals no longer exist. */
   remove(processIds: readonly string[]): Promise<void>;

@@ -14,7 +14,7 @@ export function pageBelow(sql: Sql, { below, limit }: { below?: ListPosition; li
     ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
 }
 
-/** Returns a pattern for `LIKE … ESCAPE '!'` that matches texts containing this one, both in lower case. */
+/** Returns a pattern for `LIKE … ESCAPE '!'` that matches texts containing `text`, both in lower case. */
 export function partOf(text: string): string {
   return `%${text.toLowerCase().replace(/[%_!]/g, "!$&")}%`;
 }
