@@ -1,13 +1,13 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 
-/** The search parameters of an address, all of them text. */
+/** The search parameters of an address. All values are text. */
 export type Search = Record<string, string | undefined>;
 
 export function parseSearch(query: string): Search {
   return Object.fromEntries(new URLSearchParams(query));
 }
 
-/** Returns the parameters as texts. Other parts of the program may have passed numbers. */
+/** Returns the parameters as text. Code that navigates may have passed numbers. */
 export function readSearch(search: Readonly<Record<string, unknown>>): Search {
   return Object.fromEntries(
     Object.entries(search).flatMap(([name, value]) =>
@@ -24,8 +24,9 @@ export function renderSearch(search: Search): string {
 }
 
 /**
- * Returns the filters of a view, which are stored in its address. `change` sets some of them; an empty or absent value
- * removes a filter. Back undoes each change; successive changes of one filter, as while typing, count as one change.
+ * Returns the filters of a view, which its address contains. `change` sets some of them; an empty or absent value
+ * removes a filter. The browser's Back button undoes a change. With `goesOn` (while typing), a change replaces the
+ * last.
  */
 export function useFilters(): {
   filters: Search;

@@ -5,14 +5,14 @@ import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { DIRECTORY, readManifest, versionOfSources, writeManifest, type PageManifest } from "./manifest.ts";
 
-/** Number of builds that are kept, because open pages continue to load files of their build. */
+/** Number of builds that are kept. Pages that are still open load files of their own, older build. */
 const MAX_KEPT = 3;
-/** The address of the files of the page. */
+/** The address below which the files of the page are. */
 const ASSETS = "/console/assets/";
 
 /**
- * Bundles the console's page into the build folder. Run by `npm run build`, and by a gateway that finds no build of the
- * current sources. Several processes may run it at the same time.
+ * Bundles the console's page into the build folder. `npm run build` runs it, and also a gateway that finds no build of
+ * the current sources. Several processes may run it at the same time.
  */
 async function build(): Promise<void> {
   const version = await versionOfSources();
@@ -37,16 +37,16 @@ async function build(): Promise<void> {
     await rename(unfinished, join(DIRECTORY, version));
   } catch (error) {
     await rm(unfinished, { recursive: true });
-    // The error does not matter if another process has finished the same build meanwhile.
+    // The error does not matter if another process has made the same build in the meantime.
     if (!(await readManifest(version))) throw error;
   }
   await removeOldBuilds();
 }
 
-/** The fonts of the page, by the path that imports them. */
+/** The fonts of the page, by the path from which they are imported. */
 type Fonts = Map<string, { name: string; bytes: Buffer }>;
 
-/** Returns a plugin that keeps fonts as separate files. The bundler would write them into the style sheet. */
+/** Returns a plugin that writes fonts to separate files. The bundler alone would put them into the style sheet. */
 function keepsFonts(fonts: Fonts): Bun.BunPlugin {
   return {
     name: "fonts",
@@ -93,7 +93,7 @@ async function writeFiles(
   return manifest;
 }
 
-/** Adds the addresses of fonts to the page that preloads them. The bundler writes them only into the style sheet. */
+/** Adds the fonts' addresses to the page, so that it preloads them. The bundler adds them only to the style sheet. */
 function withFonts(page: Uint8Array, fonts: Fonts): Uint8Array<ArrayBuffer> {
   let text = new TextDecoder().decode(page);
   for (const [path, { name }] of fonts) text = text.replace(path, ASSETS + name);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ownValue } from "../lib/json.ts";
 import { DIRECTORY, readManifest, shippedVersion, versionOfSources, type PageManifest } from "./manifest.ts";
 
-/** Time after the start until the gateway looks for a build, because it has more urgent work before. */
+/** Time from the start until the gateway checks for a build. More urgent work comes first. */
 const WARM_UP_MS = 5_000;
 const RETRY_MS = 30_000;
 
@@ -12,8 +12,8 @@ interface Build {
 }
 
 /**
- * Opens the files of the bundled page. If there is no build of the current sources, one is made in the background: soon
- * after the start, or when the first request comes earlier.
+ * Returns the files of the bundled page. If there is no build of the current sources, one is made in the background:
+ * soon after the start, or at the first request if that comes earlier.
  */
 export function openConsole(onProblem: (error: unknown) => void) {
   let build: Promise<Build | null> | null = null;
@@ -47,7 +47,7 @@ export function openConsole(onProblem: (error: unknown) => void) {
   };
 }
 
-/** Returns the shipped build, or the build of the current sources. Makes the build when it does not exist. */
+/** Returns the shipped build, or else the build of the current sources, which is made if it does not exist. */
 async function findBuild(): Promise<Build> {
   const version = (await shippedVersion()) ?? (await versionOfSources());
   const folder = join(DIRECTORY, version);

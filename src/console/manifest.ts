@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { IS_BUILT, PROGRAM_ROOT, programFolder } from "../lib/program-files.ts";
 
-/** The folder of all builds of the page. Each build has a folder that is named by its version. */
+/** The folder of all builds of the page. Each build has its own folder, with its version as the name. */
 export const DIRECTORY = programFolder("dist/console");
 
 const MANIFEST = "manifest.json";
@@ -13,7 +13,7 @@ export interface PageManifest {
   /** Name of the page's file. */
   page: string;
   files: Record<string, BuiltFile>;
-  /** For each file, the names of the files that must be loaded before it runs. */
+  /** For each file, the names of the files that must be loaded before it can run. */
   needs: Record<string, string[]>;
 }
 
@@ -21,19 +21,19 @@ interface BuiltFile {
   /** Media type. */
   type: string;
   bytes: number;
-  /** Size of the `.gz` file next to it, in bytes. */
+  /** Size in bytes of the `.gz` file beside it. */
   compressed: number;
-  /** The source that the file begins with, such as `areas/overview/index.tsx`; null for a shared file. */
+  /** The first source of the file, such as `areas/overview/index.tsx`; null for a shared file. */
   source: string | null;
 }
 
-/** Returns the version of the one build in a package or an executable, which has no sources; null in a checkout. */
+/** Returns the version of the only build in a package or an executable, which have no sources; null in a checkout. */
 export async function shippedVersion(): Promise<string | null> {
   if (!IS_BUILT) return null;
   return (await readdir(DIRECTORY))[0] ?? null;
 }
 
-/** Returns a hash of the bundle's sources, including the modules of other folders that they import. */
+/** Returns a hash of the bundle's sources, including the modules that they import from other folders. */
 export async function versionOfSources(): Promise<string> {
   const sources = new Bun.Glob("src/{console,admin,domain,lib}/**/*.{ts,tsx,json,css,html,svg}");
   const names = [...sources.scanSync(PROGRAM_ROOT)].filter((name) => !name.endsWith(".test.ts")).sort();
@@ -44,7 +44,7 @@ export async function versionOfSources(): Promise<string> {
   return hash.digest("hex").slice(0, 20);
 }
 
-/** Returns the manifest of a version's build; null when there is none. */
+/** Returns the manifest of the build with this version; null when there is none. */
 export async function readManifest(version: string): Promise<PageManifest | null> {
   const file = Bun.file(join(DIRECTORY, version, MANIFEST));
   return (await file.exists()) ? await file.json() : null;

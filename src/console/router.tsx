@@ -57,7 +57,7 @@ const signedIn = createRoute({
   },
 });
 
-/** Returns null when nobody is signed in. Only a 401 means that; all other failures are thrown. */
+/** Returns null when nobody is signed in. Only a 401 means this; any other failure is thrown. */
 function nullWhereSignedOut(error: unknown): null {
   if (error instanceof ApiError && error.status === 401) return null;
   throw error;
@@ -65,7 +65,7 @@ function nullWhereSignedOut(error: unknown): null {
 
 type Page = () => Promise<{ default: RouteComponent }>;
 
-/** The role that a page requires of its reader; absent where every role may read it. */
+/** The role that a page requires; absent when every role may read the page. */
 type Needs = readonly [role: Role, reach?: "organization" | "installation"];
 
 function page<const Path extends string>(path: Path, load: Page, needs?: Needs) {
@@ -80,7 +80,7 @@ function page<const Path extends string>(path: Path, load: Page, needs?: Needs) 
   });
 }
 
-/** Shows the page to members who have the role. Shows all others the same notice. */
+/** Shows the page to members with the role. Shows a notice to all others. */
 function ForRole({ needs: [role, reach], page: Shown }: { needs: Needs; page: RouteComponent }) {
   const { t } = useTranslation();
   const own = useSession().role;
@@ -157,7 +157,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** Shown in place of a page that failed. The navigation stays. */
+/** Shown in place of a page that failed. The navigation stays visible. */
 function ProblemPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();
   return (
@@ -181,8 +181,8 @@ function NotFoundPage() {
 const RETRY_MS = 3_000;
 
 /**
- * Shown in place of all pages while the signed-in member cannot be read, for example without the database. Tries again
- * by itself.
+ * Shown in place of all pages while the signed-in member cannot be read, for example because the database is
+ * unavailable. Tries again by itself.
  */
 function AwayPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();

@@ -10,7 +10,7 @@ export type Output<Name extends OperationName> = z.input<Operations[Name]["outpu
 
 const PATHS: Readonly<Record<string, { method: string; path: string }>> = operationPaths();
 
-/** A refusal of the gateway, in its own words; `field` is the path of the wrong field, or null. */
+/** A refusal of the gateway, with the gateway's message. `field` is the path of the wrong field, or null. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -47,7 +47,7 @@ export async function call<Name extends OperationName>(
 }
 
 /**
- * Sends a request to a path of the administrative interface that is not an operation. Throws an `ApiError` unless it
+ * Sends a request to a path of the administrative interface that has no operation. Throws an `ApiError` unless it
  * succeeds.
  */
 export async function send<Reply>(
@@ -66,7 +66,7 @@ export async function send<Reply>(
       }),
     });
   const response = await fetchInSession(request, path !== "/session" && path !== "/sign-in");
-  // The body is null, because some replies have none.
+  // Some replies have no body; then null is returned.
   if (response.ok) return await response.json().catch(() => null);
   const { error, requestId } = await readBody<Refused>(response).catch((): Refused => ({}));
   throw new ApiError(

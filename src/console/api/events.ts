@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
 
-/** A message of the gateway: the kind of thing that changed, such as `jobs`, and its data. */
+/** An event from the gateway: the kind of the changed thing, such as `jobs`, and its data. */
 export interface PageEvent {
   kind: string;
   data: unknown;
@@ -13,7 +13,7 @@ const KINDS = ["jobs", "channels", "requests"] as const;
 
 let source: EventSource | null = null;
 
-/** Listens to the gateway's events while the page is visible. All listeners share one connection. */
+/** Calls `onEvent` for the gateway's events while the page is visible. All components share one connection. */
 export function useEvents(onEvent: (event: PageEvent) => void): void {
   useEffect(() => {
     LISTENERS.add(onEvent);
@@ -25,7 +25,7 @@ export function useEvents(onEvent: (event: PageEvent) => void): void {
   }, [onEvent]);
 }
 
-/** Runs all queries of the given kinds again when the gateway reports a change of such a kind. */
+/** Repeats all queries of the given kinds when the gateway reports a change of such a kind. */
 export function useLive(...kinds: readonly (typeof KINDS)[number][]): void {
   const client = useQueryClient();
   const wanted = kinds.join(" ");
@@ -52,7 +52,7 @@ function follow(): void {
   }
   if (source) return;
   source = new EventSource("/admin/v1/events");
-  // After a refusal, as without a session or a database, the browser does not reconnect by itself.
+  // After a refusal (no session, no database), the browser does not reconnect by itself.
   source.addEventListener("error", () => {
     if (source?.readyState !== EventSource.CLOSED) return;
     source = null;

@@ -1,7 +1,7 @@
 import { operations } from "../../admin/operations.ts";
 
 /**
- * Returns method and path of every operation. This is a macro, which runs while the page is bundled: the bundle
+ * Returns method and path of every operation. This is a macro: it runs while the page is bundled, and the bundle
  * contains only its result.
  */
 export function operationPaths(): Record<string, { method: string; path: string }> {

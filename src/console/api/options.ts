@@ -4,17 +4,17 @@ import type { Input, Output } from "./call.ts";
 import { operationQuery, type ListName } from "./queries.ts";
 import { useCan } from "./session.ts";
 
-/** Something that can be chosen from a list. */
+/** An option of a select or a similar list. */
 export interface Option {
   id: string;
   label: string;
-  /** Text after the label, in a muted colour. */
+  /** Text after the label, in a lighter colour. */
   detail?: string;
 }
 
 const NONE: readonly Option[] = [];
 const STALE_MS = 60_000;
-/** Maximum length of a page of a list. */
+/** Maximum number of options. It is the longest page that a list can have. */
 const MAX_OPTIONS = 1_000;
 
 const ORGANIZATIONS = { limit: MAX_OPTIONS };
@@ -24,7 +24,7 @@ export function useOrganizationOptions(): readonly Option[] {
   return useOptions("organizations.list", ORGANIZATIONS, organizationOption);
 }
 
-/** Returns the currency of an organization that the member may see; undefined while it is read. */
+/** Returns the currency of an organization that the member may see; undefined until it is read. */
 export function useCurrency(organizationId: string | null): string | undefined {
   const { data } = useQuery({ ...operationQuery("organizations.list", ORGANIZATIONS), staleTime: STALE_MS });
   return data?.data.find(({ id }) => id === organizationId)?.currency;
@@ -35,7 +35,7 @@ export function useModelOptions(): readonly Option[] {
   return useOptions("models.list", { isRoutable: true, limit: MAX_OPTIONS }, modelOption);
 }
 
-/** Returns the channels of the installation. A member who may not list them gets those that the models' routes name. */
+/** Returns the channels of the installation. A member who may not list channels gets those in the models' routes. */
 export function useChannelOptions(): readonly Option[] {
   const canList = useCan()("viewer", "installation");
   const channels = useOptions("channels.list", {}, channelOption, canList);
@@ -51,7 +51,7 @@ export function useChannelOptions(): readonly Option[] {
   return canList ? channels : named;
 }
 
-/** Returns the keys of one organization or of all. */
+/** Returns the keys of one organization, or of all organizations. */
 export function useKeyOptions(organizationId?: string): readonly Option[] {
   return useOptions(
     "keys.list",
@@ -61,8 +61,8 @@ export function useKeyOptions(organizationId?: string): readonly Option[] {
 }
 
 /**
- * Returns keys for a list with a search. If there are more keys than the list holds, the gateway searches for the text
- * that `onSearch` was called with.
+ * Returns keys for a list with a search. If there are more keys than the list can have, the gateway searches for the
+ * text that was passed to `onSearch`.
  */
 export function useKeySearch(organizationId?: string): {
   options: readonly Option[];

@@ -1,6 +1,6 @@
-// The public interface as the page reads it: the members of its replies that the page shows.
+// Replies of the public interface. The types have only the members that the page shows.
 
-/** A model that a key may call: `GET /v1/models`. */
+/** A model that a key may call, as `GET /v1/models` returns it. */
 export interface ListedModel {
   id: string;
   display_name?: string;
@@ -22,7 +22,7 @@ export interface ListedValues {
   values?: string[];
 }
 
-/** A price in effect: `GET /v1/pricing/lookup`. `total` is for all pictures of the query. */
+/** A price in effect, as `GET /v1/pricing/lookup` returns it. `total` is the price of all pictures in the query. */
 export type ListedPrice = { model: string; currency: string } & (
   | {
       unit: "image";
@@ -35,7 +35,7 @@ export type ListedPrice = { model: string; currency: string } & (
   | { unit: "token"; prices: Record<string, string> }
 );
 
-/** Reads the body of a successful reply. The page trusts the form of its own gateway's replies. */
+/** Reads the body of a successful reply. Its form is not checked, because it comes from the page's own gateway. */
 export async function readBody<Body>(response: Response): Promise<Body> {
   return await response.json();
 }

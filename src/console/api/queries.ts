@@ -18,7 +18,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** The query of an operation that reads, for a component or a route's loader. */
+/** Returns the query of a reading operation, for a component or a route's loader. */
 export function operationQuery<Name extends OperationName>(name: Name, input: Input<Name>) {
   return queryOptions({
     queryKey: [name, input],
@@ -30,14 +30,14 @@ export function useOperationQuery<Name extends OperationName>(name: Name, input:
   return useQuery(operationQuery(name, input));
 }
 
-/** Operations that return a page of a list. */
+/** The operations that return a page of a list. */
 export type ListName = {
   [Name in OperationName]: Output<Name> extends { data: unknown[]; next: string | null } ? Name : never;
 }[OperationName];
 type Item<Name extends ListName> =
   Output<Name> extends { data: (infer Row)[]; next: string | null } ? Row : never;
 
-/** A list that is read page by page as it is scrolled. */
+/** Reads a list page by page, as the user scrolls. */
 export function useList<Name extends ListName>(name: Name, input: Input<Name>): List<Item<Name>> {
   const query = useInfiniteQuery(
     infiniteQueryOptions({
@@ -76,7 +76,7 @@ export interface List<Row> {
   retry(): void;
 }
 
-/** Runs an operation that changes something; afterwards all queries of the named kinds (`keys`, `budgets`) run again. */
+/** Returns a mutation that runs an operation and then repeats all queries of the given kinds (such as `keys`). */
 export function useOperationMutation<Name extends OperationName>(name: Name, changes: readonly string[]) {
   const client = useQueryClient();
   return useMutation({

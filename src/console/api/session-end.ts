@@ -1,11 +1,11 @@
-/** Dispatched on the window when a call found that the session has ended. */
+/** Name of the window's event for an ended session. A call that finds no session dispatches it. */
 export const SESSION_ENDED = "sessionended";
 
 let renewal: PromiseWithResolvers<void> | null = null;
 
 /**
- * Asks the member to sign in by a dialog over the page. Resolves once there is a session again. All waiting calls share
- * one dialog.
+ * Asks the member to sign in, in a dialog over the page. Resolves when there is a session again. All calls that wait
+ * share one dialog.
  */
 function renewedSession(): Promise<void> {
   renewal ??= Promise.withResolvers<void>();
@@ -13,15 +13,15 @@ function renewedSession(): Promise<void> {
   return renewal.promise;
 }
 
-/** Call it when there is a session again, so that the calls that wait for it are repeated. */
+/** Call it when there is a session again. The waiting calls are then repeated. */
 export function endRenewal(): void {
   renewal?.resolve();
   renewal = null;
 }
 
 /**
- * Sends a request. If the session has ended, asks the member to sign in and sends the request again. Without
- * `isRenewable`, returns the refusal instead, for the call that finds out whether there is a session.
+ * Sends a request. If the session has ended, asks the member to sign in and sends the request again. With `isRenewable`
+ * false it returns the refusal instead; the call that checks for a session needs this.
  */
 export async function fetchInSession(send: () => Promise<Response>, isRenewable = true): Promise<Response> {
   const response = await send();

@@ -3,7 +3,7 @@ import { useCan } from "../api/session.ts";
 import { RouteTabs } from "../ui/page/route-tabs.tsx";
 
 /**
- * The pages of areas that have several. `needs` is the role that a page requires; without it, every role may read the
+ * The pages of areas that have several. `needs` is the role that a page requires. Without it, every role may read the
  * page.
  */
 const AREA_PAGES = {
@@ -35,14 +35,14 @@ const AREA_PAGES = {
 type Area = keyof typeof AREA_PAGES;
 type AreaPage = (typeof AREA_PAGES)[Area][number];
 
-/** The tabs of an area, for `Page`. */
+/** Returns the tabs of an area, for `Page`. */
 export function AreaTabs({ area }: { area: Area }) {
   const { t } = useTranslation();
   const tabs = useAreaPages()(area).map(({ to, label }) => ({ to, label: t(label) }));
   return <RouteTabs label={t(`nav.${area}`)} tabs={tabs} />;
 }
 
-/** Returns a function that returns the pages of an area that the signed-in member may read. */
+/** Returns a function that returns those pages of an area that the signed-in member may read. */
 export function useAreaPages(): (area: Area) => AreaPage[] {
   const can = useCan();
   return (area) => {

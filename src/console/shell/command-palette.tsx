@@ -20,7 +20,7 @@ interface Entry {
   go(): void;
 }
 
-/** Matches a text that may be the id of a request. Used when nothing else matches the text. */
+/** Matches a text that may be the id of a request. It is used when the text matches nothing else. */
 const REQUEST_ID = /^[\w-]{12,128}$/;
 const MAX_ENTRIES = 50;
 
@@ -35,8 +35,8 @@ export function CommandPalette({ onClose }: { onClose(): void }) {
     onClose();
     entry.go();
   };
-  // Enter opens the first entry when no entry has the focus: keys and models may arrive after the typing, and the
-  // focused entry may have disappeared.
+  // When no entry has the focus, Enter opens the first one: keys and models may arrive after the user has typed, and
+  // the focused entry may have disappeared.
   const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
     if (key !== "Enter") return;
     const active = currentTarget.getAttribute("aria-activedescendant");
@@ -153,14 +153,14 @@ interface PageLink {
   icon: LucideIcon;
 }
 
-/** Returns every page that has an address of its own, by name. */
+/** Returns every page that has its own address, by name. */
 function usePages(): PageLink[] {
   const { t } = useTranslation();
   const pagesOf = useAreaPages();
   const areas: PageLink[] = AREAS.map(({ to, label, icon }) => ({ to, label: t(label), icon }));
   const others = DIVIDED_AREAS.flatMap((area) => {
     const icon = areas.find(({ to }) => to === `/${area}`)?.icon ?? AREAS[0].icon;
-    // The first page is left out, because the area itself leads to it.
+    // The first page is left out, because it is the page of the area itself.
     const [, ...pages] = pagesOf(area);
     return pages.map(({ to, label }) => ({ to, label: t(label), icon }));
   });

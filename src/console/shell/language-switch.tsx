@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { chooseLanguage, LANGUAGES } from "../texts/i18n.ts";
 
-/** The language switch of pages outside of the shell, which have no member's menu. */
+/** The language switch for pages outside of the shell. They have no member menu. */
 export function LanguageSwitch() {
   const { t, i18n } = useTranslation();
   return (

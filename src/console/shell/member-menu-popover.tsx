@@ -17,7 +17,7 @@ const MENU = "min-w-52 p-1 outline-none";
 const CHOICE_MENU = "min-w-36 p-1 outline-none";
 const POPOVER = "animate-appear rounded-lg bg-raised shadow-popover";
 
-/** The menu: account, theme, language, signing out. */
+/** The content of the member menu: account, theme, language, signing out. */
 export function MemberMenuPopover({
   trigger,
   isOpen,

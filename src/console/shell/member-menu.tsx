@@ -6,7 +6,7 @@ import { useSession } from "../api/session.ts";
 const loadMenu = () => import("./member-menu-popover.tsx");
 const MemberMenuPopover = lazy(async () => ({ default: (await loadMenu()).MemberMenuPopover }));
 
-/** Shows the signed-in member. A press loads and opens the menu with account, theme, language and signing out. */
+/** A button with the signed-in member's name. Pressing it loads and opens the member menu. */
 export function MemberMenu() {
   const { t } = useTranslation();
   const { name, role } = useSession();

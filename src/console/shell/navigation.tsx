@@ -13,7 +13,7 @@ import {
 import { useTranslation } from "react-i18next";
 import { useCan } from "../api/session.ts";
 
-/** The nine areas, in the order of the navigation. */
+/** The areas in the order of the navigation. */
 export const AREAS = [
   { to: "/", label: "nav.overview", icon: Gauge },
   { to: "/playground", label: "nav.playground", icon: Sparkles, needs: "admin" },

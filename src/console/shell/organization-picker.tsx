@@ -8,7 +8,7 @@ import { OptionsList } from "../ui/forms/options-list.tsx";
 
 const ALL = "";
 
-/** Chooses the organization that all pages show. */
+/** Chooses the organization whose data all pages show. */
 export function OrganizationPicker({ options }: { options: readonly Option[] }) {
   const { t } = useTranslation();
   const { id, choose } = useOrganization();

@@ -23,7 +23,7 @@ const OrganizationPicker = lazy(async () => ({
   default: (await import("./organization-picker.tsx")).OrganizationPicker,
 }));
 
-/** Navigation at the left, or behind a button on a phone, and the page beside it. */
+/** The frame of the console: the page, with the navigation at its left, or behind a button on a phone. */
 export function Shell() {
   const { t } = useTranslation();
   const [isSearching, setSearching] = useState(false);

@@ -3,7 +3,7 @@ export type Theme = (typeof THEMES)[number];
 
 const STORED = "gateway.theme";
 
-/** Applies the theme that was chosen earlier, or else the system's. */
+/** Applies the theme that the user chose earlier, or else the system's theme. */
 export function startTheme(): void {
   applyTheme(currentTheme());
 }

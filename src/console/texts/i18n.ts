@@ -7,7 +7,7 @@ declare module "i18next" {
   interface CustomTypeOptions {
     defaultNS: "shell";
     resources: typeof en;
-    // The names of texts contain dots, so a dot must not separate keys.
+    // The names of texts contain dots, so a dot must not separate levels of keys.
     keySeparator: false;
   }
 }
@@ -18,11 +18,11 @@ export const LANGUAGES = [
 ] as const;
 type Language = (typeof LANGUAGES)[number]["id"];
 
-/** All texts by area and name. If one language lacks a text, the loader of that language does not compile. */
+/** All texts by area and name. If a language lacks a text, the loader of that language fails the type check. */
 type Texts = TextsOf<typeof en> & TextsOf<typeof zh>;
 type TextsOf<Language> = { [Area in keyof Language]: { [Name in keyof Language[Area]]: string } };
 
-/** Loaders of the texts of the first page, and of all texts. */
+/** Functions that load the texts of the first page, and all texts, of each language. */
 const LOADERS: Record<Language, { first(): Promise<Partial<Texts>>; all(): Promise<Texts> }> = {
   en: { first: () => import("./en/first.ts"), all: () => import("./en/index.ts") },
   zh: { first: () => import("./zh/first.ts"), all: () => import("./zh/index.ts") },
@@ -44,7 +44,7 @@ const backend: BackendModule = {
   },
 };
 
-/** Starts with the language that was chosen earlier, or the browser's if it has texts, or English. */
+/** Starts with the language that the user chose earlier, or the browser's language if it has texts, or English. */
 export async function startI18n(): Promise<void> {
   const language = chosenLanguage();
   await i18next
@@ -59,7 +59,7 @@ export async function startI18n(): Promise<void> {
       interpolation: { escapeValue: false },
     });
   document.documentElement.lang = language;
-  // All texts are loaded early, so that no dialog has to wait for its texts.
+  // All texts are loaded soon after the start, so that no dialog waits for its texts.
   setTimeout(
     () => void LOADERS[language].all().then((all) => i18next.loadNamespaces(Object.keys(all))),
     IDLE_MS,
@@ -77,7 +77,7 @@ function chosenLanguage(): Language {
   return wanted.map(knownLanguage).find((language) => language !== undefined) ?? "en";
 }
 
-/** Returns the language of a tag such as `en-GB`; undefined for a language without texts. */
+/** Returns the language for a tag such as `en-GB`; undefined when it has no texts. */
 function knownLanguage(tag: string): Language | undefined {
   return LANGUAGES.find(({ id }) => id === tag.slice(0, 2))?.id;
 }

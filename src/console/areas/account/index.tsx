@@ -14,7 +14,7 @@ import { SessionsCard } from "./sessions-card.tsx";
 import { TokensCard } from "./tokens-card.tsx";
 import { TotpCard } from "./totp-card.tsx";
 
-/** The member's account: password, second factor, sessions, tokens for programs. */
+/** The page of the member's account: password, second factor, sessions, and tokens for programs. */
 export default function AccountPage() {
   const { t } = useTranslation("account");
   const { t: words } = useTranslation();

@@ -10,7 +10,7 @@ import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 
-/** The member's sessions. */
+/** Lists the member's sessions. */
 export function SessionsCard() {
   const { t } = useTranslation("account");
   const [isAsking, setAsking] = useState(false);
@@ -80,7 +80,7 @@ const BROWSERS = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const SYSTEMS = ["Windows", "Android", "iPhone", "iPad", "Mac OS", "Linux"];
 const NAMES: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera", "Mac OS": "macOS" };
 
-/** Returns a name such as Firefox · Linux; null for a program that is no browser. */
+/** Returns a name such as "Firefox · Linux"; null for a program that is not a browser. */
 function browserOf(agent: string): string | null {
   const found = [BROWSERS, SYSTEMS].map((list) => list.find((name) => agent.includes(name)));
   const named = found.flatMap((name) => (name === undefined ? [] : [NAMES[name] ?? name]));

@@ -20,7 +20,7 @@ interface TokenValues {
   expiresAt: string;
 }
 
-/** Creates a token with at most the rights of its member. */
+/** Creates a token. It can have at most the rights of its member. */
 export function TokenDialog({
   isOpen,
   onClose,

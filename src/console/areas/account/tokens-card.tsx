@@ -15,7 +15,7 @@ import { TokenDialog } from "./token-dialog.tsx";
 
 type Token = Output<"tokens.list">["data"][number];
 
-/** Tokens for programs that administer. */
+/** Lists the member's tokens for administration by programs. */
 export function TokensCard() {
   const { t } = useTranslation("account");
   const tokens = useOperationQuery("tokens.list", {});

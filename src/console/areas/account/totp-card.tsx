@@ -17,7 +17,7 @@ type Shown = "nothing" | "turningOff" | Output<"totp.begin">;
 
 const EMPTY = { code: "" };
 
-/** The second factor: a code of an authenticator. */
+/** Sets up or removes the second factor: codes of an authenticator app. */
 export function TotpCard() {
   const { t } = useTranslation("account");
   const { isTotpOn } = useSession();
@@ -92,7 +92,7 @@ function Secret({ secret, uri }: Output<"totp.begin">) {
   );
 }
 
-/** A text as a QR code. It is dark on light in both themes, because cameras expect that. */
+/** Shows a text as a QR code, dark on light in both themes, because cameras need that. */
 function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { ecc: "M", border: 3 });
   const path = data

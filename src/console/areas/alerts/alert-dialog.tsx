@@ -17,7 +17,7 @@ import { formatMoney } from "../../ui/text/format.ts";
 import { NoMail, useHasMail } from "./no-mail.tsx";
 import type { Alert } from "./views.ts";
 
-/** Adds a rule, or changes one. */
+/** Adds or changes an alert rule. */
 export function AlertDialog({ view, onClose }: { view: Alert | null; onClose(): void }) {
   const { t } = useTranslation("alerts");
   const { id, chosen } = useOrganization();
@@ -80,7 +80,7 @@ interface RuleFieldsProps {
   organizationId: string | null;
 }
 
-/** The fields of one kind of rule. */
+/** The fields that a rule of this kind has. */
 function RuleFields({ kind, organizationId }: RuleFieldsProps) {
   const { t } = useTranslation("alerts");
   if (kind === "budget") return <BudgetFields organizationId={organizationId} />;
@@ -148,10 +148,10 @@ function BudgetFields({ organizationId }: Pick<RuleFieldsProps, "organizationId"
 const KINDS = ["budget", "error_rate", "ejection", "status"] as const;
 const SEVERITIES = ["critical", "warning"] as const;
 
-/** The option that stands for all budgets. */
+/** Value of the option for all budgets. */
 const ALL_BUDGETS = "*";
 
-/** The values of a rule's form: the fields of all kinds. Only those of the chosen kind are used. */
+/** The values of a rule's form. It has the fields of all kinds, but only those of the chosen kind are used. */
 interface AlertValues {
   isOfAll: boolean;
   organizationId: string | null;
@@ -206,7 +206,7 @@ function valuesOf(view: Alert | null, organizationId: string | null, isOfAll: bo
   };
 }
 
-/** Returns the settings of the chosen kind as the gateway takes them; the gateway refuses a missing number. */
+/** Returns the settings of the chosen kind for the gateway. The gateway refuses a missing number. */
 function toSettings({
   kind,
   percents,

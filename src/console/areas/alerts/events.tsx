@@ -10,7 +10,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { Moment } from "../../ui/text/time.tsx";
 import type { AlertEventView } from "./views.ts";
 
-/** The events of rules, the latest first. */
+/** Lists the events of alert rules, the latest first. */
 export function AlertEvents() {
   const { t } = useTranslation("alerts");
   const { filters } = useFilters();
@@ -79,7 +79,7 @@ function useColumns(): TableColumn<AlertEventView>[] {
 
 const OUTCOMES = { waiting: "busy", delivered: "good", failed: "bad" } as const;
 
-/** The delivery of each message about an event. */
+/** Shows how each message about an event was delivered. */
 function Notices({ notices }: { notices: AlertEventView["notices"] }) {
   const { t } = useTranslation("alerts");
   if (notices.length === 0) return <span className="text-muted">{t("notified.nobody")}</span>;

@@ -22,7 +22,7 @@ import { NoMail, useHasMail } from "./no-mail.tsx";
 import type { Alert } from "./views.ts";
 
 export default function AlertsPage() {
-  // The texts of money are loaded as well, because a dialog uses them and must not wait.
+  // The `money` texts are loaded here too, because a dialog needs them at once.
   const { t } = useTranslation(["alerts", "shell", "money"]);
   const can = useCan();
   const { chosen: id } = useOrganization();
@@ -70,7 +70,7 @@ export default function AlertsPage() {
   );
 }
 
-/** Offers to add three rules of the installation that almost every operator needs. */
+/** Offers to add three rules for the installation that almost every operator needs. */
 function Suggested({ hasMail }: { hasMail: boolean }) {
   const { t } = useTranslation("alerts");
   const { email } = useSession();
@@ -150,7 +150,7 @@ function useColumns(): TableColumn<Alert>[] {
   ];
 }
 
-/** Returns a rule in words. */
+/** Returns a function that describes a rule in words. */
 function useAlertWords() {
   const { t } = useTranslation("alerts");
   const share = (percent: number) => formatShare(percent / 100);

@@ -8,7 +8,7 @@ import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 
-/** Sends a mail now and shows the mail server's response. */
+/** Sends a test mail and shows the mail server's response. */
 export function MailTest() {
   const { t } = useTranslation("alerts");
   const [isOpen, setOpen] = useState(false);

@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { useOperationQuery } from "../../api/queries.ts";
 import { Status } from "../../ui/text/status.tsx";
 
-/** False when no mail server is configured, so that alerts send no mail. Null before that is known. */
+/** True when a mail server is configured, so that alerts can send mail. Null while this is unknown. */
 export function useHasMail(): boolean | null {
   return useOperationQuery("alerts.list", { limit: 1 }).data?.hasMail ?? null;
 }

@@ -25,7 +25,7 @@ import { AUDIT_KINDS, useAuditWords } from "./audit-words.ts";
 
 type AuditEntry = Output<"audit.list">["data"][number];
 
-/** The audit log. The filters and the open entry are stored in the address. */
+/** The page of the audit log. The address contains the filters and the open entry. */
 export default function AuditPage() {
   const { t } = useTranslation(["settings", "shell"]);
   const { filters, change } = useFilters();
@@ -72,7 +72,7 @@ export default function AuditPage() {
   );
 }
 
-/** Returns the filter of the address in the form that the gateway takes. */
+/** Converts the filters in the address to the operation's input. */
 function useAuditFilter(): Input<"audit.list"> {
   const { filters } = useFilters();
   const { subject, actor, kind } = filters;
@@ -138,7 +138,7 @@ function useColumns(): TableColumn<AuditEntry>[] {
   ];
 }
 
-/** One entry with its differences. */
+/** Shows one entry and the differences that it recorded. */
 function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
   const { t } = useTranslation("settings");
   const words = useAuditWords();
@@ -166,7 +166,7 @@ function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): vo
   );
 }
 
-/** Checks the chain of hashes over all changes. */
+/** Verifies the chain of hashes over all entries. */
 export function AuditVerification() {
   const { t } = useTranslation("settings");
   return (

@@ -15,7 +15,7 @@ import { Status } from "../../ui/text/status.tsx";
 
 type ImportResult = Output<"configuration.import">;
 
-/** Reads a configuration, shows its changes, and only then applies it. */
+/** Reads a configuration and shows its changes. Applies them only after the user confirms. */
 export function ImportDialog({ onClose }: { onClose(): void }) {
   const { t } = useTranslation(["settings", "shell"]);
   const [yaml, setYaml] = useState("");
@@ -113,7 +113,7 @@ function YamlField({ yaml, onChange }: { yaml: string; onChange(text: string): v
 
 const LEVELS = { create: "good", update: "warn", remove: "bad" } as const;
 
-/** The changes of an import one after another, and the secrets that it made. */
+/** Lists the changes of an import and the secrets that it created. */
 function ImportChanges({ result }: { result: Output<"configuration.import"> }) {
   const { t } = useTranslation("settings");
   const { changes, secrets } = result;

@@ -20,7 +20,7 @@ type Setting = Output<"settings.list">["data"][number];
 
 const ORIGINS = ["environment", "file", "database", "default"] as const;
 
-/** Every setting with the origin of its value; export and import of the whole configuration. */
+/** The page of the configuration: all settings and the sources of their values, and export and import of all of it. */
 export default function ConfigurationPage() {
   const { t } = useTranslation(["settings", "shell"]);
   const { filters } = useFilters();

@@ -14,11 +14,11 @@ import { showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { DeliveryTable } from "./delivery-table.tsx";
 
-/** Sets an organization's delivery of pictures, and the behaviour when a vendor is slow or a client disconnects. */
+/** The form for an organization's delivery of pictures, for slow vendors and for clients that disconnect. */
 export function ControlForm({ organization }: { organization: Output<"organizations.get"> }) {
   const { t } = useTranslation("images");
   const form = useViewForm<ControlValues>(toValues(organization), {
-    // If leaving a field removed its error, the submit button would move while the user presses it.
+    // A check when a field loses focus could remove an error and move the button that the user is pressing.
     reValidateMode: "onSubmit",
   });
   const update = useOperationMutation("organizations.update", ["organizations", "audit"]);
@@ -148,13 +148,13 @@ function CallerCard({ isReadOnly }: PartProps) {
 type Organization = Output<"organizations.get">;
 type Settings = Organization["settings"];
 
-/** The values of the form. Unchanged fields have the paths of the interface, to which its errors point. */
+/** The values of the form. The paths of unchanged values are those of the interface, because errors refer to them. */
 interface ControlValues {
   settings: Pick<
     Settings,
     "forceImageUrls" | "nativeImageUrls" | "linkHours" | "callerGone" | "failOverRefusals"
   > & {
-    /** Id of the fallback channel; empty for the route's next target. */
+    /** Id of the fallback channel; empty for the next target of the route. */
     fallbackChannel: string;
   };
   cancelsOnTimeout: boolean;

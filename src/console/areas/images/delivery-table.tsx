@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 type Delivered = "links" | "base64" | "both";
 const REQUESTED = ["absent", "url", "b64_json"] as const;
 
-/** The delivery for each `response_format` under each state of the switch. */
+/** The delivery for each `response_format` and each value of the organization's setting. */
 const RULES: Readonly<
   Record<"on" | "off" | "unset", Readonly<Record<(typeof REQUESTED)[number], Delivered>>>
 > = {
@@ -12,7 +12,7 @@ const RULES: Readonly<
   unset: { absent: "links", url: "links", b64_json: "base64" },
 };
 
-/** Shows the delivery to callers under the state of the switch in the form. */
+/** Shows what callers get with the setting that the form has now. */
 export function DeliveryTable({ force }: { force: boolean | null }) {
   const { t } = useTranslation("images");
   const rules = RULES[force === null ? "unset" : force ? "on" : "off"];

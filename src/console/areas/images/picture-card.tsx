@@ -14,7 +14,7 @@ import { fileNameOf, ownPath } from "./picture-links.ts";
 
 type Picture = Output<"pictures.list">["data"][number];
 
-/** One delivered picture: its facts without the prompt, and a link to its request. */
+/** Shows one delivered picture, facts about it (without the prompt) and a link to its request. */
 export function PictureCard({ picture }: { picture: Picture }) {
   const { t } = useTranslation("images");
   const { id, url, model, at, width, height, format, bytes } = picture;

@@ -7,7 +7,7 @@ import type { JobRow } from "./states.ts";
 
 const ENDED = 409;
 
-/** Asks before jobs are cancelled, showing their number, and then shows the outcome. */
+/** Shows the number of jobs to cancel and asks for confirmation. Shows the outcome afterwards. */
 export function CancelJobs({
   jobs,
   isOpen,

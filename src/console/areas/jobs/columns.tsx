@@ -16,7 +16,7 @@ interface Choice {
   onChoose(chosen: ReadonlySet<string>): void;
 }
 
-/** The columns of the list. `choice` is null for members who may not cancel jobs. */
+/** Returns the columns of the list. `choice` is null for members who may not cancel jobs. */
 export function useJobColumns(choice: Choice | null): readonly TableColumn<JobRow>[] {
   const { t } = useTranslation("jobs");
   const now = useNow();
@@ -87,7 +87,7 @@ function choiceColumn({ chosen, onChoose }: Choice, header: string, label: strin
   };
 }
 
-/** A job's state, with its progress while it runs. */
+/** Shows a job's state, and its progress while it runs. */
 export function JobStatus({ job: { status, progress, isCancelRequested } }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const isRunning = status === "in_progress";

@@ -18,7 +18,7 @@ const LEVELS: Readonly<Record<Delivery["status"], StatusLevel>> = {
   failed: "bad",
 };
 
-/** The webhook messages about a job's end, and their state. */
+/** Lists the webhook messages about a job's end and their state. */
 export function JobDeliveries({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const query = useOperationQuery("deliveries.list", { organizationId: job.organizationId, jobId: job.id });

@@ -22,7 +22,7 @@ import { isLive, STATUSES } from "./states.ts";
 
 const FILTERS = ["status", "model", "keyId"] as const;
 
-/** Jobs, newest first and live; those that still run or wait can be cancelled together. */
+/** The page of jobs, newest first and updated live. Jobs that wait or run can be cancelled together. */
 export default function JobsPage() {
   const { t } = useTranslation("jobs");
   const navigate = useNavigate();

@@ -26,7 +26,7 @@ import { Timeline, useJobRequest } from "./timeline.tsx";
 
 type Job = Output<"jobs.get">;
 
-/** One job from its submission to its messages, live. */
+/** The page of one job, from its submission to its webhook messages, updated live. */
 export default function JobPage() {
   const { t } = useTranslation("jobs");
   const { id } = useParams({ from: "/signed-in/jobs/$id" });
@@ -110,7 +110,7 @@ function JobDetail({ job }: { job: Job }) {
   );
 }
 
-/** The charge of a job, line by line; nothing before the job has completed. */
+/** Shows the charge of a job, line by line; nothing before the job has completed. */
 function JobCost({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const { data } = useJobRequest(job);

@@ -22,7 +22,7 @@ export const STATUSES = [
   "expired",
 ] as const satisfies readonly JobState[];
 
-/** True while the job can be cancelled. */
+/** True while the job waits or runs; only then can it be cancelled. */
 export function isLive({ status }: Pick<JobRow, "status">): boolean {
   return status === "pending" || status === "in_progress";
 }

@@ -7,7 +7,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { Attempts } from "../requests/attempts.tsx";
 import { STATES, type JobRow } from "./states.ts";
 
-/** The events of a job: submission, first vendor call, each further call, and its end. */
+/** Shows the events of a job: submission, each vendor call, and its end. */
 export function Timeline({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const { createdAt, startedAt, endedAt, deadlineAt, status, error, isCancelRequested } = job;
@@ -61,10 +61,7 @@ function Moment({ at }: { at: string }) {
   );
 }
 
-/**
- * Returns the request of a job that has ended, with its vendor calls and cost. The job's id is the id of its ledger
- * entry.
- */
+/** Returns the request of a job that has ended, with its vendor calls and cost. The ledger entry has the job's id. */
 export function useJobRequest({ id, endedAt }: Pick<JobRow, "id" | "endedAt">) {
   return useQuery({ ...operationQuery("requests.get", { id }), enabled: endedAt !== null });
 }

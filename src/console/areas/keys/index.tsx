@@ -66,7 +66,7 @@ export default function KeysPage() {
   );
 }
 
-/** Returns the filter of the address in the form that the gateway takes. */
+/** Converts the filters in the address to the operation's input. */
 function useKeyFilter() {
   const { filters } = useFilters();
   const { id } = useOrganization();
@@ -145,7 +145,7 @@ function TimeOrNever({ at }: { at: string | null }) {
   return at === null ? <span className="text-muted">{t("never")}</span> : <Time at={at} />;
 }
 
-/** The tightest budget of a key in a table's cell; nothing without a budget. */
+/** Shows the tightest budget of a key in a table's cell; nothing when the key has no budget. */
 function BudgetCell({ view }: { view: Output<"keys.list">["data"][number] }) {
   const currency = useCurrency(view.organizationId);
   const budget = view.budgets.toSorted((one, other) => shareOf(other) - shareOf(one))[0];

@@ -15,7 +15,7 @@ import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
 import type { Key } from "./key-view.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
-/** The actions on a key. */
+/** The menu of actions on a key. */
 export function KeyActions({ view }: { view: Key }) {
   const { t } = useTranslation("keys");
   const can = useCan();
@@ -108,7 +108,7 @@ function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
       onConfirm={async () => {
         await call("keys.remove", { id: view.id });
         showToast(t("remove.done"));
-        // The page of the deleted key is left first, because it would otherwise read the key again.
+        // The page of the deleted key is left before the queries are repeated. Otherwise it would read the key again.
         await navigate({ to: "/keys" });
         await queryClient.invalidateQueries({
           predicate: ({ queryKey }) => /^(keys|budgets)\./.test(String(queryKey[0])),
@@ -124,7 +124,7 @@ interface EditKeyDialogProps {
   onClose(): void;
 }
 
-/** Changes a key, unless somebody else has changed it meanwhile. */
+/** Changes a key. If somebody else has changed it since it was read, shows the conflict instead. */
 function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
   const { t } = useTranslation("keys");
   const form = useViewForm(valuesOf(view));
@@ -148,7 +148,7 @@ function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
   );
 }
 
-/** Gives a key a new secret. The current one stays valid for a time. */
+/** Gives a key a new secret. The current secret stays valid for a chosen time. */
 function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean; onClose(): void }) {
   const { t } = useTranslation("keys");
   const rotate = useOperationMutation("keys.rotate", ["keys"]);
@@ -173,10 +173,10 @@ function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean
   );
 }
 
-/** Counting stops at this number of jobs. */
+/** Jobs beyond this number are not counted. */
 const MAX_JOBS = 1_000;
 
-/** The number of a key's jobs that have not ended. */
+/** Shows how many of a key's jobs have not ended. */
 function OpenJobs({ keyId }: { keyId: string }) {
   const { t } = useTranslation("keys");
   const { data } = useOperationQuery("jobs.list", {
@@ -191,7 +191,7 @@ function OpenJobs({ keyId }: { keyId: string }) {
 
 const DAY_MS = 86_400_000;
 
-/** Returns the number of a key's requests within the last 24 hours; undefined while it is read. */
+/** Returns the number of a key's requests in the last 24 hours; undefined until it is read. */
 function useLastDay(keyId: string): number | undefined {
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
   const usage = useOperationQuery("usage.list", { groupBy: "key", interval: "hour", keyId, from });

@@ -16,7 +16,7 @@ import type { Key } from "./key-view.tsx";
 const EXPIRY_DAYS = ["30", "90", "365"] as const;
 const DAY_MS = 86_400_000;
 
-/** The values that the forms of a new and of an edited key share. */
+/** The values that the form for a new key and the form for an existing key have in common. */
 export interface KeyValues {
   name: string;
   scopes: Key["scopes"][number];
@@ -24,7 +24,7 @@ export interface KeyValues {
   addresses: string[] | null;
   limits: Key["limits"];
   refuseIgnored: boolean;
-  /** `never`, `at` for the time in `expiresAt`, or a number of days. */
+  /** `never`, a number of days, or `at` for the time in `expiresAt`. */
   expiry: string;
   expiresAt: string | null;
 }
@@ -54,7 +54,7 @@ export function valuesOf(key: Key): KeyValues {
   };
 }
 
-/** Returns the form's values in the form that the gateway takes. An absent limit means the default. */
+/** Converts the form's values to the operation's input. A limit that is absent there has its default. */
 export function toInput(
   values: KeyValues,
 ): Pick<
@@ -71,7 +71,7 @@ function expiryOf({ expiry, expiresAt }: KeyValues): string | null {
   return expiry === "at" ? expiresAt : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
 }
 
-/** The fields of a key, without those that only a new key has. */
+/** The fields of a key's form, without those that only a new key has. */
 export function KeyFields() {
   const { t } = useTranslation("keys");
   const models = useModelOptions();

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 
 type Usage = Output<"usage.list">;
 
-/** The usage of a key within the last 30 days, by day and model. */
+/** Shows the usage of a key in the last 30 days, by day and model. */
 export function KeyUsage({ id }: { id: string }) {
   const { t } = useTranslation("keys");
   const [from] = useState(() => new Date(Date.now() - DAYS * DAY_MS).toISOString());
@@ -25,7 +25,7 @@ export function KeyUsage({ id }: { id: string }) {
       <QueryState query={usage} skeleton={<Skeleton className="h-80 w-full" />}>
         {(data) =>
           data.totals.requests === 0 ? (
-            // As high as the skeleton, so that nothing below moves.
+            // It has the height of the skeleton, so that nothing below it moves.
             <div className="flex min-h-80 flex-col justify-center">
               <EmptyState>{t("detail.usage.empty")}</EmptyState>
             </div>

@@ -3,10 +3,10 @@ import type { Output } from "../../api/call.ts";
 import { Status } from "../../ui/text/status.tsx";
 import { useNow } from "../../ui/text/time.tsx";
 
-/** A key as the operation `keys.get` returns it. Keys in lists have more fields. */
+/** A key as the operation `keys.get` returns it. In lists, keys have more fields. */
 export type Key = Output<"keys.get">;
 
-/** The state of a key: accepted now, or the reason why not. */
+/** Shows whether a key is accepted now, or the reason why it is not. */
 export function KeyState({ view }: { view: Pick<Key, "isDisabled" | "expiresAt"> }) {
   const { t } = useTranslation("keys");
   const now = useNow();
@@ -16,7 +16,7 @@ export function KeyState({ view }: { view: Pick<Key, "isDisabled" | "expiresAt">
   return <Status level="good">{t("state.active")}</Status>;
 }
 
-/** Returns a key's scopes and models in words. */
+/** Returns functions that describe a key's scopes and models in words. */
 export function useKeyWords() {
   const { t } = useTranslation("keys");
   return {

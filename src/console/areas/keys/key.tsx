@@ -76,7 +76,7 @@ function CallWithIt({ view }: { view: Key }) {
   );
 }
 
-/** The bounds of a key. */
+/** Shows the restrictions of a key. */
 function KeyBounds({ view }: { view: Key }) {
   const { t } = useTranslation(["keys", "shell"]);
   const words = useKeyWords();
@@ -108,7 +108,7 @@ function KeyBounds({ view }: { view: Key }) {
   );
 }
 
-/** The key's own budgets; those of its organization apply as well. */
+/** Shows the key's own budgets. The budgets of its organization apply as well. */
 function KeyBudgets({ view }: { view: Key }) {
   const { t } = useTranslation(["keys", "money"]);
   const can = useCan();

@@ -5,7 +5,7 @@ import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import type { Key } from "./key-view.tsx";
 import { keySnippets } from "./snippets.ts";
 
-/** A key's secret with example calls. The secret is shown only this once. */
+/** Shows a key's secret with example calls. The secret cannot be shown again. */
 export function NewSecret({ made, onClose }: { made: Output<"keys.create">; onClose(): void }) {
   const { t } = useTranslation("keys");
   const { model, kind } = useSampleModel(made.key);
@@ -19,7 +19,7 @@ export function NewSecret({ made, onClose }: { made: Output<"keys.create">; onCl
   );
 }
 
-/** Returns a model that the key can call now, for example calls. */
+/** Returns a model for example calls, which the key can call now. */
 export function useSampleModel({ id }: Pick<Key, "id">): { model: string; kind: "text" | "image" } {
   const { data } = useOperationQuery("keys.example", { id });
   return { model: data?.model ?? "MODEL", kind: data?.kind ?? "text" };

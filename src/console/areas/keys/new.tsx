@@ -18,19 +18,19 @@ import { NewSecret } from "./new-secret.tsx";
 
 interface NewKeyValues extends KeyValues {
   organizationId: string | null;
-  /** Amount of its budget; empty for none. */
+  /** Amount of the key's budget; empty for no budget. */
   amount: string;
   period: "total" | "day" | "month";
 }
 
-/** One form for a key with all its bounds. */
+/** The page with the form for a new key and all its restrictions. */
 export default function NewKeyPage() {
   const { t } = useTranslation("keys");
   const navigate = useNavigate();
   const organization = useOrganization();
   const form = useForm<NewKeyValues>({
     values: { ...NEW_KEY, amount: "", period: "month", organizationId: organization.id },
-    // The organizations may arrive after the user has begun to type, so typed values are kept.
+    // The list of organizations may arrive after the user has begun to type. Typed values must stay.
     resetOptions: { keepDirtyValues: true },
   });
   const create = useCreation();
@@ -66,7 +66,7 @@ export default function NewKeyPage() {
   );
 }
 
-/** Returns a function that creates the key and then its budget. The key stays when the budget fails. */
+/** Returns a function that creates the key and then its budget. If the budget cannot be created, the key stays. */
 function useCreation() {
   const { t } = useTranslation("keys");
   const createKey = useOperationMutation("keys.create", ["keys"]);

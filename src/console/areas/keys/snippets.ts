@@ -1,6 +1,6 @@
 import type { Snippet } from "../../ui/text/code-snippet.tsx";
 
-/** A first call with a key in curl, Python and TypeScript. */
+/** Returns the code of a first call with a key, in curl, Python and TypeScript. */
 export function keySnippets(
   secret: string,
   kind: "image" | "text",

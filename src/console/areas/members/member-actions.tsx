@@ -9,7 +9,7 @@ import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { MemberDialog, type Member } from "./member-dialog.tsx";
 
 const CONFIRMED = ["disable", "reset", "signOut", "totpOff", "remove"] as const;
-/** Actions that need a confirmation. */
+/** The actions that ask for confirmation. */
 type ConfirmedAction = (typeof CONFIRMED)[number];
 
 interface MemberActionsProps {
@@ -17,7 +17,7 @@ interface MemberActionsProps {
   onPassword(password: string): void;
 }
 
-/** The actions of an owner on a member. */
+/** The menu of an owner's actions on a member. */
 export function MemberActions({ view, onPassword }: MemberActionsProps) {
   const { t } = useTranslation("settings");
   const can = useCan();

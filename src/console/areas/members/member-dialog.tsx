@@ -27,13 +27,13 @@ interface MemberDialogProps {
   view: Member | null;
   isOpen: boolean;
   onClose(): void;
-  /** Called with a generated password, to be shown once. */
+  /** Called with a generated password, which must be shown once. */
   onPassword(password: string): void;
 }
 
 const ROLES = ["viewer", "billing", "admin", "owner"] as const;
 
-/** Adds a member or changes a member's rights. */
+/** Adds a member, or changes the rights of a member. */
 export function MemberDialog({ view, isOpen, onClose, onPassword }: MemberDialogProps) {
   const { t } = useTranslation(["settings", "shell"]);
   const { organizations } = useSession();

@@ -15,7 +15,7 @@ import { NEW_MODEL, newModel, type NewModelValues } from "./new-model.ts";
 
 const MAX_LISTED = 1000;
 
-/** Adds a model: its name for callers, its target and its price. */
+/** Adds a model with its name for callers, its target and its price. */
 export function AddModel({ onClose }: { onClose(): void }) {
   const { t } = useTranslation("models");
   const navigate = useNavigate();

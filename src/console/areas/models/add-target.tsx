@@ -8,7 +8,7 @@ import { PlainSelect } from "./plain-select.tsx";
 import { VendorModelInput } from "./vendor-model.tsx";
 import { targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
 
-/** Adds one of the known targets to the route of the surrounding form. Shows nothing when the route has all of them. */
+/** Adds one of the known targets to the route in the surrounding form. Shows nothing when all are in the route. */
 export function AddKnownTarget({ known }: { known: readonly DraftTarget[] }) {
   const { t } = useTranslation("models");
   const { field } = useController<RouteDraft, "targets">({ name: "targets" });
@@ -38,7 +38,7 @@ export function AddKnownTarget({ known }: { known: readonly DraftTarget[] }) {
   );
 }
 
-/** Adds any target to the route of the surrounding form. */
+/** Adds any target to the route in the surrounding form. */
 export function AddTarget() {
   const { t } = useTranslation("models");
   const { field } = useController<RouteDraft, "targets">({ name: "targets" });

@@ -4,7 +4,7 @@ import { formatMoney } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { ModelStatus, stateOf, type ModelRow, type ModelSelection } from "./model-state.tsx";
 
-/** The columns of the list. `enabled` are the models that the current organization may call. */
+/** Returns the columns of the list. `enabled` is the models that the current organization may call. */
 export function useModelColumns(enabled: ModelSelection): readonly TableColumn<ModelRow>[] {
   const { t } = useTranslation("models");
   return [
@@ -65,7 +65,7 @@ function Targets({ targets }: { targets: ModelRow["route"]["targets"] }) {
   );
 }
 
-/** A model's default price in a few words: input and output, or the lowest price of a picture. */
+/** Shows a model's default price in short: of input and output, or of the cheapest picture. */
 function ShortPrice({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");
   if (!price) return <span className="text-muted">{t("price.none")}</span>;

@@ -16,7 +16,7 @@ import { simulateRoute, type SimulatedTarget } from "./route-draft.ts";
 type Explanation = Output<"routes.explain">;
 type Target = Explanation["targets"][number];
 
-/** A route that is not saved. */
+/** A route that is not saved yet. */
 export type DryRunDraft = NonNullable<Input<"routes.explain">["draft"]>;
 
 const REASONS = {
@@ -26,8 +26,8 @@ const REASONS = {
 } as const;
 
 /**
- * Shows which targets a request for a model would call now, by the gateway's own rules, for the draft or the saved
- * route. Sends nothing to a vendor.
+ * Shows which targets a request for a model would call now, by the gateway's own rules. Uses the draft of the route if
+ * there is one, otherwise the saved route. No vendor is called.
  */
 export function DryRun({
   model,
@@ -118,7 +118,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** The target that would be called, in one sentence. */
+/** Says in one sentence which target would be called. */
 function Verdict({
   targets,
   strategy,

@@ -22,7 +22,7 @@ import { useEnabledModels } from "./model-state.tsx";
 const TYPES = ["chat", "messages", "embedding", "image"] as const;
 const FILTERS = ["search", "type", "state"] as const;
 
-/** Every known model with its state and its targets. */
+/** The page of all known models with their states and targets. */
 export default function ModelsPage() {
   const { t } = useTranslation("models");
   const { t: shell } = useTranslation();

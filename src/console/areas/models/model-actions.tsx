@@ -13,7 +13,7 @@ import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { ModelRow } from "./model-state.tsx";
 
-/** The actions on a model for all organizations. There are none for models of the configuration file. */
+/** The menu of actions on a model for all organizations. Models of the configuration file have no actions. */
 export function ModelActions({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const navigate = useNavigate();
@@ -77,11 +77,11 @@ export function ModelActions({ model }: { model: ModelRow }) {
 
 interface Values {
   displayName: string;
-  /** The model's other declared members, as JSON. */
+  /** All other members of the model's definition, as JSON. */
   definition: string;
 }
 
-/** Changes a model's name, and its other declared members as JSON of the configuration file. */
+/** Changes a model's name, and the other members of its definition, in the JSON form of the configuration file. */
 function EditModel({ model, onClose }: { model: ModelRow; onClose(): void }) {
   const { t } = useTranslation("models");
   const { id, displayName, version } = model;

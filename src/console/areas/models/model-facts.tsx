@@ -5,7 +5,7 @@ import { Money } from "../../ui/text/money.tsx";
 import { CATEGORIES } from "../prices/cells.ts";
 import { ModelStatus, stateOf, useEnabledModels, type ModelRow } from "./model-state.tsx";
 
-/** A model's state with the reason, its origin and its endpoints. */
+/** Shows a model's state and its reason, its origin and its endpoints. */
 export function ModelFacts({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const state = stateOf(model, useEnabledModels());
@@ -44,7 +44,7 @@ export function ModelFacts({ model }: { model: ModelRow }) {
   );
 }
 
-/** The capabilities of a model. */
+/** Shows the capabilities of a model. */
 export function Capabilities({ model: { image, text, embedding } }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const { t: shell } = useTranslation();
@@ -84,7 +84,7 @@ export function Capabilities({ model: { image, text, embedding } }: { model: Mod
 
 const NAMES = Object.values(CATEGORIES);
 
-/** A model's default price in force, amount by amount. */
+/** Shows a model's default price in force, amount by amount. */
 export function Prices({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");
   const { t: money } = useTranslation("money");

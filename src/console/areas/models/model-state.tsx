@@ -20,8 +20,8 @@ const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
 };
 
 /**
- * Returns "callable" for a model that an organization with these models can call now, otherwise the first reason why
- * not.
+ * Returns "callable" for a model that an organization with these enabled models can call now. Otherwise returns the
+ * first reason why it cannot.
  */
 export function stateOf(
   { id, isRetired, isDisabled, isRoutable, price }: ModelRow,
@@ -34,13 +34,13 @@ export function stateOf(
   return price === null ? "no_price" : "callable";
 }
 
-/** True when an organization's models include this one. */
+/** True when a model is among an organization's enabled models. */
 export function isEnabled(models: ModelSelection, id: string): boolean {
   if (models === "*") return true;
   return Array.isArray(models) ? models.includes(id) : !models.except.includes(id);
 }
 
-/** Returns an organization's models with one added or removed. */
+/** Returns an organization's enabled models with one model added or removed. */
 export function withModel(models: ModelSelection, id: string, isWanted: boolean): ModelSelection {
   if (Array.isArray(models))
     return isWanted ? [...new Set([...models, id])] : models.filter((each) => each !== id);
@@ -54,7 +54,7 @@ export function ModelStatus({ state }: { state: ModelState }) {
   return <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>;
 }
 
-/** Returns the models of the current organization; all models when no organization is chosen. */
+/** Returns the enabled models of the current organization. Without an organization, returns all models. */
 export function useEnabledModels(): ModelSelection {
   const { id } = useOrganization();
   const query = useQuery({ ...operationQuery("organizations.get", { id: id ?? "" }), enabled: id !== null });

@@ -19,7 +19,7 @@ import type { ModelRow } from "./model-state.tsx";
 import { PlainSelect } from "./plain-select.tsx";
 import { DefaultRoute, OrganizationRoute, RouteSkeleton } from "./routes.tsx";
 
-/** One model: its capabilities, prices, access and routes. */
+/** The page of one model: its capabilities, prices, access and routes. */
 export default function ModelPage() {
   const { t } = useTranslation("models");
   const { filters } = useFilters();
@@ -78,7 +78,7 @@ function ModelDetail({ model }: { model: ModelRow }) {
   );
 }
 
-/** The route, with a dry run of its current state below it, even before it is saved. */
+/** Shows the route and, below it, a dry run, which also uses unsaved changes of the route. */
 function RouteAndDryRun({ model }: { model: ModelRow }) {
   const [draft, setDraft] = useState<DryRunDraft | null>(null);
   return (
@@ -89,7 +89,7 @@ function RouteAndDryRun({ model }: { model: ModelRow }) {
   );
 }
 
-/** The route of the current organization, or the default. */
+/** Shows the route of the current organization, or the default route. */
 function RouteCard({ model, onDraft }: { model: ModelRow; onDraft(draft: DryRunDraft | null): void }) {
   const { t } = useTranslation("models");
   const { id, choose } = useOrganization();
@@ -125,7 +125,7 @@ function RouteCard({ model, onDraft }: { model: ModelRow; onDraft(draft: DryRunD
   );
 }
 
-/** The default route of a model that no channel serves, so that requests cannot be routed. */
+/** Shows the default route of a model that no channel serves. Requests for it cannot be routed. */
 function UnservedRoute({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const canConnect = useCan()("admin", "installation");
@@ -142,7 +142,7 @@ function UnservedRoute({ model }: { model: ModelRow }) {
   );
 }
 
-/** A dry run for the current organization, or for the first one when none is chosen. */
+/** Shows a dry run for the current organization, or for the first one when none is chosen. */
 function SampleRun({ model, draft }: { model: string; draft: DryRunDraft | null }) {
   const { id } = useOrganization();
   const [first] = useOrganizationOptions();

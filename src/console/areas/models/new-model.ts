@@ -1,7 +1,7 @@
 import type { Input } from "../../api/call.ts";
 import type { ModelRow } from "./model-state.tsx";
 
-/** The values of the form of a new model. */
+/** The values of the form for a new model. */
 export interface NewModelValues {
   id: string;
   displayName: string;
@@ -10,9 +10,9 @@ export interface NewModelValues {
   upstreamModel: string;
   maxOutputTokens: number | null;
   dimensions: number | null;
-  /** Id of the image model whose capabilities the new model gets. */
+  /** Id of the image model from which the new model takes its capabilities. */
   like: string | null;
-  /** Prices as decimals; empty for none. */
+  /** Prices as decimals; empty for no price. */
   priceInput: string;
   priceOutput: string;
   pricePerImage: string;
@@ -32,7 +32,7 @@ export const NEW_MODEL: NewModelValues = {
   pricePerImage: "",
 };
 
-/** Returns the model that the form describes. `images` are the image models whose capabilities it can get. */
+/** Returns the model that the form describes. `images` is the image models from which it can take its capabilities. */
 export function newModel(values: NewModelValues, images: readonly ModelRow[]): Input<"models.create"> {
   const { id, displayName, channel, upstreamModel } = values;
   const target = {

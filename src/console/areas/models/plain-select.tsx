@@ -8,7 +8,7 @@ import { OptionsList } from "../../ui/forms/options-list.tsx";
 
 const NONE = "";
 
-/** A choice outside of a form. Its value is the id of an option, or null for the first entry. */
+/** A select outside of a form. Its value is the id of an option; null means the first entry. */
 export function PlainSelect({
   label,
   value,
@@ -19,7 +19,7 @@ export function PlainSelect({
   label: string;
   value: string | null;
   options: readonly Option[];
-  /** Label of the first entry, whose value is null. */
+  /** Label of the first entry. Its value is null. */
   none: string;
   onChange(value: string | null): void;
 }) {

@@ -1,4 +1,4 @@
-/** A target as the route editor writes it. */
+/** A target in the route editor. */
 export interface DraftTarget {
   channel: string;
   /** The vendor's name of the model. */
@@ -6,7 +6,7 @@ export interface DraftTarget {
   weight: number;
 }
 
-/** A route as the editor writes it. */
+/** A route in the route editor. */
 export interface RouteDraft {
   strategy: "ordered" | "weighted";
   targets: DraftTarget[];
@@ -20,7 +20,7 @@ export function targetName({
   return `${channel}/${upstreamModel}`;
 }
 
-/** Returns each target's share of the requests, from 0 to 1, while all targets work. */
+/** Returns each target's share of the requests, from 0 to 1, when all targets work. */
 export function sharesOf({ strategy, targets }: RouteDraft): number[] {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
   return targets.map(({ weight }, index) =>
@@ -28,7 +28,7 @@ export function sharesOf({ strategy, targets }: RouteDraft): number[] {
   );
 }
 
-/** The members of a dry run's target that decide whether and when it is called. */
+/** The fields of a dry run's target that decide if and when it is called. */
 interface RouteTarget {
   /** `channel/upstream-model`. */
   name: string;
@@ -37,16 +37,16 @@ interface RouteTarget {
   isEjected: boolean;
 }
 
-/** A target, and its part of the requests while some targets are down. */
+/** A target, and its share of the requests while some targets are down. */
 export type SimulatedTarget<Target> = Target & {
   isDown: boolean;
-  /** Share of the requests that call this target first, from 0 to 1. */
+  /** Share of the requests for which this target is called first, from 0 to 1. */
   share: number;
 };
 
 /**
- * Returns a route's targets in the order of calls, as if the targets in `down` were ejected. The rules are those of the
- * gateway's own dry run: in an ordered route, the first working target is called; in a weighted one, the working
+ * Returns a route's targets in calling order, as if the targets in `down` were ejected. It follows the rules of the
+ * gateway's own dry run. In an ordered route, the first working target is called. In a weighted route, the working
  * targets share the requests.
  */
 export function simulateRoute<Target extends RouteTarget>(

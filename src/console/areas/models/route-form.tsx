@@ -13,14 +13,14 @@ import { AddKnownTarget, AddTarget } from "./add-target.tsx";
 import type { DraftTarget, RouteDraft } from "./route-draft.ts";
 import { TargetsField } from "./targets-field.tsx";
 
-/** The question before a route is reset to its default. */
+/** Texts and action of the dialog that resets a route to its default. */
 interface RouteReset {
   title: string;
   consequences: string;
   onReset(): Promise<unknown>;
 }
 
-/** A form for a route. Without `onSave` the route is only shown. */
+/** A form for a route. Without `onSave` the route can only be read. */
 export function RouteForm({
   route,
   origin,
@@ -31,14 +31,14 @@ export function RouteForm({
   reset,
 }: {
   route: RouteDraft;
-  /** The origin of the route, in a sentence. */
+  /** A sentence about the origin of the route. */
   origin: ReactNode;
-  /** The only targets that may be added; without it, any. */
+  /** The targets that may be added. If absent, any target may be added. */
   known?: readonly DraftTarget[];
   onSave?: (route: RouteDraft) => Promise<unknown>;
-  /** Called with the edited route while it differs from the saved one, and with null when it does not. */
+  /** Called with the edited route while it differs from the saved one, and with null while it does not. */
   onDraft?: (draft: RouteDraft | null) => void;
-  /** The stored record that has the route. */
+  /** The stored record that contains the route. */
   subject: FormSubject;
   reset?: RouteReset;
 }) {

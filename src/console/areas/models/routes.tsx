@@ -14,12 +14,12 @@ type Route = Output<"routes.list">["data"][number];
 interface OrganizationRouteProps {
   model: string;
   organization: { id: string; label: string };
-  /** The default route, which is in force while the organization has no route of its own. */
+  /** The default route. It applies while the organization has no route of its own. */
   fallback: RouteDraft;
   onDraft(draft: DryRunDraft | null): void;
 }
 
-/** The route of one organization. Shows the default until a route is saved, and again after a reset. */
+/** The form for an organization's route. Shows the default route until another one is saved, and after a reset. */
 export function OrganizationRoute(props: OrganizationRouteProps) {
   const { model, organization } = props;
   const query = useOperationQuery("routes.list", { organizationId: organization.id, model });
@@ -30,7 +30,7 @@ export function OrganizationRoute(props: OrganizationRouteProps) {
   );
 }
 
-/** As high as a route with one target, so that the content below does not move. */
+/** A skeleton with the height of a route with one target, so that the content below it does not move. */
 export function RouteSkeleton() {
   return <Skeleton className="h-108 w-full sm:h-88" />;
 }
@@ -60,7 +60,7 @@ function OwnRoute({
       subject={{ kind: "organization", id: organizationId, version: route.version }}
       origin={t(isOwn ? "route.source.organization" : "route.source.default")}
       onDraft={(draft) => onDraft(draft && { ...draft, isDefault: false })}
-      // Administrators of an organization choose among the targets that the organization has been given.
+      // An organization's administrators may choose only the targets that the organization has been given.
       {...(!can("admin", "installation") && { known: [...fallback.targets, ...route.targets] })}
       {...(canChange && {
         onSave: (draft: RouteDraft) =>
@@ -71,7 +71,7 @@ function OwnRoute({
   );
 }
 
-/** The route of every organization that has none of its own. For a model of the configuration file it is only shown. */
+/** The form for the route of all organizations without their own. It is read-only for models of the file. */
 export function DefaultRoute({
   model,
   onDraft,

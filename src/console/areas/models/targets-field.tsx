@@ -16,8 +16,8 @@ import { sharesOf, targetName, type DraftTarget, type RouteDraft } from "./route
 const MAX_WEIGHT = 1_000_000;
 
 /**
- * The targets of a route. The user orders them by dragging, by keys or by buttons. In a weighted route they have
- * weights.
+ * A field for the targets of a route. The user orders them by dragging, by keys or by buttons. In a weighted route each
+ * target has a weight.
  */
 export function TargetsField({ isEditable }: { isEditable: boolean }) {
   const { t } = useTranslation("models");
@@ -106,7 +106,7 @@ function Handle({ name }: { name: string }) {
   );
 }
 
-/** Buttons that move a target up or down or remove it. */
+/** The buttons that move a target up or down, or remove it. */
 function Actions({
   targets,
   index,
@@ -175,7 +175,7 @@ function Weight({
   );
 }
 
-/** Shows the gateway's error about one of the targets. The error may be at any path below the field. */
+/** Shows the gateway's error about a target. The path of the error may be any path below the field. */
 function TargetsProblem({ error }: { error: unknown }) {
   const message = messageOf(error);
   return message === undefined ? null : (

@@ -14,11 +14,11 @@ import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
 import { FieldFrame, useField } from "../../ui/forms/field-frame.tsx";
 import type { NewModelValues } from "./new-model.ts";
 
-/** Maximum number of names that are shown at once. Typing finds the others. */
+/** Maximum number of names that are shown. The user finds other names by typing. */
 const MAX_SHOWN = 100;
 const ASKED_AGAIN_MS = 5 * 60_000;
 
-/** A field of the surrounding form for the vendor's name of a model, with the names that the vendor offers. */
+/** A field in the surrounding form for the vendor's name of a model. It suggests the names that the vendor offers. */
 export function VendorModelField({ label }: { label: string }) {
   const channel = useWatch<NewModelValues, "channel">({ name: "channel" });
   const { field, error, shared } = useField({ name: "upstreamModel" });
@@ -60,7 +60,7 @@ interface BoxProps {
   children(input: ReactNode): ReactNode;
 }
 
-/** A field whose value is typed, or chosen from the vendor's list. The list is read when the user opens it. */
+/** A field whose value is typed or chosen from the vendor's list. The list is read when the user opens it. */
 function VendorModelBox({ channel, value, onChange, placeholder, children, ...shared }: BoxProps) {
   const { t } = useTranslation("models");
   const [isOpen, setOpen] = useState(false);

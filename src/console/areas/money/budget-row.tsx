@@ -19,7 +19,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Budget } from "./views.ts";
 
-/** One budget: its owner, its used part and its forecast. */
+/** Shows one budget: its owner, how much of it is used, and its forecast. */
 export function BudgetRow({ budget, all }: { budget: Budget; all: readonly Budget[] }) {
   const { t } = useTranslation("money");
   return (
@@ -164,8 +164,8 @@ interface RemoveBudgetDialogProps {
 }
 
 /**
- * Asks for confirmation before a budget is removed, which lifts its hard stop. Shows the rest of the budget and the
- * number of other budgets.
+ * Asks for confirmation before a budget is removed. Without the budget its limit no longer stops requests. Shows what
+ * is left of it, and how many other budgets there are.
  */
 function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialogProps) {
   const { t } = useTranslation("money");

@@ -12,7 +12,7 @@ import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { BudgetRow } from "./budget-row.tsx";
 import { NewBudgetDialog } from "./new-budget-dialog.tsx";
 
-/** Every budget of the current organization, or of all. */
+/** Lists the budgets of the current organization, or of all organizations. */
 export function Budgets() {
   const { t } = useTranslation(["money", "shell"]);
   const can = useCan();

@@ -16,7 +16,7 @@ import { EntryKind, EntryUsage, useNames } from "./ledger-columns.tsx";
 import { RefundDialog } from "./refund-dialog.tsx";
 import type { ChargeView } from "./views.ts";
 
-/** A charge with its parts and its corrections. */
+/** Shows a charge with its lines and its corrections. */
 export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
   const { t } = useTranslation("money");
   const can = useCan();
@@ -80,7 +80,7 @@ function Parts({ view }: { view: ChargeView }) {
   );
 }
 
-/** The usage and its cost, line by line where the lines are known. */
+/** Shows the usage and its cost, line by line if the lines are known. */
 function Usage({ charge }: Pick<ChargeView, "charge">) {
   const { t } = useTranslation("money");
   const request = useOperationQuery("requests.get", { id: charge.id });

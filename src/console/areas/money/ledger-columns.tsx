@@ -72,7 +72,7 @@ export function EntryKind({ kind }: { kind: Entry["kind"] }) {
   return <Status level={kind === "refund" ? "warn" : "unknown"}>{t(`kind.${kind}`)}</Status>;
 }
 
-/** The number of pictures or tokens used, in a few words. */
+/** Shows the number of pictures or tokens. */
 export function EntryUsage({ usage }: { usage: Entry["usage"] }) {
   const { t } = useTranslation("money");
   if (usage === null) return <span className="text-muted">{t("usage.none")}</span>;
@@ -88,7 +88,7 @@ export function EntryUsage({ usage }: { usage: Entry["usage"] }) {
   );
 }
 
-/** Returns functions that name organizations and keys by their ids. A deleted key is shown by its id. */
+/** Returns functions that name organizations and keys by their ids. The name of a deleted key is its id. */
 export function useNames() {
   const organizations = useOrganizationOptions();
   const keys = useKeyOptions();

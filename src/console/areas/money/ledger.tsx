@@ -20,7 +20,7 @@ import { Verification } from "./verification.tsx";
 
 const DEFAULT_RANGE = "30d";
 
-/** The ledger. Its filters and the open entry are stored in the address. */
+/** The page of the ledger. The address contains its filters and the open entry. */
 export default function LedgerPage() {
   const { t } = useTranslation(["money", "shell"]);
   const can = useCan();
@@ -57,7 +57,7 @@ export default function LedgerPage() {
   );
 }
 
-/** Returns the filter of the address in the form that the gateway takes. */
+/** Converts the filters in the address to the operation's input. */
 function useLedgerFilter() {
   const { filters } = useFilters();
   const { id } = useOrganization();

@@ -17,7 +17,7 @@ import type { LimitsView, LimitsOwner } from "./views.ts";
 
 type LimitName = keyof LimitsView;
 
-/** Limits of organizations and keys, next to the defaults that they replace. */
+/** Lists the limits of organizations and keys, and the defaults that they replace. */
 export function LimitsTable() {
   const { t } = useTranslation("money");
   const [edited, setEdited] = useState<LimitsOwner | null>(null);

@@ -15,7 +15,7 @@ interface NewBudgetDialogProps {
   onClose(): void;
 }
 
-/** The option for the whole organization, in the list with its keys. */
+/** Value of the option for the whole organization, in the list that also has the organization's keys. */
 const WHOLE = "*";
 const PERIODS = ["month", "day", "total"] as const;
 

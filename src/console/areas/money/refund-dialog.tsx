@@ -15,7 +15,7 @@ interface RefundDialogProps {
   onClose(): void;
 }
 
-/** Refunds the rest of a charge, or part of it, with a reason. */
+/** Refunds what is left of a charge, or part of it, with a reason. */
 export function RefundDialog({ view: { charge, net }, isOpen, onClose }: RefundDialogProps) {
   const { t } = useTranslation("money");
   const { currency } = charge;

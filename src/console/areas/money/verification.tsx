@@ -7,7 +7,7 @@ import { Time } from "../../ui/text/time.tsx";
 
 type Report = Output<"ledger.verify">;
 
-/** Compares the ledger with budgets, leases and journals, and shows the differences. */
+/** Compares the ledger with budgets, leases and journals. Shows the differences. */
 export function Verification() {
   const { t } = useTranslation("money");
   return (

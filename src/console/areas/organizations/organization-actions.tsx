@@ -8,7 +8,7 @@ import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { OrganizationDialog, type OrganizationView } from "./organization-dialog.tsx";
 
-/** The actions on an organization. */
+/** The menu of actions on an organization. */
 export function OrganizationActions({ view }: { view: OrganizationView }) {
   const { t } = useTranslation("settings");
   const can = useCan();
@@ -43,7 +43,7 @@ export function OrganizationActions({ view }: { view: OrganizationView }) {
   );
 }
 
-/** Counting stops at this number. */
+/** Objects beyond this number are not counted. */
 const MOST = 1000;
 
 function DisableDialog({ view, onClose }: { view: OrganizationView; onClose(): void }) {

@@ -33,7 +33,7 @@ interface OrganizationDialogProps {
 }
 
 /**
- * Creates or changes an organization. Members who see only some organizations can change only what an organization may
+ * Creates or changes an organization. Members of only some organizations can change only what an organization may
  * decide itself.
  */
 export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialogProps) {

@@ -10,7 +10,7 @@ import type { Overview } from "./overview.ts";
 
 type Budget = Overview["budgets"][number];
 
-/** The spent part of each budget, and the forecast for the end of its period. */
+/** Shows the spent part of each budget and the forecast for the end of its period. */
 export function BudgetCard({ budgets }: { budgets: readonly Budget[] }) {
   const { t } = useTranslation("overview");
   return (

@@ -9,7 +9,7 @@ import type { Overview } from "./overview.ts";
 
 type Channel = Overview["channels"][number];
 
-/** The state of each channel, and its figures of the last quarter of an hour. */
+/** Shows the state of each channel and its figures for the last 15 minutes. */
 export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
   const { t } = useTranslation("overview");
   return (
@@ -34,7 +34,7 @@ export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
   );
 }
 
-/** One line; two on a phone. */
+/** Shows one channel, in one line, or in two lines on a phone. */
 function ChannelRow({ channel }: { channel: Channel }) {
   const { t } = useTranslation("overview");
   const { id, requests, errorRate, p95Ms } = channel;
@@ -55,7 +55,7 @@ function ChannelRow({ channel }: { channel: Channel }) {
   );
 }
 
-/** The second line on a phone, and the last columns elsewhere. */
+/** Figures that are in the second line on a phone, and in the last columns otherwise. */
 function Figures({ children }: { children: ReactNode }) {
   return (
     <span className="flex basis-full gap-x-3 text-xs text-muted sm:contents sm:*:text-right sm:*:text-sm">

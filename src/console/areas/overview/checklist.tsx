@@ -12,7 +12,7 @@ const STEPS = [
   { id: "alert", to: "/settings/alerts" },
 ] as const;
 
-/** The steps after the first start. */
+/** Lists the steps to take after the first start. */
 export function Checklist({ steps }: { steps: Overview["checklist"] }) {
   const { t } = useTranslation("overview");
   const done = STEPS.filter(({ id }) => steps[id]).length;

@@ -17,7 +17,7 @@ import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 import { Verdict } from "./verdict.tsx";
 import { zoneName } from "../../ui/text/zone.ts";
 
-// Below the first screen, or only at first.
+// These are loaded later: they are below the first screen, or only needed after the first start.
 const BudgetCard = lazy(async () => ({ default: (await import("./budget-card.tsx")).BudgetCard }));
 const ChannelCard = lazy(async () => ({ default: (await import("./channel-card.tsx")).ChannelCard }));
 const Checklist = lazy(async () => ({ default: (await import("./checklist.tsx")).Checklist }));
@@ -25,11 +25,11 @@ const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
 }));
 
-/** Heights of the list of first steps in the layouts of one, two and five columns. */
+/** Heights of the checklist when its layout has one, two or five columns. */
 const CHECKLIST_HEIGHT = "h-[31rem] w-full sm:h-[20.25rem] xl:h-[12rem]";
 const STORED = "gateway.checklist.done";
 
-/** Health, spend, traffic and budgets at a glance. */
+/** The overview page: health, spend, traffic and budgets. */
 export default function OverviewPage() {
   const { t } = useTranslation("overview");
   const query = useOverview();
@@ -108,10 +108,10 @@ function useOverview() {
   return query;
 }
 
-/** The cards below the verdict, which fill a wide screen by three. */
+/** Layout of the cards below the verdict: three columns on a wide screen. */
 const PARTS = "grid gap-4 lg:grid-cols-2 3xl:grid-cols-3";
 
-/** The page's layout before its data is read. */
+/** Shows the page's layout before its data is read. */
 function OverviewSkeleton() {
   const hasChecklist = useHasChecklist();
   return (
@@ -138,13 +138,13 @@ function OverviewSkeleton() {
   );
 }
 
-/** True unless all steps were done at the last check in this browser. */
+/** True unless, at the last check in this browser, all steps were done. */
 function useHasChecklist(): boolean {
   const can = useCan();
   return can("admin") && localStorage.getItem(STORED) === null;
 }
 
-/** True while steps are left for somebody who may take them. */
+/** True while steps are left and the member may take them. */
 function useIsToDo(steps: Overview["checklist"] | undefined): boolean {
   const can = useCan();
   const isDone = steps && Object.values(steps).every(Boolean);

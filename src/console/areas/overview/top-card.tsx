@@ -13,9 +13,9 @@ import { NoTraffic } from "./traffic-cards.tsx";
 
 const GROUPS = ["models", "keys", "organizations", "channels"] as const;
 type Group = (typeof GROUPS)[number];
-/** The grouping under which the usage page lists all items of this card. */
+/** For each grouping of this card, the grouping of the usage page that lists all items. */
 const BY = { models: "model", keys: "key", organizations: "organization", channels: "channel" } as const;
-/** The filter of the list of requests for each group. */
+/** For each grouping, the name of the filter in the list of requests. */
 const FILTERS = {
   models: "model",
   keys: "keyId",
@@ -24,7 +24,7 @@ const FILTERS = {
 } as const;
 type Share = Overview["top"][Group][number];
 
-/** The spend by model, key, organization or channel. The chosen grouping is stored in the address. */
+/** Shows the spend by model, key, organization or channel. The address contains the chosen grouping. */
 export function TopCard({ overview: { top, currency } }: { overview: Overview }) {
   const { t } = useTranslation("overview");
   const { filters, change } = useFilters();
@@ -69,7 +69,7 @@ export function TopCard({ overview: { top, currency } }: { overview: Overview })
   );
 }
 
-/** Links to the requests of the same range. */
+/** Links to the requests of one item in the same range. */
 function ShareLink({ group, share: { id, name } }: { group: Group; share: Share }) {
   const { t } = useTranslation("overview");
   const range = useRangeSearch();
@@ -101,7 +101,7 @@ function FailedLink({ group, share: { id, errors } }: { group: Group; share: Sha
 }
 
 interface Bar {
-  /** Name of the bar, which decides its colour. */
+  /** Name of the series, which decides the bar's colour. */
   name: string;
   label: ReactNode;
   /** Between 0 and 1. */
@@ -110,7 +110,7 @@ interface Bar {
   detail?: ReactNode;
 }
 
-/** Bars that compare things by one number, the largest first. */
+/** Compares items by one number each, shown as bars, the largest first. */
 function BarList({ bars }: { bars: readonly Bar[] }) {
   const largest = Math.max(...bars.map(({ share }) => share), Number.MIN_VALUE);
   return (

@@ -15,8 +15,8 @@ import { Money } from "../../ui/text/money.tsx";
 import type { Overview } from "./overview.ts";
 
 /**
- * The range in four figures. Each has its course over time, the value of the period before and a link to details. Two
- * less important figures are below.
+ * Shows four figures of the range. Each has a small chart, the value of the period before and a link to details. Two
+ * less important figures are below them.
  */
 export function Totals({ overview }: { overview: Overview }) {
   const figures = useFigures(overview);
@@ -36,7 +36,7 @@ export function Totals({ overview }: { overview: Overview }) {
 interface LesserFigureProps {
   name: string;
   value: ReactNode;
-  /** Texts next to the value, such as the value of the period before. */
+  /** Texts beside the value, such as the value of the period before. */
   details: readonly ReactNode[];
   to: "/money/usage" | "/requests";
   search: Record<string, string>;
@@ -104,7 +104,7 @@ function useLesserFigures({ totals, previous, currency }: Overview): LesserFigur
   }));
 }
 
-/** Returns the links to the pages with the details of each figure, in the same range. */
+/** Returns, for each figure, a link to the page with its details in the same range. */
 function useParts(currency: string) {
   const range = useRangeSearch();
   return {
@@ -113,10 +113,7 @@ function useParts(currency: string) {
   } as const;
 }
 
-/**
- * Returns a function that describes the value of the period before, and the change since then if the current value is
- * given.
- */
+/** Returns a function that describes the value of the period before and, if the current value is given, the change. */
 function useBefore() {
   const { t } = useTranslation("overview");
   return <Value extends string | number>(
@@ -132,7 +129,7 @@ function useBefore() {
   };
 }
 
-/** Share of failed requests from which the figure is shown as bad. */
+/** Share of failed requests at which the figure is shown as bad. */
 const FAILING = 0.05;
 
 function shareOfErrors({ errors, requests }: { errors: number; requests: number }): number {

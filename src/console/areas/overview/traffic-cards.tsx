@@ -13,7 +13,7 @@ const USUAL = "oklch(0.62 0.13 255)";
 const HIGH = "oklch(0.66 0.16 55)";
 const BAD = "oklch(0.6 0.19 25)";
 
-/** The numbers of requests and of failed requests over time. */
+/** Shows the numbers of requests and of failed requests over time. */
 export function RequestsCard({ overview }: { overview: Overview }) {
   const { series, totals } = overview;
   const { t } = useTranslation("overview");
@@ -41,7 +41,7 @@ export function RequestsCard({ overview }: { overview: Overview }) {
   );
 }
 
-/** The latency of requests over time. */
+/** Shows the latency of requests over time. */
 export function LatencyCard({ overview }: { overview: Overview }) {
   const { series, totals } = overview;
   const { t } = useTranslation("overview");
@@ -64,10 +64,10 @@ export function LatencyCard({ overview }: { overview: Overview }) {
   );
 }
 
-/** The name that the operation uses for the sum of all other models. */
+/** Name of the series for all other models, in the operation's result. */
 const OTHER = "other";
 
-/** The spend over time, by model. */
+/** Shows the spend over time by model. */
 export function SpendCard({ overview }: { overview: Overview }) {
   const { t } = useTranslation("overview");
   const { currency, spend, totals, top } = overview;
@@ -98,14 +98,14 @@ export function SpendCard({ overview }: { overview: Overview }) {
   );
 }
 
-/** A chart over the points of the overview. The user can drag over a part of it to narrow the range. */
+/** Shows a chart of the overview's values. The user can narrow the range by dragging over a part of it. */
 function ChartCard({
   overview: { series: points, interval, zone, isUnfinished },
   empty,
   ...chart
 }: {
   overview: Overview;
-  /** Shown instead of a chart that has no values. */
+  /** Shown in place of the chart when it has no values. */
   empty: ReactNode;
 } & Pick<ComponentProps<typeof Chart>, "label" | "kind" | "series" | "format">) {
   const times = useMemo(() => points.map(({ at }) => at), [points]);

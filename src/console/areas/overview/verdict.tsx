@@ -10,7 +10,7 @@ import { Totals } from "./totals.tsx";
 
 type Cause = Overview["status"]["causes"][number];
 
-/** Every state has its own shape, so that it is recognizable without colour. */
+/** Every state has a shape of its own, so that users recognize it without colour. */
 const STATES = {
   ok: [CircleCheck, "bg-good-soft text-good"],
   idle: [CircleDashed, "bg-sunken text-muted"],
@@ -18,7 +18,7 @@ const STATES = {
   critical: [OctagonX, "bg-bad-soft text-bad"],
 } as const;
 
-/** The focus of the page: the verdict, everything that is wrong, and the figures of the range. */
+/** Shows the most important part of the page: the verdict, everything that is wrong, and the figures of the range. */
 export function Verdict({ overview }: { overview: Overview }) {
   const { t } = useTranslation("overview");
   const id = useId();
@@ -48,7 +48,7 @@ export function Verdict({ overview }: { overview: Overview }) {
   );
 }
 
-/** The calls that the verdict about channels is based on. */
+/** Shows the calls on which the verdict about channels is based. */
 function LatestCalls({ channels }: Pick<Overview, "channels">) {
   const { t } = useTranslation("overview");
   const calls = channels.reduce((sum, { requests }) => sum + requests, 0);
@@ -64,7 +64,7 @@ function LatestCalls({ channels }: Pick<Overview, "channels">) {
   return `${text} · `;
 }
 
-/** Everything that is wrong now, each with the time of its beginning and a link to the page that shows more. */
+/** Lists everything that is wrong now, each with the time when it began and a link to a page with more about it. */
 function Causes({ causes }: { causes: readonly Cause[] }) {
   const { t } = useTranslation("overview");
   if (causes.length === 0) return null;
@@ -109,7 +109,7 @@ function textOf({ kind, subject, figures }: Cause & { kind: Exclude<Cause["kind"
   return `cause.${kind}` as const;
 }
 
-/** Describes a cause in the reader's language, or in the server's own words when these say more. */
+/** Describes a cause in the reader's language, or in the server's own words if they say more. */
 function CauseText({ cause }: { cause: Cause }) {
   const { t } = useTranslation("overview");
   const { kind, subject, figures, message, path, organizationId } = cause;

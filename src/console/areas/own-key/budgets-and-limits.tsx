@@ -6,7 +6,7 @@ import { SpentOf } from "../../ui/text/money.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { OwnBudget, OwnLimit } from "./own-usage.ts";
 
-/** The budgets of the key, and its limits per minute. */
+/** Shows the key's budgets and its limits per minute. */
 export function BudgetsAndLimits({
   budgets,
   limits,

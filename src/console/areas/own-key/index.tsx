@@ -11,7 +11,7 @@ import { StepForm } from "../sign-in/step-form.tsx";
 import { KeyView } from "./key-view.tsx";
 import { readWithKey, type OwnUsage } from "./own-usage.ts";
 
-/** The page for people who have a key but no account: its models, prices, limits, budgets, usage and last requests. */
+/** The page for people with a key but no account: the key's models, prices, limits, budgets, usage and requests. */
 export default function OwnKeyPage() {
   const { t } = useTranslation("ownKey");
   const { t: words } = useTranslation();
@@ -36,7 +36,7 @@ export default function OwnKeyPage() {
   );
 }
 
-/** The form for the key. The key is kept only in the memory of this page and never stored. */
+/** The form in which the user types the key. The key stays in the memory of this page and is never stored. */
 function KeyForm({ onKey }: { onKey(secret: string): void }) {
   const { t } = useTranslation("ownKey");
   const form = useForm({ defaultValues: { secret: "" } });

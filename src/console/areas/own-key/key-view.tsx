@@ -15,7 +15,7 @@ import { LastRequests } from "./last-requests.tsx";
 import { ModelPriceList } from "./model-prices.tsx";
 import { readWithKey, type OwnUsage } from "./own-usage.ts";
 
-/** All facts that a key may know of itself. */
+/** Shows all facts that the holder of a key may see. */
 export function KeyView({ secret }: { secret: string }) {
   const usage = useOwn<OwnUsage>("usage", "/v1/usage", secret);
   const models = useOwn<{ data: ListedModel[] }>("models", "/v1/models", secret);
@@ -116,7 +116,7 @@ function Totals({ usage: { totals, currency } }: { usage: OwnUsage }) {
 
 const DAY_MS = 86_400_000;
 
-/** The cost of each model on each day. */
+/** Shows the cost of each model on each day. */
 function SpendByDay({ usage: { days, from, to, currency } }: { usage: OwnUsage }) {
   const { t } = useTranslation("ownKey");
   const { times, series } = useMemo(() => byModel(days, from, to), [days, from, to]);
@@ -136,7 +136,7 @@ function SpendByDay({ usage: { days, from, to, currency } }: { usage: OwnUsage }
   );
 }
 
-/** Returns the days of the chart. The chart shows all days, while the response has only those with requests. */
+/** Returns one value per model for every day of the chart. The response has only the days with requests. */
 function byModel(days: OwnUsage["days"], from: string, to: string) {
   const first = Date.parse(from.slice(0, 10));
   const last = Date.parse(to);

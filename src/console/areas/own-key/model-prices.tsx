@@ -4,10 +4,10 @@ import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { Money } from "../../ui/text/money.tsx";
 
-/** The quality of requests that do not name one. */
+/** The quality of requests that set none. */
 const DEFAULT_QUALITY = "auto";
 
-/** The models that the key may call, each with its price. */
+/** Lists the models that the key may call, with their prices. */
 export function ModelPriceList({
   models,
   prices,

@@ -1,10 +1,10 @@
 import { ApiError } from "../../api/call.ts";
 import { readBody } from "../../api/public.ts";
 
-/** The usage of the calling key: `GET /v1/usage`. */
+/** The usage of the calling key, as `GET /v1/usage` returns it. */
 export interface OwnUsage {
   key: { id: string; name: string; prefix: string; scopes: string[]; expires_at: string | null };
-  /** First and last moment of the sums, in ISO 8601. */
+  /** First and last moment of the counted usage, in ISO 8601. */
   from: string;
   to: string;
   currency: string;
@@ -52,7 +52,7 @@ export interface OwnRequest {
   currency: string | null;
 }
 
-/** Reads a path of the public interface with a key, without sending the session's cookie. */
+/** Reads a path of the public interface with a key. The session's cookie is not sent. */
 export async function readWithKey<Data>(path: string, secret: string, signal: AbortSignal): Promise<Data> {
   const response = await fetch(path, {
     signal,

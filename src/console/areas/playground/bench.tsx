@@ -10,7 +10,7 @@ import { snippetsOf } from "./snippets.ts";
 
 interface BenchProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;
-  /** Called when the button is pressed, and by Ctrl or Command with Enter anywhere in the form. */
+  /** Called when the user presses the button, or Ctrl or Command with Enter anywhere in the form. */
   onSend(): void;
   /** The fields of the request, its price and its button. */
   fields: ReactNode;
@@ -18,13 +18,13 @@ interface BenchProps<Values extends FieldValues> {
   results: readonly ReactNode[];
   /** Shown when there are no results yet. */
   noResults: string;
-  /** The request that would be sent now. */
+  /** The request that the button would send now. */
   call: GatewayCall | undefined;
   /** The earlier requests, in a `HistoryPanel`. */
   history: ReactNode;
 }
 
-/** The layout of a page of the playground: the request at the left, its results at the right, earlier ones below. */
+/** The layout of a page of the playground: the request at the left, its results at the right, the history below. */
 export function Bench<Values extends FieldValues>(props: BenchProps<Values>) {
   const { form, onSend, fields, results, noResults, call, history } = props;
   const { t } = useTranslation("playground");
@@ -64,7 +64,7 @@ export function Bench<Values extends FieldValues>(props: BenchProps<Values>) {
   );
 }
 
-/** The request as the code of a program, shown when the user asks for it. */
+/** Shows the code of a program that sends the same request, when the user asks for it. */
 function CallCode({ call }: { call: GatewayCall }) {
   const { t } = useTranslation("playground");
   const [isShown, setShown] = useState(false);

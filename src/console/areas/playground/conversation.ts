@@ -8,28 +8,28 @@ export type Protocol = "chat" | "messages";
 export interface Turn {
   role: "user" | "assistant";
   text: string;
-  /** The model's reasoning before its text, when the model returns it. */
+  /** The model's reasoning before its text, if the model returns it. */
   thinking?: string;
 }
 
 export interface TextForm {
   system: string;
-  /** Null leaves the maximum to the model, if the protocol allows that. */
+  /** Maximum output tokens. With null, the model's own maximum applies if the protocol allows that. */
   maxTokens: number | null;
-  /** Null leaves the temperature to the model. */
+  /** With null, the model's own default applies. */
   temperature: number | null;
 }
 
 export const EMPTY_TEXT_FORM: TextForm = { system: "", maxTokens: 1024, temperature: null };
 
-/** A part of a reply as it arrives. Its texts are appended to the earlier ones. */
+/** A part of a reply as it arrives. Its texts are added to the earlier ones. */
 export interface ReplyDelta {
   text?: string;
   thinking?: string;
-  /** Input tokens so far, including cached ones. */
+  /** Number of input tokens so far, including cached ones. */
   input?: number;
   output?: number;
-  /** The reason why the reply ended, in the protocol's word. */
+  /** The reason why the reply ended, in the protocol's own word. */
   stop?: string;
 }
 
@@ -63,7 +63,7 @@ export function textCall(
   };
 }
 
-/** Sends the request and reports its reply as it arrives. Throws a `GatewayFailure`, also in the middle of a stream. */
+/** Sends the request and reports the parts of its reply as they arrive. Throws a `GatewayFailure` at any time. */
 export async function streamReply(
   keyId: string,
   call: GatewayCall,
@@ -91,7 +91,7 @@ interface StreamedUsage {
   cache_creation_input_tokens?: number | null;
 }
 
-/** The members of events that are read here, for both protocols. */
+/** The members of events that this file reads, for both protocols. */
 interface StreamedEvent extends FailedReply {
   type?: string;
   choices?: {

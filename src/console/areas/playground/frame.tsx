@@ -15,13 +15,13 @@ import { usePlaygroundModels, type PlaygroundModel } from "./models.ts";
 
 interface PlaygroundFrameProps {
   type: PlaygroundModel["type"] | "text";
-  /** Called with the id of a key and the models of the type that the key may call, of which there is at least one. */
+  /** Called with the id of a key and the models of this type that the key may call. There is at least one model. */
   children(keyId: string, models: readonly PlaygroundModel[]): ReactNode;
 }
 
 const MAX_KEYS = 200;
 
-/** The frame of the playground's pages: tabs, and the choice of the key that all requests are charged to. */
+/** The frame of the playground's pages: tabs, and the choice of the key to which all requests are charged. */
 export function PlaygroundFrame(props: PlaygroundFrameProps) {
   const { t } = useTranslation("playground");
   const tabs = [

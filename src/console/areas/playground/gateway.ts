@@ -1,7 +1,7 @@
 import { readBody } from "../../api/public.ts";
 import { fetchInSession } from "../../api/session-end.ts";
 
-/** A call of the public interface as the playground sends it. The code snippets show the same call. */
+/** A call of the public interface. The playground sends it, and the code snippets show it. */
 export interface GatewayCall {
   method: "GET" | "POST";
   /** Path with its query. */
@@ -13,7 +13,7 @@ export interface GatewayCall {
 /** A text, or a file with its name. */
 export type FormField = readonly [name: string, value: string | { blob: Blob; fileName: string }];
 
-/** A refusal of the gateway, in its own words. */
+/** A refusal of the gateway, with the gateway's message. */
 export class GatewayFailure extends Error {
   constructor(
     readonly status: number,
@@ -27,8 +27,8 @@ export class GatewayFailure extends Error {
 }
 
 /**
- * Calls the public interface on behalf of the key with this id. The session authenticates the call in place of the
- * key's secret. Throws a `GatewayFailure` unless the status is a success.
+ * Calls the public interface with the rights of the key with this id. The session authenticates the call in place of
+ * the key's secret. Throws a `GatewayFailure` unless the call succeeds.
  */
 export async function callGateway(
   keyId: string,
@@ -54,7 +54,7 @@ export function requestIdOf({ headers }: Response): string | null {
   return headers.get("x-gateway-request-id");
 }
 
-/** The error in a body or an event of any protocol. */
+/** The error in a body or an event, in any protocol. */
 export interface FailedReply {
   error?: { message?: string; code?: string | null; type?: string };
 }

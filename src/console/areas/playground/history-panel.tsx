@@ -14,7 +14,7 @@ interface HistoryPanelProps {
   onOpen(entry: HistoryEntry): void;
 }
 
-/** Earlier requests of this browser. An opened entry fills the form again. */
+/** Lists earlier requests of this browser. Opening one fills in the form again. */
 export function HistoryPanel({ kind, history, onOpen }: HistoryPanelProps) {
   const { t } = useTranslation("playground");
   const [isClearing, setClearing] = useState(false);
@@ -73,7 +73,7 @@ function EntryButton({ entry, onOpen }: { entry: HistoryEntry; onOpen(): void })
   );
 }
 
-/** The picture of an entry; nothing when the picture is no longer kept. */
+/** Shows the picture of an entry; nothing when the picture is no longer stored. */
 function Thumbnail({ url }: { url: string }) {
   const [isGone, setGone] = useState(false);
   if (isGone) return null;

@@ -15,26 +15,26 @@ export interface ImageEntry extends EntryFacts {
   kind: "image";
   form: ImageForm;
   references: readonly Reference[];
-  /** The runs of the entry. The list is replaced as their state changes. */
+  /** The runs of the entry. When a run's state changes, a new list replaces this one. */
   runs: readonly PlaygroundRun[];
 }
 
 export interface TextEntry extends EntryFacts {
   kind: Protocol;
   form: TextForm;
-  /** One conversation for each model that was compared. */
+  /** One conversation for each of the compared models. */
   talks: readonly { model: string; turns: readonly Turn[] }[];
 }
 
-/** An earlier request, as the browser keeps it. Pictures stay at the gateway and are kept as links. */
+/** An earlier request, as this browser stores it. Pictures stay at the gateway; only their links are stored here. */
 export type HistoryEntry = ImageEntry | TextEntry;
 
 const STORE = "entries";
 const BY_TIME = "at";
-/** Maximum number of entries. Older ones are removed. */
+/** Maximum number of entries. The oldest are removed. */
 const MOST = 200;
 
-/** The signed-in member's history, newest first. It never leaves the browser. */
+/** Returns the signed-in member's history, newest first. It never leaves the browser. */
 export function useHistory() {
   const { id: member } = useSession();
   const client = useQueryClient();

@@ -1,28 +1,28 @@
 import type { FormField, GatewayCall } from "./gateway.ts";
 import type { ImageOptions, PlaygroundModel } from "./models.ts";
 
-/** The values of the image form; an empty text leaves the choice to the model. */
+/** The values of the image form. With an empty text, the model chooses the value. */
 export interface ImageForm {
   prompt: string;
   /** A tier, or `EXACT`. */
   size: string;
-  /** Size as `WxH`, used when `size` is `EXACT`. */
+  /** Size in the form `WxH`; used when `size` is `EXACT`. */
   exactSize: string;
   ratio: string;
   quality: string;
   background: string;
   format: string;
-  /** Compression from 0 to 100; null leaves the choice to the model. */
+  /** Compression from 0 to 100. With null, the model chooses. */
   compression: number | null;
   /** Number of pictures, 1 to 4, as text. */
   count: string;
   delivery: string;
   isJob: boolean;
-  /** True to let the gateway re-encode large references before it sends them. */
+  /** True when the gateway should compress large references before it sends them. */
   compressesReferences: boolean;
 }
 
-/** Value of `size` for a size in pixels instead of a tier. */
+/** The value of `size` that means a size in pixels instead of a tier. */
 export const EXACT = "exact";
 
 export const EMPTY_FORM: ImageForm = {
@@ -40,19 +40,19 @@ export const EMPTY_FORM: ImageForm = {
   compressesReferences: false,
 };
 
-/** A picture to be edited. */
+/** A picture to edit. */
 export interface Reference {
   id: string;
   name: string;
   blob: Blob;
   /**
-   * The mask has the size of the blob and is transparent where the model may paint. Only the mask of the first
-   * reference has an effect.
+   * The mask has the size of the blob. It is transparent where the model may paint. Only the first reference's mask has
+   * an effect.
    */
   mask: Blob | null;
 }
 
-/** Returns the form with only the values that a model offers; the model chooses the others. */
+/** Returns the form without the values that a model does not offer. The model chooses them. */
 function fitForm(form: ImageForm, options: ImageOptions): ImageForm {
   const oneOf = (value: string, offered: readonly string[]): string => (offered.includes(value) ? value : "");
   const isExact = form.size === EXACT && options.pixels !== null;
@@ -69,7 +69,7 @@ function fitForm(form: ImageForm, options: ImageOptions): ImageForm {
   };
 }
 
-/** Returns the options that at least one of two models has. */
+/** Returns the options that at least one of the two models has. */
 export function joinOptions(one: ImageOptions, other: ImageOptions): ImageOptions {
   const both = (name: "tiers" | "ratios" | "qualities" | "backgrounds" | "formats"): string[] => [
     ...new Set([...one[name], ...other[name]]),
@@ -88,15 +88,12 @@ export function joinOptions(one: ImageOptions, other: ImageOptions): ImageOption
   };
 }
 
-/** True when pictures of the format can be compressed. */
+/** True when pictures in this format can be compressed. */
 export function hasCompression(options: ImageOptions, format: string): boolean {
   return options.hasCompression && (format === "jpeg" || format === "webp");
 }
 
-/**
- * Builds a model's request from the form: a generation, an edit when there are references, or a job with either of
- * them.
- */
+/** Builds a model's request from the form: a generation, or an edit when there are references; either may be a job. */
 export function imageCall(
   model: PlaygroundModel,
   form: ImageForm,
@@ -120,7 +117,7 @@ export function imageCall(
   };
 }
 
-/** Returns the query of the price lookup for the same request. */
+/** Returns the query that looks up the price of the same request. */
 export function priceQuery(model: PlaygroundModel, form: ImageForm): Record<string, string> {
   const { size, aspectRatio, quality, n } = fieldsOf(model, form);
   const query = { model: model.id, size, aspectRatio, quality, n };
@@ -144,7 +141,7 @@ function fieldsOf(model: PlaygroundModel, form: ImageForm): Fields {
     output_format: format,
     output_compression: compression ?? "",
     n: count === "1" ? "" : Number(count),
-    // A job's pictures are always links.
+    // A job always delivers links.
     response_format: form.isJob ? "" : delivery,
   };
   return Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== ""));

@@ -13,7 +13,7 @@ interface ImageOptionFieldsProps {
   hasReferences: boolean;
 }
 
-/** The options that at least one of the chosen models has. Each option is sent only to the models that have it. */
+/** Shows the options that at least one of the chosen models has. An option is sent only to the models that have it. */
 export function ImageOptionFields({ options, hasReferences }: ImageOptionFieldsProps) {
   const { t } = useTranslation("playground");
   const { watch } = useFormContext<ImageForm>();
@@ -76,7 +76,7 @@ function exactOption(label: string): Option {
 
 type ChoiceName = "size" | "ratio" | "quality" | "background" | "format" | "count" | "delivery";
 
-/** A choice among the values that the model offers. The first option leaves the choice to the model. */
+/** A choice of one of the values that the model offers. With the first option, the model chooses. */
 function Choice({
   name,
   values,

@@ -5,7 +5,7 @@ import { ownPath } from "../images/picture-links.ts";
 import { callGateway, GatewayFailure, requestIdOf, type GatewayCall } from "./gateway.ts";
 import { newLocalId } from "./local-id.ts";
 
-/** One request for pictures and its state, in the form in which the history keeps it. */
+/** One request for pictures and its state. The history stores it in this form. */
 export interface PlaygroundRun {
   id: string;
   model: string;
@@ -15,11 +15,11 @@ export interface PlaygroundRun {
   tookMs: number | null;
   requestId: string | null;
   job: { id: string; progress: number; message: string } | null;
-  /** Links of this origin, or `data:` URLs when only base64 was requested. */
+  /** Links of this origin, or `data:` URLs when the user requested only base64. */
   pictures: readonly string[];
-  /** The options that took effect; a job does not report them. */
+  /** The options that took effect. A job does not report them. */
   facts: { size: string; quality: string | null; format: string; background: string } | null;
-  /** `2/4` when the reply has fewer pictures than were requested. */
+  /** A text such as `2/4` when there are fewer pictures than requested, otherwise null. */
   degraded: string | null;
   failure: { code: string; message: string } | null;
 }
@@ -46,13 +46,13 @@ interface Reports {
   /** Aborted when the user cancels the request. */
   signal: AbortSignal;
   /**
-   * Aborted when the page is left. The gateway continues a job nevertheless, so the job stays running in the history.
+   * Aborted when the user leaves the page. The gateway then continues a job, so the job stays `running` in the history.
    */
   left: AbortSignal;
   onChange: Change;
 }
 
-/** Sends a request for pictures and reports its state until it has ended. Never throws. */
+/** Sends a request for pictures. Reports its state until it has ended. Never throws. */
 export async function runImages(
   keyId: string,
   run: PlaygroundRun,
@@ -69,7 +69,7 @@ export async function runImages(
   });
 }
 
-/** Reports the state of a job that was submitted before. Never throws. */
+/** Reports the state of a job that was already submitted. Never throws. */
 export async function resumeJob(
   keyId: string,
   run: PlaygroundRun,
@@ -78,7 +78,7 @@ export async function resumeJob(
   await settled(run, reports, () => follow(keyId, run.job?.id ?? "", reports.left, reports.onChange));
 }
 
-/** Cancels a job if that is still possible. `follow` reports how the job ended. */
+/** Cancels a job if that is still possible. `follow` reports how it ended. */
 export async function cancelJob(keyId: string, id: string): Promise<void> {
   await callGateway(keyId, { method: "POST", path: `/api/jobs/${encodeURIComponent(id)}/cancel` });
 }
@@ -158,7 +158,7 @@ function changeOf(job: PublishedJob): Partial<PlaygroundRun> {
 
 const POLL_MS = 1_000;
 
-/** Reports a job until it has ended or the signal aborts. */
+/** Reports the state of a job until it has ended or the signal aborts. */
 async function follow(keyId: string, id: string, signal: AbortSignal, onChange: Change): Promise<void> {
   const path = `/api/jobs/${encodeURIComponent(id)}`;
   for (;;) {
@@ -171,7 +171,7 @@ async function follow(keyId: string, id: string, signal: AbortSignal, onChange: 
   }
 }
 
-/** Waits until the page is visible, so that a hidden page reads nothing. */
+/** Waits until the page is visible. A hidden page must not read anything. */
 async function untilVisible(signal: AbortSignal): Promise<void> {
   if (!document.hidden) return;
   const { promise, resolve } = Promise.withResolvers<void>();

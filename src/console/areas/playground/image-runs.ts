@@ -7,8 +7,8 @@ import { newLocalId } from "./local-id.ts";
 import type { PlaygroundModel } from "./models.ts";
 
 /**
- * Runs the form with each of the models at the same time. The entry is saved whenever a run ends. A job is also saved
- * when it is submitted, so that it is followed again when its entry is opened.
+ * Runs the form with each model at the same time. The entry is saved when a run ends. It is also saved when a job is
+ * submitted, so that the job is followed again when its entry is opened.
  */
 export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
   const [runs, setRuns] = useState<readonly PlaygroundRun[]>([]);
@@ -65,7 +65,7 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
   return { runs, start, open, cancel };
 }
 
-/** Returns a function that returns a signal, which aborts when the component is unmounted. */
+/** Returns a function that returns a signal. The signal aborts when the component is unmounted. */
 function useLeaving(): () => AbortSignal {
   const controller = useRef(new AbortController());
   useEffect(() => {
@@ -76,7 +76,7 @@ function useLeaving(): () => AbortSignal {
   return () => controller.current.signal;
 }
 
-/** Removes pictures that came as base64, because they are too large to be kept. */
+/** Removes pictures that came as base64, because they are too large to store. */
 function withLinksOnly(run: PlaygroundRun): PlaygroundRun {
   const pictures = run.pictures.filter((url) => !url.startsWith("data:"));
   return pictures.length === run.pictures.length ? run : { ...run, pictures };

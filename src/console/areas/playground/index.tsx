@@ -25,7 +25,7 @@ import { PriceLine } from "./price-line.tsx";
 import { ReferenceList } from "./references.tsx";
 import { RunCard } from "./run-card.tsx";
 
-/** Generates and edits pictures. */
+/** The page that generates and edits pictures. */
 export default function PlaygroundPage() {
   return (
     <PlaygroundFrame type="image">
@@ -124,7 +124,7 @@ interface SendingProps {
   onSend(): void;
 }
 
-/** The price, and the button that sends the request. */
+/** Shows the price and the button that sends the request. */
 function Sending({ keyId, chosen, isReady, onSend }: SendingProps) {
   const { t } = useTranslation("playground");
   const values = useFormContext<ImageForm>().watch();

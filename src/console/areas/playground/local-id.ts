@@ -1,8 +1,8 @@
 const BYTES = 12;
 
 /**
- * Returns an id for something that exists only in this browser. `crypto.randomUUID` is not used, because it works only
- * on secure pages.
+ * Returns an id for an object that only this browser has. `crypto.randomUUID` is not used, because it works only on
+ * secure pages.
  */
 export function newLocalId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(BYTES));

@@ -14,8 +14,8 @@ interface MaskCanvasProps {
 }
 
 /**
- * A picture that is painted over by pointer or by keys: arrows move the brush, Space puts it down and lifts it, and
- * Shift makes larger steps.
+ * A picture on which the user paints with the pointer or with keys. The arrow keys move the brush, with Shift in larger
+ * steps. The space bar starts and ends a stroke.
  */
 export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanvasProps) {
   const { t } = useTranslation("playground");
@@ -73,12 +73,12 @@ export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanv
   );
 }
 
-/** Returns the largest size that fits the dialog, in the picture's own shape. */
+/** Returns the style for the largest size that fits the dialog and has the picture's ratio. */
 function fitted({ width, height }: { width: number; height: number }) {
   return { aspectRatio: `${width} / ${height}`, maxWidth: `calc(52dvh * ${width / height})` };
 }
 
-/** The position of the brush that is moved by keys. */
+/** Shows the position of the brush while it is moved by keys. */
 function Cursor({
   at,
   brush,

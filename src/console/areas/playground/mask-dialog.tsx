@@ -18,11 +18,11 @@ interface MaskDialogProps {
   onClose(): void;
 }
 
-/** Largest brush, as a part of the picture's shorter side. */
+/** Size of the largest brush, as a part of the picture's shorter side. */
 const LARGEST = 0.5;
 const FIRST_SIZE = 12;
 
-/** Lets the user paint over the part of a picture that a model may change. */
+/** The dialog in which the user paints over the part of a picture that a model may change. */
 export function MaskDialog({ reference, onMask, onClose }: MaskDialogProps) {
   const { t } = useTranslation("playground");
   const [strokes, setStrokes] = useState<readonly Stroke[]>([]);

@@ -3,7 +3,7 @@ export interface Point {
   y: number;
 }
 
-/** One stroke over a picture, in its pixels. */
+/** One stroke on a picture. All lengths are in pixels of the picture. */
 export interface Stroke {
   isEraser: boolean;
   /** Diameter in pixels of the picture. */
@@ -11,13 +11,13 @@ export interface Stroke {
   points: readonly Point[];
 }
 
-/** Colours of the strokes. Strokes are striped, so that they are visible on every picture. */
+/** Colours of the strokes. The strokes are striped, so that they are visible on every picture. */
 const STRIPES = ["#e6007e", "#ffffff"] as const;
-/** Number of stripes across a picture's width. */
+/** Number of stripes across the width of a picture. */
 const STRIPE_COUNT = 48;
 const OPAQUE_FROM = 128;
 
-/** Paints the strokes, in order, onto an empty canvas. */
+/** Paints the strokes in order on an empty canvas. */
 export function paintStrokes(canvas: HTMLCanvasElement | OffscreenCanvas, strokes: readonly Stroke[]): void {
   const context = canvas.getContext("2d") as
     CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D | null;
@@ -42,7 +42,7 @@ export function paintStrokes(canvas: HTMLCanvasElement | OffscreenCanvas, stroke
   }
 }
 
-/** Returns diagonal stripes of a width in pixels. */
+/** Returns diagonal stripes with a width in pixels. */
 function stripes(width: number): CanvasPattern | string {
   const side = width * 2;
   const tile = new OffscreenCanvas(side, side);
@@ -64,8 +64,8 @@ function stripes(width: number): CanvasPattern | string {
 }
 
 /**
- * Returns the painted mask: a PNG of the picture's size, fully transparent where the model may paint and opaque
- * elsewhere; null when nothing is painted.
+ * Returns the painted mask; null when nothing is painted. The mask is a PNG of the picture's size: fully transparent
+ * where the model may paint, opaque elsewhere.
  */
 export async function exportMask(
   { width, height }: { width: number; height: number },

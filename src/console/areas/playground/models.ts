@@ -10,15 +10,15 @@ export interface PlaygroundModel {
   type: ListedModel["type"];
   /** Options of an image model; null for other models. */
   image: ImageOptions | null;
-  /** Maximum number of output tokens of a text model; null for other models. */
+  /** Maximum output tokens of a text model; null for other models. */
   maxOutputTokens: number | null;
 }
 
-/** The options of an image model. A list is empty when the model has no such choice. */
+/** The options of an image model. A list is empty when the model does not offer this choice. */
 export interface ImageOptions {
   tiers: readonly string[];
   ratios: readonly string[];
-  /** Limits of exact sizes; null when the model has a table of sizes. */
+  /** Limits of exact sizes; null for a model with a fixed list of sizes. */
   pixels: { maxEdge: number; multipleOf: number } | null;
   qualities: readonly string[];
   backgrounds: readonly string[];
@@ -31,7 +31,7 @@ export interface ImageOptions {
 
 const STALE_MS = 60_000;
 
-/** Reads the models that a key may call; reads nothing without a key. */
+/** Reads the models that a key may call. Reads nothing when there is no key. */
 export function usePlaygroundModels(keyId: string | null) {
   return useQuery({
     queryKey: ["models.callable", keyId],
@@ -45,7 +45,7 @@ export function usePlaygroundModels(keyId: string | null) {
   });
 }
 
-/** Looks up a price by the query of `GET /v1/pricing/lookup`. */
+/** Looks up a price. `query` is the query of `GET /v1/pricing/lookup`. */
 export function usePlaygroundPrice(keyId: string | null, query: Record<string, string>) {
   const path = `/v1/pricing/lookup?${new URLSearchParams(query)}`;
   return useQuery({
@@ -83,7 +83,7 @@ function readModel({ id, display_name, owned_by, type, parameters, limits }: Lis
   };
 }
 
-/** Returns the values of a parameter. A list with only `auto` offers no choice, so it becomes empty. */
+/** Returns the values of a parameter; an empty list when `auto` is the only value, because then there is no choice. */
 function choices(parameter: ListedValues | undefined): readonly string[] {
   const values = parameter?.values ?? [];
   return values.some((value) => value !== "auto") ? values : [];

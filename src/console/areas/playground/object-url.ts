@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** A link to a blob for as long as the component shows it. */
+/** Returns a link to a blob. The link is valid while the component shows it. */
 export function useObjectUrl(blob: Blob | null): string | null {
   const [url, setUrl] = useState<string | null>(null);
   useEffect(() => {

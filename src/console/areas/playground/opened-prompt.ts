@@ -2,8 +2,8 @@ import { useRouterState } from "@tanstack/react-router";
 import type { TextForm, Turn } from "./conversation.ts";
 
 /**
- * The content with which another page opens the playground: the next message with the conversation before it, or a
- * prompt for pictures.
+ * The content that another page passes to the playground: a conversation and its next message, or a prompt for
+ * pictures.
  */
 export interface OpenedPrompt extends TextForm {
   turns: readonly Turn[];
@@ -17,7 +17,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** Returns the content that the page was opened with; null when there is none. */
+/** Returns the content with which the page was opened; null when there is none. */
 export function useOpenedPrompt(): OpenedPrompt | null {
   return useRouterState({ select: ({ location }) => location.state.opened ?? null });
 }

@@ -8,13 +8,13 @@ interface PriceLineProps {
   model: PlaygroundModel;
   /** Query of the price lookup. */
   query: Record<string, string>;
-  /** Number of pictures, for a price of pictures. */
+  /** Number of pictures, for a price per picture. */
   count: number;
-  /** True to show the model's name, when several models are compared. */
+  /** True to show the model's name, because several models are compared. */
   isNamed: boolean;
 }
 
-/** The price of a request, next to the button that sends it. */
+/** Shows the price of a request, beside the button that sends it. */
 export function PriceLine({ keyId, model, query, count, isNamed }: PriceLineProps) {
   const { t } = useTranslation("playground");
   const price = usePlaygroundPrice(keyId, query);

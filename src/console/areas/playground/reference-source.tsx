@@ -13,7 +13,7 @@ interface ReferenceSourceProps {
   onAdd(references: readonly Reference[]): void;
 }
 
-/** Takes pictures that are dropped, chosen, or pasted anywhere in the page. */
+/** Accepts pictures that the user drops here, chooses, or pastes anywhere in the page. */
 export function ReferenceSource({ icon, onAdd }: ReferenceSourceProps) {
   const { t } = useTranslation("playground");
   const addFiles = (files: readonly File[]) => {

@@ -19,12 +19,12 @@ interface ReferencesProps {
   hasMask: boolean;
 }
 
-/** The pictures of an edit in order, because the prompt refers to them by number. */
+/** Lists the pictures of an edit in order. The order matters, because the prompt refers to pictures by number. */
 export function ReferenceList(props: ReferencesProps) {
   const { references, onChange, most } = props;
   const { t } = useTranslation("playground");
   const { dragAndDropHooks } = useDragAndDrop({
-    // The indicator has no width, so that nothing moves while a picture is dragged.
+    // The indicator has no width, so that nothing moves while the user drags a picture.
     renderDropIndicator: (target) => (
       <DropIndicator
         target={target}
@@ -127,7 +127,7 @@ function ReferenceItem({
   );
 }
 
-/** The picture. If a mask has an effect, it is drawn over the picture. */
+/** Shows the picture and, if its mask has an effect, the mask over it. */
 function Thumbnail({ reference: { blob, mask, name }, hasMask }: { reference: Reference; hasMask: boolean }) {
   const { t } = useTranslation("playground");
   const url = useObjectUrl(blob);

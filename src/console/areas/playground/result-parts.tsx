@@ -9,7 +9,7 @@ import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 
-/** The state of a request for pictures or text. A request for pictures is cancelled, one for text is stopped. */
+/** State of a request. A request for pictures can be cancelled; a request for text can be stopped. */
 type ResultStateName = "running" | "done" | "failed" | "cancelled" | "stopped";
 
 const LEVELS: Readonly<Record<ResultStateName, StatusLevel>> = {
@@ -20,7 +20,7 @@ const LEVELS: Readonly<Record<ResultStateName, StatusLevel>> = {
   stopped: "off",
 };
 
-/** The duration of a request, and its state. */
+/** Shows the state and the duration of a request. */
 export function ResultState({
   result: { state, tookMs, startedAt },
 }: {
@@ -41,7 +41,7 @@ export function ResultState({
 
 const TICK_MS = 1_000;
 
-/** The time since a moment, second by second. */
+/** Shows the seconds since a moment. */
 function Elapsed({ since }: { since: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -51,13 +51,13 @@ function Elapsed({ since }: { since: number }) {
   return <>{formatDuration(Math.max(0, Math.round((now - since) / TICK_MS) * TICK_MS))}</>;
 }
 
-/** The gateway's message about a request that failed, with its code where it has one. */
+/** Shows the gateway's message about a failed request, and the error's code if there is one. */
 export function ResultFailure({ failure }: { failure: { code: string; message: string } | null }) {
   if (!failure) return null;
   return <Problem>{failure.code === "" ? failure.message : `${failure.message} (${failure.code})`}</Problem>;
 }
 
-/** The id of a request, with a link to its record. */
+/** Shows the id of a request and a link to its record. */
 export function RequestId({ id }: { id: string }) {
   const { t } = useTranslation("playground");
   return (
@@ -70,7 +70,7 @@ export function RequestId({ id }: { id: string }) {
   );
 }
 
-/** The charge of a request, once the ledger has it. */
+/** Shows the charge of a request once it is in the ledger. */
 export function Billed({ requestId }: { requestId: string | null }) {
   const { t } = useTranslation("playground");
   const bill = useBill(requestId);

@@ -16,7 +16,7 @@ interface ResultPictureProps {
   onEdit(reference: Reference): void;
 }
 
-/** A picture of the result, with its actions. */
+/** Shows a picture of a result and its actions. */
 export function ResultPicture({ url, name, onEdit }: ResultPictureProps) {
   const { t } = useTranslation("playground");
   const [isGone, setGone] = useState(false);

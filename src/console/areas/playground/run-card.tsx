@@ -12,11 +12,11 @@ import { ResultPicture } from "./result-picture.tsx";
 interface RunCardProps {
   run: PlaygroundRun;
   onCancel(): void;
-  /** Takes a picture of the result as a reference. */
+  /** Called when the user takes a picture of the result as a reference. */
   onEdit(reference: Reference): void;
 }
 
-/** The state and the pictures of one request. */
+/** Shows the state and the pictures of one request. */
 export function RunCard({ run, onCancel, onEdit }: RunCardProps) {
   const { t } = useTranslation("playground");
   const { state, model, failure, degraded, pictures } = run;
@@ -84,7 +84,7 @@ function Waiting({ run: { job }, onCancel }: { run: PlaygroundRun; onCancel(): v
   );
 }
 
-/** The options that took effect, the charge, and the request's id. */
+/** Shows the options that took effect, the charge and the id of the request. */
 function RunFacts({ run }: { run: PlaygroundRun }) {
   const { facts, state, requestId } = run;
   if (state === "running") return null;

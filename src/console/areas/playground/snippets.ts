@@ -1,7 +1,7 @@
 import type { Snippet } from "../../ui/text/code-snippet.tsx";
 import type { FormField, GatewayCall } from "./gateway.ts";
 
-/** A call as a program would make it, with a key from the environment. */
+/** Returns the code that makes a call from a program, with a key from the environment. */
 export function snippetsOf(call: GatewayCall, base: string): Snippet[] {
   return [
     { label: "curl", language: "bash", code: curl(call, base) },
@@ -25,7 +25,7 @@ function curl({ path, headers, body }: GatewayCall, base: string): string {
   return parts.join(" \\\n  ");
 }
 
-/** Returns a text quoted for a POSIX shell. */
+/** Returns a text in quotes for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -10,7 +10,7 @@ import {
 import { GatewayFailure } from "./gateway.ts";
 import type { PlaygroundModel } from "./models.ts";
 
-/** The conversation with one model and the state of its last reply. */
+/** The conversation with one model, and the state of its last reply. */
 export interface Talk {
   model: string;
   turns: readonly Turn[];
@@ -43,19 +43,19 @@ const NEW_REPLY: Omit<TalkReply, "startedAt"> = {
 interface TalksProps {
   keyId: string;
   protocol: Protocol;
-  /** The conversations that the page begins with. */
+  /** The conversations with which the page begins. */
   begun: readonly Talk[];
   /** Called after each reply. */
   onEnd(talks: readonly Talk[]): void;
 }
 
-/** Conversations with one model or several at once. */
+/** Returns conversations with one or several models, and their actions. */
 export function useTalks({ keyId, protocol, begun, onEnd }: TalksProps) {
   const [talks, setTalks] = useState(begun);
   const abort = useRef<AbortController | null>(null);
   /**
-   * Running replies are written to this object. Opening or clearing a conversation replaces the object, so that older
-   * replies have no effect.
+   * Running replies write to this object. When a conversation is opened or cleared, a new object replaces it, so that
+   * older replies have no effect.
    */
   const current = useRef<{ talks: readonly Talk[] }>({ talks: [] });
 

@@ -18,15 +18,15 @@ import { PriceLine } from "./price-line.tsx";
 import { useTalks, type Talk } from "./talk.ts";
 import { Transcript } from "./transcript.tsx";
 
-/** The form of the page: the options of the conversation, and the message that is sent next. */
+/** The values of the form: the options of the conversation, and the next message. */
 type TextBenchForm = TextForm & { message: string };
 
-/** Talks to one model, or to two at once, by chat completions. */
+/** The page for conversations with one or two models by chat completions. */
 export function ChatPage() {
   return <TextPage protocol="chat" />;
 }
 
-/** Talks to one model, or to two at once, by messages. */
+/** The page for conversations with one or two models by messages. */
 export function MessagesPage() {
   return <TextPage protocol="messages" />;
 }
@@ -103,9 +103,7 @@ function TextBench({ keyId, protocol, models }: TextBenchProps) {
   );
 }
 
-/**
- * Returns the conversations of the page and their actions. Each conversation is saved in the history after its replies.
- */
+/** Returns the conversations of the page and their actions. The history stores the conversations after each reply. */
 function useTextBench({
   keyId,
   protocol,
@@ -115,7 +113,7 @@ function useTextBench({
 }: Pick<TextBenchProps, "keyId" | "protocol"> & {
   form: UseFormReturn<TextBenchForm>;
   chosen: readonly PlaygroundModel[];
-  /** The turns of the conversation before this page was opened. */
+  /** The turns before this page was opened. */
   earlier: readonly Turn[];
 }) {
   const history = useHistory();
@@ -163,7 +161,7 @@ function isRunning(talks: readonly Talk[]): boolean {
   return talks.some(({ reply }) => reply?.state === "running");
 }
 
-/** Returns the fields that a prompt from another page fills. */
+/** Returns the form's values from a prompt that another page has passed. */
 function formFor(opened: OpenedPrompt | null): Partial<TextBenchForm> {
   return opened ? { ...formOf(opened), message: opened.message } : {};
 }
@@ -176,7 +174,7 @@ function kept({ model, turns }: Talk): TextEntry["talks"][number] {
   return { model, turns };
 }
 
-/** The options of the conversation, and the message that is sent next. */
+/** The fields for the options of the conversation and for the next message. */
 function TextFields() {
   const { t } = useTranslation("playground");
   return (
@@ -214,7 +212,7 @@ function Buttons({ isRunning, hasTalk, onSend, onStop, onBegin }: ButtonsProps) 
           {t("conversation.new")}
         </Button>
       )}
-      {/* One button sends and stops: it keeps the focus, and releasing the key that sent does not stop the reply. */}
+      {/* One button sends and stops. It keeps the focus, and releasing the key that sent does not stop the reply. */}
       <Button
         kind={isRunning ? "plain" : "primary"}
         icon={isRunning ? Square : Send}

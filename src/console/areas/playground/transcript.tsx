@@ -6,7 +6,7 @@ import type { Turn } from "./conversation.ts";
 import { Billed, RequestId, ResultFailure, ResultState } from "./result-parts.tsx";
 import type { TalkReply, Talk } from "./talk.ts";
 
-/** A conversation with one model, with its last reply as it arrives. */
+/** Shows a conversation with one model, including the last reply while it arrives. */
 export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
   const { t } = useTranslation("playground");
   const scroller = useRef<HTMLOListElement>(null);
@@ -30,7 +30,7 @@ export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
         className="flex max-h-[65dvh] flex-col gap-4 overflow-y-auto px-4 py-2 -outline-offset-2!"
       >
         {turns.map((turn, index) => (
-          // Turns are only added at the end, so the index identifies them.
+          // Turns are added only at the end, so the index identifies them.
           <TurnItem key={index} turn={turn} />
         ))}
       </ol>
@@ -53,7 +53,7 @@ function TurnItem({ turn: { role, text, thinking } }: { turn: Turn }) {
   );
 }
 
-/** The text of one side of a conversation; the model's text has no frame. */
+/** Shows the text of one speaker. The model's text has no frame. */
 export function SaidItem({
   speaker,
   role,
@@ -77,12 +77,12 @@ export function SaidItem({
   );
 }
 
-/** True for the start of a JSON object or list, such as a tool's arguments or a prompt that was cut. */
+/** True when a text begins like a JSON object or list. Examples are a tool's arguments and a prompt that was cut. */
 function isJson(text: string): boolean {
   return /^\s*(?:\{\s*["}]|\[\s*["[{])/.test(text);
 }
 
-/** Tokens, speed, charge and request id. */
+/** Shows tokens, speed, charge and request id of a reply. */
 function ReplyFacts({ reply }: { reply: TalkReply }) {
   const { t } = useTranslation("playground");
   const { state, requestId, input, output, stop, failure, firstTextMs } = reply;

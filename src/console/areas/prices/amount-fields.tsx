@@ -8,11 +8,11 @@ const NAMES = Object.values(CATEGORIES);
 interface AmountFieldsProps {
   row: ModelPrices;
   currency: string;
-  /** A sentence that explains what an empty field means. */
+  /** A sentence about the meaning of an empty field. */
   help: string;
 }
 
-/** A field for every amount that a model's price can name. */
+/** Shows a field for each amount that a model's price can have. */
 export function AmountFields(props: AmountFieldsProps) {
   return (
     <>
@@ -89,7 +89,7 @@ function CategoryFields({
 }: {
   name: string;
   currency: string;
-  /** The prices in force, shown as placeholders of empty fields. */
+  /** The prices in force. Empty fields show them as placeholders. */
   cells?: ModelPrices["cells"];
 }) {
   const { t } = useTranslation("money");

@@ -1,7 +1,7 @@
 import { ApiError, type Input } from "../../api/call.ts";
 import { CATEGORIES, qualitiesOf, type Category, type ModelPrices } from "./cells.ts";
 
-/** The amounts of a price in a form, as texts; empty when no amount is named. */
+/** The amounts of a price in a form, as texts. An empty text means no amount. */
 export interface AmountValues {
   perImage: Record<string, Record<string, string>>;
   perMillion: Record<string, string>;
@@ -25,7 +25,7 @@ export function emptyAmounts(row: ModelPrices): AmountValues {
   };
 }
 
-/** Returns the amounts of a form in the form that the gateway takes; null when there are none. */
+/** Converts the amounts of a form to the operation's input; null when there are none. */
 export function toAmounts(values: AmountValues): Amounts | null {
   const perImage = named(
     Object.fromEntries(Object.entries(values.perImage).map(([tier, row]) => [tier, named(row)])),
@@ -42,7 +42,7 @@ export function toAmounts(values: AmountValues): Amounts | null {
   };
 }
 
-/** Returns the entries with a value; undefined when there is none. */
+/** Returns the entries that have a value; undefined when there are none. */
 function named<Value>(entries: Record<string, Value | undefined | "">): Record<string, Value> | undefined {
   const found = Object.entries(entries).filter(
     (entry): entry is [string, Value] => entry[1] !== undefined && entry[1] !== "",
@@ -50,7 +50,7 @@ function named<Value>(entries: Record<string, Value | undefined | "">): Record<s
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
-/** Returns the error without its field if this form does not have the field, so that it is shown above the form. */
+/** Removes the field from an error about a field that this form lacks, so that the error is shown above the form. */
 export function withoutRowField(error: unknown): unknown {
   if (
     !(error instanceof ApiError) ||

@@ -7,7 +7,7 @@ import { imageCell, qualitiesOf, useCellText, type PriceCell, type ModelPrices }
 const HEAD = "border-b border-line py-2 pr-4 text-left text-xs font-medium text-muted";
 const CELL = "border-b border-line py-2 pr-4 align-top";
 
-/** Every amount in force with its origin: images by size and quality, all others line by line. */
+/** Shows every amount in force and its origin: for images as a table by size and quality, otherwise as a list. */
 export function CellsTable({ row, currency }: { row: ModelPrices; currency: string }) {
   const { t } = useTranslation("prices");
   if (row.cells.length === 0) return <Status level="warn">{t("unpriced")}</Status>;

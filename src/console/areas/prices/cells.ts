@@ -8,20 +8,20 @@ export type ModelPrices = Output<"prices.table">["data"][number];
 export type PriceRowView = Output<"prices.list">["data"][number];
 export type PriceCell = ModelPrices["cells"][number];
 
-/** Returns the cell for images of a size class and quality. If there is none, returns the cell for every quality. */
+/** Returns the cell for images of a tier and quality. If there is none, returns the tier's cell for all qualities. */
 export function imageCell({ cells }: ModelPrices, tier: string, quality: string): PriceCell | undefined {
   const named = (name: string) => cells.find(({ cell }) => cell === `${tier}:${name}`);
   return named(quality) ?? named("*");
 }
 
-/** Returns the columns of the table of image prices: the model's qualities, or one column for all of them. */
+/** Returns the columns of the table of image prices: the model's qualities, or one column for all qualities. */
 export function qualitiesOf({ qualities, cells }: ModelPrices): string[] {
   if (qualities.length > 0) return qualities;
   const named = cells.flatMap(({ cell }) => cell.split(":")[1] ?? []);
   return named.includes("auto") ? ["auto"] : ["*"];
 }
 
-/** Returns the latest start of all cells, from which on the whole price holds; null when no cell has a start. */
+/** Returns the latest start of all cells. From that time the whole price is in force. Null when no cell has a start. */
 export function latestOf({ cells }: ModelPrices): string | null {
   return (
     cells
@@ -31,7 +31,7 @@ export function latestOf({ cells }: ModelPrices): string | null {
   );
 }
 
-/** Categories of tokens, by the names of their cells. */
+/** The token categories by the names of their cells. */
 export const CATEGORIES = {
   input: "input",
   cache_read: "cacheRead",
@@ -45,7 +45,7 @@ export const CATEGORIES = {
 
 export type Category = (typeof CATEGORIES)[keyof typeof CATEGORIES];
 
-/** The parts of a cell's name: an image, tokens (of requests above a length), or a use. */
+/** The parsed name of a cell: an image, tokens (of requests above a length), or a use of a feature. */
 type CellName =
   | { kind: "image"; tier: string; quality: string }
   | { kind: "token"; category: Category; above: number | null }
@@ -66,7 +66,7 @@ function readCellName(cell: string): CellName {
   return { kind: "token", category, above: above === undefined ? null : Number(above) };
 }
 
-/** Returns a function that gives the name of a cell in words. */
+/** Returns a function that returns the name of a cell in words. */
 export function useCellText(): (cell: string) => string {
   const { t } = useTranslation(["prices", "money"]);
   const qualityOf = (quality: string) => (quality === "*" ? t("quality.any") : quality);

@@ -23,7 +23,7 @@ interface CorrectionValues extends AmountValues {
 
 type Owner = Pick<Input<"priceCorrections.apply">, "model" | "organizationId">;
 
-/** Rates past charges of a model again by another price, and first shows the difference. */
+/** Corrects past charges of a model to another price. Shows the difference first. */
 export function CorrectionDialog({ row, currency, organizationId, onClose }: PriceDialogProps) {
   const { t } = useTranslation("prices");
   const form = useForm<CorrectionValues>({
@@ -80,7 +80,7 @@ function Preview({ form, owner }: { form: UseFormReturn<CorrectionValues>; owner
   useWatch({ control: form.control });
   const values = form.getValues();
   const input = toInput(values, owner);
-  // The preview does not need the reason, which the user types last, so a fixed one is sent.
+  // The preview needs no reason, and the user types the reason last. So a fixed one is sent.
   const preview = usePricePreview("priceCorrections.preview", input && { ...input, reason: "preview" });
   return (
     <section className="flex flex-col gap-2 border-t border-line pt-4" aria-live="polite">

@@ -19,7 +19,7 @@ import { ModelPricePage } from "./model-price-page.tsx";
 
 type PriceTable = Output<"prices.table">;
 
-/** The prices of all models. If the address names a model, the prices and rows of that model. */
+/** The page of the prices of all models. If the address contains a model, shows that model's prices and rows. */
 export default function PricesPage() {
   const { filters } = useFilters();
   const { id } = useOrganization();
@@ -126,7 +126,7 @@ function useColumns(currency: string): TableColumn<ModelPrices>[] {
   ];
 }
 
-/** The price of a model in one line: the range of image prices, or input and output. */
+/** Shows the price of a model in one line: the range of image prices, or the prices of input and output. */
 function PriceSummary({ row, currency }: { row: ModelPrices; currency: string }) {
   const { t } = useTranslation("prices");
   if (row.cells.length === 0) return <Status level="warn">{t("unpriced")}</Status>;

@@ -21,7 +21,7 @@ interface ModelPricePageProps {
   table: UseQueryResult<Output<"prices.table">>;
 }
 
-/** The price of one model, its rows and the actions on it. */
+/** The page of one model's price, its rows and the actions on it. */
 export function ModelPricePage({ model, table }: ModelPricePageProps) {
   const { t } = useTranslation("prices");
   const { id } = useOrganization();

@@ -6,7 +6,7 @@ type PreviewName = "prices.preview" | "priceCorrections.preview";
 
 const PAUSE_MS = 400;
 
-/** Reads the effects of a change when the user pauses typing. Reads nothing while the input is null. */
+/** Reads the effects of a change when the user stops typing for a moment. Reads nothing while the input is null. */
 export function usePricePreview<Name extends PreviewName>(
   name: Name,
   input: Input<Name> | null,

@@ -31,7 +31,7 @@ export interface PriceDialogProps {
   onClose(): void;
 }
 
-/** Adds a price row, and first shows its changes. */
+/** Adds a price row. Shows its effects first. */
 export function PriceDialog({ row, currency, organizationId, onClose }: PriceDialogProps) {
   const { t } = useTranslation("prices");
   const form = useForm<PriceValues>({
@@ -140,7 +140,7 @@ function Preview({
   );
 }
 
-/** The organizations that a price change concerns, and the effect on their last week. */
+/** Shows which organizations a price change concerns, and its effect on their last week. */
 function Consequence({ preview: { consequence } }: { preview: Output<"prices.preview"> }) {
   const { t } = useTranslation("prices");
   const { organizations, currency, lastWeek } = consequence;
@@ -165,10 +165,10 @@ function Consequence({ preview: { consequence } }: { preview: Output<"prices.pre
 }
 
 const MAX_NAMED = 5;
-/** Factor from which a change must be confirmed, because it may be a mistyped digit. */
+/** A change by this factor or more must be confirmed, because it may come from a mistyped digit. */
 const LARGE_FACTOR = 10;
 
-/** Returns the largest factor by which an amount rises or falls. Changes from or to zero do not count. */
+/** Returns the largest factor by which an amount rises or falls. Changes from or to zero are not counted. */
 function factorOf(cells: readonly ComparedCell[]): number {
   const factors = cells.map(({ before, after }) => {
     const [one, other] = [Number(before ?? 0), Number(after ?? 0)];
@@ -179,7 +179,7 @@ function factorOf(cells: readonly ComparedCell[]): number {
 
 type ComparedCell = Output<"prices.preview">["cells"][number];
 
-/** The changed prices before and after a change. */
+/** Shows the changed prices before and after a change. */
 function PreviewTable({ cells, currency }: { cells: readonly ComparedCell[]; currency: string }) {
   const { t } = useTranslation("prices");
   const textOf = useCellText();

@@ -17,7 +17,7 @@ import { CATEGORIES, useCellText, type ModelPrices, type PriceRowView } from "./
 
 const MOST = 1000;
 
-/** The rows of a model's price: planned, in force and ended, the latest first. */
+/** Lists the rows of a model's price: planned, in force and ended ones, the latest first. */
 export function PriceRows({ model, origin }: { model: string; origin: ModelPrices["origin"] }) {
   const { t } = useTranslation("prices");
   const { id } = useOrganization();
@@ -107,7 +107,7 @@ function Span({ row: { effectiveFrom, effectiveUntil } }: { row: PriceRowView })
   );
 }
 
-/** Every amount of a row with the name of its cell. */
+/** Lists every amount of a row with the name of its cell. */
 function RowAmounts({ row }: { row: PriceRowView }) {
   const textOf = useCellText();
   return (
@@ -145,7 +145,7 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRowView):
 }
 
 /**
- * Ends a row. If models would lose their price, the gateway refuses and names them; the user can then force the end.
+ * Ends a row. If models would be without a price, the gateway refuses and names them; the user can then force the end.
  */
 function EndPriceDialog({ row, onClose }: { row: PriceRowView; onClose(): void }) {
   const { t } = useTranslation("prices");

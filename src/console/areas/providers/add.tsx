@@ -29,7 +29,7 @@ import {
 } from "./channel-values.ts";
 import { TestConnection } from "./test-connection.tsx";
 
-/** Connects a vendor in two steps: the choice of its provider, which is stored in the address, and its settings. */
+/** The page that connects a vendor in two steps: its provider, which the address contains, then its settings. */
 export default function ProviderAddPage() {
   const { t } = useTranslation("providers");
   const { filters } = useFilters();
@@ -109,7 +109,7 @@ function AddForm({ provider }: { provider: ProviderView }) {
     const { id: _, ...input } = creationOf(values, provider);
     return input;
   };
-  // Tests the connection first, because an untested credential must not replace a working one.
+  // The connection is tested first, because an untested credential must not replace a working one.
   const submit = async (values: ChannelValues) => {
     const { ok, message } = await call("channels.test", readTest(values));
     if (ok) await connect(values);
@@ -144,7 +144,7 @@ function AddForm({ provider }: { provider: ProviderView }) {
   );
 }
 
-/** Asks before a channel is added whose test has failed; `message` is null while there is nothing to ask. */
+/** Asks for confirmation before adding a channel whose test has failed. With `message` null the dialog is closed. */
 function ConnectAnyway({
   message,
   ...props
@@ -170,7 +170,7 @@ function ConnectAnyway({
   );
 }
 
-/** The names under which a new channel can serve shipped models. Choosing one fills in its settings. */
+/** Lists the names with which a new channel serves shipped models. Choosing a name fills in its settings. */
 function ShippedChannels({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation("providers");
   const { setValue } = useFormContext<ChannelValues>();

@@ -12,13 +12,13 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { DEADLINES, fieldsOf, type ChannelValues, type ProviderView } from "./channel-values.ts";
 import type { SettingField } from "./setting-fields.ts";
 
-/** The fields of a channel. Those of its settings follow from its provider's schema. */
+/** The fields of a channel. The fields for its settings are made from its provider's schema. */
 export function ChannelFields({
   provider,
   present,
 }: {
   provider: ProviderView;
-  /** Facts about the credential of an existing channel: its end, and whether there is one. Absent for a new channel. */
+  /** The last characters of an existing channel's credential, and whether it has one. Absent for a new channel. */
   present?: { credentialEnd: string | null; hasCredential: boolean };
 }) {
   const { t } = useTranslation("providers");
@@ -51,13 +51,13 @@ export function ChannelFields({
 
 const HIDDEN = ["settings", "headers", "maxConcurrent", "deadlines", "isOwnServer"] as const;
 
-/** Settings that most channels leave unchanged. */
+/** The settings that most channels do not change. */
 function MoreSettings({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation("providers");
   const fields = fieldsOf(provider).filter(({ isRequired }) => !isRequired);
   const [isOpen, setOpen] = useState(false);
   const { errors } = useFormState<ChannelValues>();
-  // When the gateway refuses one of these settings, they are opened, so that the refused setting is visible.
+  // When the gateway refuses one of these settings, the section is opened, so that the error is visible.
   const isRefused = HIDDEN.some((name) => errors[name] !== undefined);
   return (
     <Disclosure isExpanded={isOpen || isRefused} onExpandedChange={setOpen} className="flex flex-col gap-4">
@@ -87,7 +87,7 @@ function MoreSettings({ provider }: { provider: ProviderView }) {
   );
 }
 
-/** The field for a credential. An existing credential is never shown, and is kept while the field is empty. */
+/** The field for a credential. An existing credential is never shown. It stays unchanged while the field is empty. */
 function CredentialField({
   provider,
   present,
@@ -144,7 +144,7 @@ function TimeLimits() {
   );
 }
 
-/** One setting of the provider, in the field that its type needs. */
+/** The field for one setting of the provider, chosen by the type of the setting. */
 function Setting({ field }: { field: SettingField }) {
   const { t } = useTranslation("providers");
   const { name, kind, help, isRequired, fallback } = field;

@@ -3,7 +3,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { ChannelState } from "./channel-state.tsx";
 import type { ListedChannel } from "./channel-values.ts";
 
-/** The health of a channel, with its reason and the time since when. */
+/** Shows the health of a channel, the reason, and how long it has been so. */
 export function ChannelHealth({ channel: { health, isUsable, problems } }: { channel: ListedChannel }) {
   const { t } = useTranslation("providers");
   if (!isUsable)
@@ -17,7 +17,7 @@ export function ChannelHealth({ channel: { health, isUsable, problems } }: { cha
   return <ChannelState health={health} />;
 }
 
-/** Shows whether there is a credential, and its last characters if these may be shown. */
+/** Shows whether there is a credential, and its last characters if they may be shown. */
 export function CredentialState({
   channel: { hasCredential, credentialEnd },
 }: {

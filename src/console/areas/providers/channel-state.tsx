@@ -14,13 +14,13 @@ const LEVELS: Record<Health["state"], StatusLevel> = {
   untried: "unknown",
 };
 
-/** The state of a channel, with its reason and its beginning. */
+/** Shows the state of a channel, its reason and when it began. */
 export function ChannelState({
   health: { state, since, reason },
 }: {
   health: Pick<Health, "state" | "since" | "reason">;
 }) {
-  // This component uses texts of the overview, because these are loaded first.
+  // This component uses texts of the overview, because those are loaded first.
   const { t } = useTranslation("overview");
   return (
     <span className="flex flex-wrap items-center gap-x-3 gap-y-1">

@@ -10,15 +10,15 @@ import {
 export type ProviderView = Output<"providers.list">["data"][number];
 export type ListedChannel = Output<"channels.list">["data"][number];
 
-/** The values of a channel's form. Empty texts and nulls leave the value to the provider. */
+/** The values of a channel's form. For empty texts and nulls, the provider's defaults apply. */
 export interface ChannelValues {
   id: string;
   baseUrl: string;
   credential: string;
   region: string;
-  /** Texts of the settings by name. */
+  /** Texts of the settings by their names. */
   settings: Record<string, string>;
-  /** Headers as `name: value`. */
+  /** Headers in the form `name: value`. */
   headers: string[];
   maxConcurrent: number | null;
   deadlines: Record<(typeof DEADLINES)[number], number | null>;
@@ -32,7 +32,7 @@ export function fieldsOf({ settings }: Pick<ProviderView, "settings">): SettingF
 }
 
 /**
- * Returns the form of a new channel. It gets the id of the shipped channel whose models it serves, unless that id is
+ * Returns the form's values for a new channel. Its id is the shipped channel whose models it serves, unless that id is
  * taken.
  */
 export function newValues(provider: ProviderView): ChannelValues {
@@ -45,7 +45,7 @@ export function newValues(provider: ProviderView): ChannelValues {
   };
 }
 
-/** Returns the form of an existing channel. The credential is not known here. */
+/** Returns the form's values for an existing channel. Its credential is unknown here. */
 export function valuesOf(channel: ListedChannel, fields: readonly SettingField[]): ChannelValues {
   const { id, baseUrl, region, headers, maxConcurrent, deadlines, isOwnServer } = channel;
   return {
@@ -61,7 +61,7 @@ export function valuesOf(channel: ListedChannel, fields: readonly SettingField[]
   };
 }
 
-/** Returns the new channel of a form. Throws a `SyntaxError` for a setting that is invalid JSON. */
+/** Converts the form to a new channel. Throws a `SyntaxError` for a setting that is not valid JSON. */
 export function creationOf(values: ChannelValues, provider: ProviderView): Input<"channels.create"> {
   const { id, baseUrl, credential, region, maxConcurrent, isOwnServer } = values;
   const headers = headersOf(values.headers);
@@ -81,7 +81,7 @@ export function creationOf(values: ChannelValues, provider: ProviderView): Input
   };
 }
 
-/** Returns the changes that a form makes. An emptied field is removed; an empty credential stays unchanged. */
+/** Returns the changes that the form makes. An emptied field is removed; an empty credential stays unchanged. */
 export function changeOf(
   values: ChannelValues,
   before: ListedChannel,

@@ -16,7 +16,7 @@ import {
 } from "./channel-values.ts";
 import { TestConnection } from "./test-connection.tsx";
 
-/** Changes a channel of the database; a change can be tested before it is saved. */
+/** Changes a channel of the database. The user can test a change before saving it. */
 export function EditChannel({ channel }: { channel: ListedChannel }) {
   const { t } = useTranslation("providers");
   const query = useOperationQuery("providers.list", {});

@@ -24,7 +24,7 @@ import { TestConnection } from "./test-connection.tsx";
 
 type Channel = Output<"channels.get">;
 
-/** One channel with its health, its routes and its actions. */
+/** The page of one channel with its health, its routes and its actions. */
 export default function ProviderPage() {
   const { t } = useTranslation("providers");
   const { id } = useParams({ from: "/signed-in/models/providers/$id" });
@@ -99,7 +99,7 @@ function Summary({ channel }: { channel: Channel }) {
 }
 
 /**
- * The newest requests that failed at the channel, each with a link to its attempts, which have the vendor's own ids.
+ * Lists the newest requests that failed at the channel. Each links to its attempts, which have the vendor's own ids.
  */
 function LastErrors({ id }: { id: string }) {
   const { t } = useTranslation("providers");
@@ -161,7 +161,7 @@ function Pairs({ pairs }: { pairs: Readonly<Record<string, unknown>> }) {
   );
 }
 
-/** Removes a channel. First names the models that lose the channel. */
+/** Removes a channel. Shows first which models would lose it. */
 function RemoveChannel({ channel }: { channel: Output<"channels.get"> }) {
   const { t } = useTranslation("providers");
   const navigate = useNavigate();
@@ -195,7 +195,7 @@ type Uses = Output<"channels.get">["uses"];
 
 const MAX_NAMED = 5;
 
-/** The routes that name a channel. */
+/** Lists the routes that contain a channel. */
 function ChannelUses({ uses: { models, organizationRoutes } }: { uses: Uses }) {
   const { t } = useTranslation("providers");
   if (models.length + organizationRoutes.length === 0)
@@ -224,7 +224,7 @@ function ChannelUses({ uses: { models, organizationRoutes } }: { uses: Uses }) {
   );
 }
 
-/** The consequences of removing a channel, in figures. */
+/** Shows the consequences of removing a channel, in figures. */
 function RemovalConsequences({
   uses: { models, unroutable, organizationRoutes },
   hasCredential,

@@ -1,12 +1,12 @@
-/** A field of a provider's settings, as its JSON Schema describes it. */
+/** A field for one of a provider's settings, as the JSON Schema of the settings describes it. */
 export interface SettingField {
   name: string;
   kind: "text" | "number" | "switch" | "choice" | "json";
-  /** The values of a choice; empty for other fields. */
+  /** The values to choose from; empty for other fields. */
   choices: readonly (string | boolean | number)[];
   help: string | null;
   isRequired: boolean;
-  /** The value that an empty field stands for. */
+  /** The value that applies when the field is empty. */
   fallback: unknown;
 }
 
@@ -23,7 +23,7 @@ export interface SettingSchema {
   oneOf?: readonly SettingSchema[];
 }
 
-/** Returns the form's fields for the schema of an object, required ones first. A nested value is one field of JSON. */
+/** Returns the fields for an object's schema, required ones first. A nested value is one field with JSON. */
 export function settingFields(schema: SettingSchema): SettingField[] {
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, property]): SettingField => {
@@ -34,7 +34,7 @@ export function settingFields(schema: SettingSchema): SettingField[] {
   return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter((field) => !field.isRequired)];
 }
 
-/** Returns the settings for the texts of a form. Leaves out empty fields. Throws a `SyntaxError` for invalid JSON. */
+/** Converts the texts of a form to settings. Empty fields are left out. Throws a `SyntaxError` for invalid JSON. */
 export function settingsOf(
   fields: readonly SettingField[],
   written: Readonly<Record<string, string>>,
@@ -51,7 +51,7 @@ export function settingsOf(
   return settings;
 }
 
-/** Returns the text of a setting for its field. */
+/** Returns the text that a setting's field shows. */
 export function writtenSetting({ kind }: SettingField, value: unknown): string {
   if (value === undefined || value === null) return "";
   return kind === "json" ? JSON.stringify(value) : String(value);
@@ -70,8 +70,8 @@ function kindOf(schema: SettingSchema): Pick<SettingField, "kind" | "choices"> {
 }
 
 /**
- * Returns the values that a schema lists, and true and false for a boolean. With `isAlone`, returns none for a boolean,
- * which is a switch.
+ * Returns the values that a schema lists; for a boolean, true and false. With `isAlone`, returns none for a boolean,
+ * because its field is a switch.
  */
 function valuesOf({ type, enum: listed, const: only }: SettingSchema, isAlone = false) {
   const values = listed ?? (only === undefined ? [] : [only]);

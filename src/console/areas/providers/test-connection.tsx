@@ -9,7 +9,7 @@ import { Status } from "../../ui/text/status.tsx";
 
 type Result = Output<"channels.test">;
 
-/** Calls the vendor once with the input of `read`, and shows the outcome; nothing is stored. */
+/** Calls the vendor once with the input that `read` returns, and shows the outcome. Nothing is stored. */
 export function TestConnection({ read }: { read(): Input<"channels.test"> }) {
   const { t } = useTranslation("providers");
   const test = useOperationMutation("channels.test", []);

@@ -9,7 +9,7 @@ import { outcomeOf, OUTCOMES } from "./outcomes.ts";
 
 type Attempt = Output<"requests.get">["attempts"][number];
 
-/** The calls to vendors in order, each with its duration as a bar and the reason for the next call. */
+/** Lists the calls to vendors in order. Each has a bar for its duration, and the reason for the call after it. */
 export function Attempts({ attempts, isFailed }: { attempts: readonly Attempt[]; isFailed: boolean }) {
   const { t } = useTranslation("requests");
   if (attempts.length === 0)
@@ -48,7 +48,7 @@ function AttemptCard({
 }: {
   attempt: Attempt;
   number: number;
-  /** Start of the call as a part of the time of all calls, from 0 to 1. */
+  /** Start of the call, as a part of the time of all calls, from 0 to 1. */
   start: number;
   width: number;
 }) {
@@ -93,7 +93,7 @@ function AttemptCard({
   );
 }
 
-/** The consequence of an attempt. */
+/** Shows what the gateway did after an attempt. */
 function Consequence({
   attempt,
   next,

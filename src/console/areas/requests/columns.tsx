@@ -21,7 +21,7 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
   return [...useSubjectColumns(), ...useFigureColumns()];
 }
 
-/** When a request came, how it ended, and what and whom it concerns. */
+/** Returns the columns for the time, outcome, subject and sender of a request. */
 function useSubjectColumns(): readonly TableColumn<RequestRow>[] {
   const { t } = useTranslation("requests");
   return [
@@ -58,7 +58,7 @@ function useSubjectColumns(): readonly TableColumn<RequestRow>[] {
   ];
 }
 
-/** The figures of a request. */
+/** Returns the columns for the figures of a request. */
 function useFigureColumns(): readonly TableColumn<RequestRow>[] {
   const { t } = useTranslation("requests");
   return [
@@ -108,7 +108,7 @@ function useFigureColumns(): readonly TableColumn<RequestRow>[] {
   ];
 }
 
-/** A text on one line, cut when it is too long. */
+/** Shows a text on one line. A text that is too long is cut. */
 function Short({ text }: { text: string | null }) {
   if (text === null) return NOTHING;
   return (
@@ -129,7 +129,7 @@ function StatusCell({ row: { status, code } }: { row: RequestRow }) {
   );
 }
 
-/** Pictures or tokens, in words. */
+/** Shows the number of pictures or tokens in words. */
 export function RequestUsage({ images, tokens }: Pick<RequestRow, "images" | "tokens">) {
   const { t } = useTranslation("requests");
   if (images > 0) return t("unit.images", { count: images });

@@ -9,7 +9,7 @@ import { Time } from "../../ui/text/time.tsx";
 type Detail = Output<"requests.get">;
 type Line = NonNullable<Detail["cost"]>["lines"][number];
 
-/** The charge of a request, line by line, with notes and price rows. */
+/** Shows the charge of a request line by line, with notes and price rows. */
 export function CostLines({ detail: { cost, ledger, request } }: { detail: Detail }) {
   const { t } = useTranslation("requests");
   const charge = ledger.find(({ kind }) => kind === "charge");
@@ -23,7 +23,7 @@ export function CostLines({ detail: { cost, ledger, request } }: { detail: Detai
   );
 }
 
-/** The lines of a charge. Shows a note when their sum is not the amount in the ledger. */
+/** Shows the lines of a charge, and a note if their sum is not the amount in the ledger. */
 export function CostTable({
   cost,
   charge,
@@ -113,7 +113,7 @@ function CostNotes({ charge, flags }: { charge: Detail["ledger"][number]; flags:
   );
 }
 
-/** The price rows that the lines are based on, each once. */
+/** Lists each price row that the lines use once. */
 function PriceRows({ lines }: { lines: readonly Line[] }) {
   const { t } = useTranslation("requests");
   const rows = new Map(lines.map((line) => [`${line.source} ${line.effectiveFrom}`, line]));
@@ -136,7 +136,7 @@ function PriceRows({ lines }: { lines: readonly Line[] }) {
   );
 }
 
-/** Returns a function that names a line of a cost: a token category, pictures of a size and quality, or a feature. */
+/** Returns a function that names a line: a token category, pictures of a size and quality, or a feature. */
 function useLineName(): (line: { what: string; detail: string | null }) => string {
   const { t } = useTranslation(["requests", "money"]);
   return ({ what, detail }) => {

@@ -23,7 +23,7 @@ import { ButtonLink } from "../../ui/text/link.tsx";
 import { useRequestColumns } from "./columns.tsx";
 import { NewRequests } from "./new-requests.tsx";
 
-/** Every recorded request, newest first. The filters are stored in the address. */
+/** The page of all recorded requests, newest first. The address contains the filters. */
 export default function RequestsPage() {
   const { t } = useTranslation("requests");
   const navigate = useNavigate();
@@ -53,7 +53,7 @@ export default function RequestsPage() {
   );
 }
 
-/** Opens a request by any of its ids. */
+/** A field that opens a request by any of its ids. */
 function FindRequest() {
   const { t } = useTranslation("requests");
   const navigate = useNavigate();
@@ -122,12 +122,12 @@ function NoRequests() {
   );
 }
 
-/** The filters of the list except organization and range, by their names in the address. */
+/** The filters of the list, without organization and range, by their names in the address. */
 const FILTERS = ["status", "model", "keyId", "channel", "code"] as const;
 
 const CLASSES = ["2xx", "4xx", "5xx"] as const;
 
-/** Returns the filter of the address in the form that the gateway takes. */
+/** Converts the filters in the address to the operation's input. */
 function useRequestFilter(): OperationInput<"requests.list"> {
   const { filters } = useFilters();
   const { id } = useOrganization();

@@ -14,8 +14,8 @@ import { ANSWERING, promptToTry, replyText, turnsOf } from "./kept-turns.ts";
 type Request = Output<"requests.get">["request"];
 
 /**
- * The prompt and the reply of a request, if its organization keeps them. They are read when a button is pressed, which
- * the audit log records.
+ * Shows the prompt and the reply of a request, if its organization stores them. They are read when the user presses a
+ * button; the audit log records this.
  */
 export function KeptPrompt({ request, organizationId }: { request: Request; organizationId: string }) {
   const { t } = useTranslation("requests");
@@ -44,7 +44,7 @@ export function KeptPrompt({ request, organizationId }: { request: Request; orga
   );
 }
 
-/** Opens the playground with the form filled in. Nothing is sent before the user presses the button there. */
+/** Opens the playground with the form filled in. Nothing is sent until the user presses the button there. */
 function TryAgain({ prompt, request: { model, keyId, route } }: { prompt: string; request: Request }) {
   const { t } = useTranslation("requests");
   const opened = promptToTry(prompt);
@@ -62,7 +62,7 @@ function TryAgain({ prompt, request: { model, keyId, route } }: { prompt: string
 }
 
 /**
- * The turns of a conversation and its reply. A prompt that was cut, or that is not a conversation, is shown as text.
+ * Shows the turns of a conversation and its reply. A prompt that was cut, or is not a conversation, is shown as text.
  */
 function Conversation({ prompt, reply }: { prompt: string; reply: string }) {
   const { t } = useTranslation("requests");
@@ -87,8 +87,8 @@ function Conversation({ prompt, reply }: { prompt: string; reply: string }) {
 }
 
 /**
- * Only the roles of the user, the model and the instructions are translated; other roles, as those of tools, are shown
- * by the protocol's word.
+ * Returns the translated name for the roles of the user, the model and the instructions. Other roles, such as those of
+ * tools, have the protocol's word.
  */
 function speakerOf(t: TFunction<"requests">, role: string): string {
   if (role === "user") return t("prompt.prompt");

@@ -1,7 +1,7 @@
 import { EMPTY_TEXT_FORM } from "../playground/conversation.ts";
 import type { OpenedPrompt } from "../playground/opened-prompt.ts";
 
-/** A turn of a kept conversation. */
+/** A turn of a stored conversation. */
 interface KeptTurn {
   role: string;
   text: string;
@@ -9,7 +9,7 @@ interface KeptTurn {
 
 type Fields = Record<string, unknown>;
 
-/** The field with the turns in each protocol, mapped to the field with the instructions. */
+/** For each protocol, the field with the turns, mapped to the field with the instructions. */
 const INSTRUCTIONS: Readonly<Record<string, string>> = {
   messages: "system",
   contents: "systemInstruction",
@@ -18,7 +18,7 @@ const INSTRUCTIONS: Readonly<Record<string, string>> = {
 
 /**
  * Reads the turns of a text request of any protocol. Returns null for any other text. Also returns null for a request
- * with turns of several protocols, because a caller may have added fields that no model reads.
+ * with the turns of several protocols: a caller may have added fields that no model reads.
  */
 export function turnsOf(prompt: string): KeptTurn[] | null {
   const body = fieldsOf(parsed(prompt));
@@ -41,8 +41,8 @@ export function turnsOf(prompt: string): KeptTurn[] | null {
 }
 
 /**
- * Returns a kept prompt in the form that the playground opens: a conversation, or a prompt for pictures. Returns null
- * for a prompt that was cut.
+ * Converts a stored prompt to the form in which the playground opens it: a conversation, or a prompt for pictures.
+ * Returns null for a prompt that was cut.
  */
 export function promptToTry(prompt: string): OpenedPrompt | null {
   const turns = turnsOf(prompt);
@@ -73,7 +73,7 @@ export function promptToTry(prompt: string): OpenedPrompt | null {
 }
 
 const INSTRUCTING: ReadonlySet<string> = new Set(["system", "developer"]);
-/** Roles and item types with which the protocols mark the model's turns. */
+/** Roles and item types that mark a turn of the model in the protocols. */
 export const ANSWERING: ReadonlySet<string> = new Set([
   "assistant",
   "model",
@@ -99,7 +99,7 @@ export function replyText(reply: string): string | null {
   return texts.filter((text) => text !== "").join("\n\n") || null;
 }
 
-/** Returns a text, or the joined texts of its parts. A part that is not text is replaced by its type in brackets. */
+/** Returns a text, or the joined texts of its parts. A part that is not text becomes its type in brackets. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

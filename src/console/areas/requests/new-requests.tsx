@@ -7,10 +7,10 @@ import { useEvents, type PageEvent } from "../../api/events.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import type { RequestRow } from "./columns.tsx";
 
-/** Larger counts are shown as `100+`. */
+/** A larger count is shown as `100+`. */
 const MAX_COUNTED = 100;
 
-/** Counts the requests that match the filter and are newer than the list. A press reads the list again. */
+/** Shows how many requests match the filter and are newer than the list. Pressing it reads the list again. */
 export function NewRequests({
   filter,
   shown,
@@ -31,7 +31,7 @@ export function NewRequests({
       if (kind !== "requests" || shown === undefined || filter.to !== undefined) return;
       countNew(filter, shown).then(
         (found) => newestOf(latest.current.shown) === newestOf(shown) && setCount(found),
-        // Errors are ignored, because the list itself shows that the gateway cannot be reached.
+        // Errors are ignored, because the list itself shows that the gateway is not reachable.
         () => {},
       );
     }, []),

@@ -1,6 +1,6 @@
 import type { StatusLevel } from "../../ui/text/status.tsx";
 
-/** The outcomes of calls to vendors, each with its level. */
+/** The outcomes of vendor calls, each with its level. */
 export const OUTCOMES = {
   answered: "good",
   caller_gone: "off",
@@ -20,7 +20,7 @@ export const OUTCOMES = {
 
 type Outcome = keyof typeof OUTCOMES;
 
-/** Returns the outcome with a name; null for an outcome of a later version. */
+/** Returns the outcome with a name; null for an outcome that this version does not know. */
 export function outcomeOf(name: string): Outcome | null {
   return Object.hasOwn(OUTCOMES, name) ? (name as Outcome) : null;
 }

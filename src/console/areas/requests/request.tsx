@@ -22,7 +22,7 @@ import { statusLevel } from "./outcomes.ts";
 
 type Detail = Output<"requests.get">;
 
-/** One request: its facts, its calls to vendors and its cost. */
+/** The page of one request: its facts, its vendor calls and its cost. */
 export default function RequestPage() {
   const { t } = useTranslation("requests");
   const { id } = useParams({ from: "/signed-in/requests/$id" });
@@ -136,7 +136,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
   );
 }
 
-/** Returns the caller of a request, and the target that served it. */
+/** Returns rows about both sides of a request: the caller, and the target that served it. */
 function useSides({ organizationId, source, client, channel }: Detail["request"]): [string, ReactNode][] {
   const { t } = useTranslation("requests");
   return [
@@ -161,7 +161,7 @@ function useSides({ organizationId, source, client, channel }: Detail["request"]
   ];
 }
 
-/** Returns the duration of a request, and the speed of its content. */
+/** Returns rows about a request's duration and the speed of its content. */
 function useTimes({ durationMs, firstByteMs, tokensPerSecond }: Detail["request"]): [string, ReactNode][] {
   const { t } = useTranslation("requests");
   return [
@@ -174,7 +174,7 @@ function useTimes({ durationMs, firstByteMs, tokensPerSecond }: Detail["request"
   ];
 }
 
-/** Other requests with the same id, as when a caller repeats one. */
+/** Lists other requests with the same id, for example when a caller repeats a request. */
 function Others({ others }: { others: Detail["others"] }) {
   const { t } = useTranslation("requests");
   if (others.length === 0) return null;
@@ -194,7 +194,7 @@ function Others({ others }: { others: Detail["others"] }) {
   );
 }
 
-/** The entries of the ledger for one request: its charge, and corrections of it. */
+/** Lists the ledger entries of one request: its charge and the corrections of it. */
 function LedgerLines({ detail: { ledger, net } }: { detail: Output<"requests.get"> }) {
   const { t } = useTranslation("requests");
   const [charge] = ledger;

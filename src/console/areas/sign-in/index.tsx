@@ -12,14 +12,12 @@ import { TextLink } from "../../ui/text/link.tsx";
 import type { SignInFields, SignedInMember } from "./sign-in.ts";
 import { CodeStep, NewPasswordStep, PasswordStep } from "./steps.tsx";
 
-/** Reasons why signing in at the provider failed. */
+/** The reasons why signing in at the provider failed. */
 const PROBLEMS = ["oidc_unavailable", "oidc_failed", "oidc_refused"] as const;
 
 type Step = "password" | "code" | "newPassword";
 
-/**
- * Signs in by password, by an authenticator's code if the account has one, and by a new password if it must be changed.
- */
+/** The sign-in page. It asks for the password, then for a code or a new password if the account needs them. */
 export default function SignInPage() {
   const { t } = useTranslation("signIn");
   const navigate = useNavigate();
@@ -79,7 +77,7 @@ export default function SignInPage() {
   );
 }
 
-/** Looks for an existing session, with which no form is needed, as after an outage. */
+/** Checks for an existing session. With one, no form is needed; this happens after an outage. */
 function useExistingSession(onFound: (member: SignedInMember) => unknown): void {
   const found = useRef(onFound);
   useEffect(() => {

@@ -9,22 +9,22 @@ import type { SignInFields, SignedInMember } from "./sign-in.ts";
 import { CodeStep, PasswordStep } from "./steps.tsx";
 
 /**
- * Signs in by a dialog over the page, so that the page keeps its input. The calls that found no session are then
- * repeated.
+ * Asks the member to sign in, in a dialog over the page, so that no input is lost. The calls that found no session are
+ * then repeated.
  */
 export function SessionDialog({ onClose }: { onClose(): void }) {
   const { t } = useTranslation("signIn");
   const [before] = useState(() => queryClient.getQueryData(sessionQuery.queryKey));
   const [credentials, setCredentials] = useState<SignInFields | null>(null);
   const onSignedIn = async (member: SignedInMember) => {
-    // The page is loaded again for a different member, and for one who must first choose a password.
+    // The page is reloaded for a different member, and for a member who must first choose a new password.
     if (member.mustChangePassword || (before && before.id !== member.id)) return location.reload();
     queryClient.setQueryData(sessionQuery.queryKey, member);
     endRenewal();
     onClose();
   };
   useEffect(() => {
-    // The member may have signed in in another tab, as at an identity provider.
+    // The member may have signed in in another tab, for example at an identity provider.
     const look = () => void call("session.get", {}).then(onSignedIn, () => {});
     window.addEventListener("focus", look);
     return () => window.removeEventListener("focus", look);

@@ -13,7 +13,7 @@ export async function signIn(credentials: SignInFields): Promise<SignedInMember>
   return await send("POST", "/session", credentials);
 }
 
-/** True when the name and password were right but a code is missing. */
+/** True when the name and the password were right but a code is missing. */
 export function needsCode(error: unknown): boolean {
   return error instanceof ApiError && error.type === "code_required";
 }

@@ -22,9 +22,9 @@ export function PasswordStep({
 }: {
   onSignedIn(member: SignedInMember, used: SignInFields): Promise<void>;
   onCodeNeeded(given: SignInFields): void;
-  /** The member's name, if it is known already. */
+  /** The member's name, if it is already known. */
   name?: string | undefined;
-  /** True when the page below must stay. An identity provider then opens in a new tab. */
+  /** True when the page behind the dialog must stay open. An identity provider then opens in a new tab. */
   isOverPage?: boolean;
 }) {
   const { t } = useTranslation("signIn");
@@ -69,7 +69,7 @@ export function PasswordStep({
   );
 }
 
-/** A plain link instead of the router's, because signing in at a provider leaves the page. */
+/** A plain link. The router's link is not used, because signing in at a provider leaves the page. */
 function ProviderLink({ label, isOverPage }: { label: string; isOverPage: boolean }) {
   const { t } = useTranslation("signIn");
   const { filters } = useFilters();
@@ -129,7 +129,7 @@ export function CodeStep({
   );
 }
 
-/** Asks for a new password that replaces a generated one. `current` is null when the old one is not known here. */
+/** Asks for a new password in place of a generated one. `current` is null when the old password is unknown here. */
 export function NewPasswordStep({
   current,
   onChanged,

@@ -16,7 +16,7 @@ type Usage = Output<"usage.list">;
 type Group = Usage["groups"][number];
 type GroupBy = NonNullable<Input<"usage.list">["groupBy"]>;
 
-/** The filter of the list of requests for each grouping. The list has no filter by member or program. */
+/** For each grouping, the name of the filter in the list of requests. That list has no filter by member or program. */
 const FILTERS: Record<GroupBy, string | null> = {
   model: "model",
   key: "keyId",
@@ -26,7 +26,7 @@ const FILTERS: Record<GroupBy, string | null> = {
   client: null,
 };
 
-/** The columns of usage by group. The figures link to their requests in the same range. */
+/** Returns the columns of the usage by group. The figures link to their requests in the same range. */
 export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly TableColumn<Group>[] {
   const { t } = useTranslation("money");
   const range = useRangeSearch("7d");
@@ -87,7 +87,7 @@ export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly
   ];
 }
 
-/** The number of requests, which links to their list where the list has a filter for the group. */
+/** Shows the number of requests. It links to their list if the list has a filter for the group. */
 function Requests({ count, search }: { count: number; search: object | null }) {
   if (search === null) return formatCount(count);
   return (
@@ -97,7 +97,7 @@ function Requests({ count, search }: { count: number; search: object | null }) {
   );
 }
 
-/** The number of failed requests, which links to their list. A dash when they are not counted. */
+/** Shows the number of failed requests as a link to their list, or a dash when they are not counted. */
 function Errors({ count, search }: { count: number | null; search: object }) {
   if (count === null || count === 0) return <span className="text-muted">{count ?? "–"}</span>;
   return (
@@ -107,12 +107,12 @@ function Errors({ count, search }: { count: number | null; search: object }) {
   );
 }
 
-/** Returns the words for requests without a member, program or other group. */
+/** Returns the name of the text for requests without a member, a program or another group. */
 export function noneOf(by: GroupBy) {
   return by === "member" || by === "client" ? (`usage.none.${by}` as const) : "usage.none";
 }
 
-/** The change of the spend since the period before. */
+/** Shows the change of the spend since the period before. */
 function Change({ group: { amount, previousAmount }, currency }: { group: Group; currency: string }) {
   const { t } = useTranslation("money");
   const [now, before] = [Number(amount), Number(previousAmount)];

@@ -28,14 +28,14 @@ import { zoneName } from "../../ui/text/zone.ts";
 const DEFAULT_RANGE = "7d";
 /** Maximum number of groups that the gateway lists at once. */
 const MAX_GROUPS = 10_000;
-/** Number of groups that have a colour of their own in the chart. */
+/** Number of groups that have their own colour in the chart. */
 const MAX_NAMED = 7;
 const GROUPS = ["model", "key", "organization", "channel", "member", "client"] as const;
 const STEPS = ["hour", "day", "month"] as const;
 
 type Usage = Output<"usage.list">;
 
-/** The spending of every group in a range, over time and compared with the range before. */
+/** The page of the spend of every group in a range, over time and compared with the period before. */
 export default function UsagePage() {
   const { t } = useTranslation(["money", "shell"]);
   const { change } = useFilters();
@@ -93,7 +93,7 @@ export default function UsagePage() {
   );
 }
 
-/** Returns the filter of the address in the form that the gateway takes. */
+/** Converts the filters in the address to the operation's input. */
 function useUsageFilter(): Input<"usage.list"> & { groupBy: (typeof GROUPS)[number] } {
   const { filters } = useFilters();
   const { id } = useOrganization();
@@ -137,7 +137,7 @@ function UsageFilters({ usage }: { usage: Usage | undefined }) {
   );
 }
 
-/** The spend of the most expensive groups over time, and of all others together. */
+/** Shows the spend of the most expensive groups over time, and the sum of all others. */
 function SpendOverTime({ by, usage }: { by: (typeof GROUPS)[number]; usage: Usage }) {
   const { t } = useTranslation("money");
   const narrow = useNarrowing();

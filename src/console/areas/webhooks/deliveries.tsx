@@ -19,7 +19,7 @@ type Delivery = Output<"deliveries.list">["data"][number];
 const STATES = ["waiting", "delivered", "failed"] as const;
 const LEVELS = { waiting: "busy", delivered: "good", failed: "bad" } as const;
 
-/** The messages to endpoints and their state. */
+/** Lists the messages to endpoints and their state. */
 export function WebhookDeliveries() {
   const { t } = useTranslation("settings");
   const { filters } = useFilters();

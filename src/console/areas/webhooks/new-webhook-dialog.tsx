@@ -10,9 +10,7 @@ import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 
-/**
- * Kinds of endpoints. `all` and `named` get signed messages; each other kind gets messages in the format of its name.
- */
+/** Kinds of endpoints. `all` and `named` get signed messages; the others get the format of the service of that name. */
 const KINDS = ["all", "named", "slack", "pagerduty"] as const;
 
 interface WebhookValues {
@@ -32,7 +30,7 @@ const PLACEHOLDERS = {
 interface NewWebhookDialogProps {
   isOpen: boolean;
   onClose(): void;
-  /** The secret that signs for it, to be shown once. */
+  /** Called with the secret that signs the messages. It must be shown once. */
   onSecret(secret: string): void;
 }
 

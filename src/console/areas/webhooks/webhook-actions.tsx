@@ -17,7 +17,7 @@ interface WebhookActionsProps {
   onSecret(secret: string): void;
 }
 
-/** The actions on an endpoint. */
+/** The menu of actions on an endpoint. */
 export function WebhookActions({ view, onSecret }: WebhookActionsProps) {
   const { t } = useTranslation("settings");
   const can = useCan();

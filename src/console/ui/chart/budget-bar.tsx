@@ -2,7 +2,7 @@ import { Meter } from "react-aria-components/Meter";
 import { useTranslation } from "react-i18next";
 import { formatMoney } from "../text/format.ts";
 
-/** The amount of a budget and its used parts, as decimal texts of one currency. */
+/** The amount of a budget, and the parts of it that are used, as decimal texts in one currency. */
 interface BudgetUse {
   amount: string;
   spent: string;
@@ -11,7 +11,7 @@ interface BudgetUse {
 }
 
 /**
- * The spent and held parts of a budget as one bar. Its colour changes from 80 percent on, and when the budget is used
+ * Shows the spent and held parts of a budget as one bar. The colour changes at 80 percent, and when the budget is used
  * up.
  */
 export function BudgetBar({ budget }: { budget: BudgetUse }) {
@@ -39,7 +39,7 @@ export function BudgetBar({ budget }: { budget: BudgetUse }) {
 
 const NEARLY = 0.8;
 
-/** Returns a share between 0 and 1. A budget of zero counts as used up. */
+/** Returns a share from 0 to 1. A budget of zero counts as used up. */
 function shareOf(part: string, amount: number): number {
   return amount > 0 ? Math.min(1, Math.max(0, Number(part) / amount)) : 1;
 }

@@ -8,7 +8,7 @@ import { usePlot, type ChartData } from "./use-plot.ts";
 
 const HEIGHT = "h-56";
 
-/** Values over time. They are read by hovering, with the arrow keys, or in a table of the same numbers. */
+/** Shows values over time. The user reads single values by hovering, with the arrow keys, or in a table. */
 export function Chart(props: ChartData) {
   const { label, times, series, format, interval, zone = "UTC" } = props;
   const { t } = useTranslation();
@@ -98,7 +98,7 @@ function Legend({ series, index, format }: Pick<ChartData, "series" | "format"> 
   );
 }
 
-/** The numbers of a chart as a table. */
+/** Shows the values of a chart as a table. */
 function ChartTable({ label, times, series, format, interval, zone }: ChartData) {
   const { t } = useTranslation();
   const head = "sticky top-0 bg-surface px-3 py-2 text-xs font-medium text-muted";

@@ -1,8 +1,8 @@
 import { Meter } from "react-aria-components/Meter";
 
 /**
- * A bar of the used share, from 0 to 1; more when it is exceeded. `forecast` is the expected share at the end of the
- * period.
+ * A bar for the used share: from 0 to 1, or more when the limit is exceeded. `forecast` is the expected share at the
+ * end of the period.
  */
 export function Progress({ label, share, forecast }: { label: string; share: number; forecast?: number }) {
   const look = share >= 1 ? "bg-bad" : share >= 0.8 ? "bg-warn" : "bg-accent-solid";

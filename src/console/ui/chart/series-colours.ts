@@ -6,12 +6,12 @@ const FNV_PRIME = 16_777_619;
 let slots: Record<string, number> | null = null;
 
 /**
- * Returns the colour of a series by its name, so that a model has the same colour in every chart. If two names would
- * have the same colour, the name that this browser has met later gets the next free one.
+ * Returns the colour of a series. It depends on the name, so that a model has the same colour in every chart. If two
+ * names would get the same colour, the name that this browser saw later gets the next free colour.
  */
 export function seriesColour(name: string): string {
   const slot = slotOf(name);
-  // Neighbouring hues also differ in lightness.
+  // Neighbouring colours differ in hue and also in lightness.
   return `oklch(${slot % 2 === 0 ? 0.58 : 0.7} 0.14 ${(slot * 360) / HUES + 25})`;
 }
 

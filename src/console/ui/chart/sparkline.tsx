@@ -2,8 +2,8 @@ const WIDTH = 100;
 const HEIGHT = 32;
 
 /**
- * The course of a figure, small and without axes, as decoration next to its number. A null is a gap. The running step
- * is left out, because it would look like a fall.
+ * A small chart without axes, as decoration beside a figure. A null is a gap. The step that is still running is left
+ * out, because its low value would look like a fall.
  */
 export function Sparkline({
   values,
@@ -22,7 +22,7 @@ export function Sparkline({
       if (value === null) return "";
       const isStart = index === 0 || ended[index - 1] === null;
       const point = `${round(index * step)} ${round(HEIGHT - (value / highest) * HEIGHT)}`;
-      // The round line ends draw a line without length as a dot.
+      // A line without length is visible as a dot, because lines have round ends.
       return isStart ? `M${point}L${point}` : `L${point}`;
     })
     .join("");

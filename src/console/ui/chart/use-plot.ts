@@ -11,8 +11,8 @@ const MIN_DRAG_PX = 8;
 const MIN_LINE_POINTS = 4;
 
 /**
- * Draws a chart into a container, again when its data, its size or the theme changes, and reports the index under the
- * cursor. Returns a function that puts the cursor on an index.
+ * Draws a chart into a container, and again when its data, its size or the theme changes. Reports the index under the
+ * cursor. Returns a function that moves the cursor to an index.
  */
 export function usePlot(
   container: RefObject<HTMLDivElement | null>,
@@ -48,8 +48,8 @@ export function usePlot(
 }
 
 /**
- * Returns the data of a chart. Stacked kinds are summed up from the first series on. The running step is in separate
- * series, so that it can be drawn in another style.
+ * Returns the data of a chart. For stacked kinds, each series is added to the sum of the series before it. The step
+ * that is still running is in separate series, so that it has another style.
  */
 function dataOf({ kind, times, series, isUnfinished }: ChartData): uPlot.AlignedData {
   const seconds = times.map((at) => Date.parse(at) / 1_000);
@@ -134,12 +134,12 @@ function labelOf(at: number, isClock: boolean, zone: Parameters<typeof formatDay
   return isClock ? formatClock(at) : formatDay(at, zone);
 }
 
-/** Leaves out labels that repeat the one before, as of steps smaller than the format shows. */
+/** Replaces labels that repeat the one before by null. Steps shorter than the label's unit have such labels. */
 function withoutRepeated(labels: readonly string[]): (string | null)[] {
   return labels.map((label, index) => (label === labels[index - 1] ? null : label));
 }
 
-/** Returns the range of the axis, with room for half a bar at both ends. */
+/** Returns the range of the axis. It has space for half a bar at both ends. */
 function padded(times: readonly string[]): [number, number] {
   const first = Date.parse(times[0] ?? "") / 1_000;
   const last = Date.parse(times.at(-1) ?? "") / 1_000;
@@ -158,16 +158,16 @@ function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], 
   return {
     stroke: colour,
     width: 1.75,
-    // If there are few points, no line is drawn, because it would suggest values between them.
+    // A line between few points would suggest values between them, so only the points are drawn.
     ...(times < MIN_LINE_POINTS
       ? { paths: () => null, points: { show: true, size: 6 } }
-      : // A value between two gaps has no line to it, so it is drawn as a point.
+      : // A value between two gaps has no line, so it is drawn as a point.
         { points: { show: true, size: 5, filter: (plot, index) => isolatedIn(plot.data[index] ?? []) } }),
     ...(kind === "area" && { fill: colour.replace(")", " / 0.28)") }),
   };
 }
 
-/** Returns the style of a series for its running step. */
+/** Returns the style of a series for the step that is still running. */
 function unfinished(kind: ChartData["kind"], { fill, ...series }: uPlot.Series): uPlot.Series {
   if (kind === "bar") return { ...series, fill: String(fill).replace(")", " / 0.45)") };
   return { ...series, dash: [4, 4], points: { show: false } };
@@ -181,8 +181,8 @@ function isolatedIn(values: ArrayLike<number | null | undefined>): number[] {
 }
 
 /**
- * Returns a number that changes with the theme. The chart must then be drawn again, because colours of a canvas do not
- * follow the theme.
+ * Returns a number that changes with the theme. The chart must then be drawn again: the colours of a canvas do not
+ * change with the theme.
  */
 function useThemeChanges(): number {
   const [count, setCount] = useState(0);
@@ -200,7 +200,7 @@ function useThemeChanges(): number {
 }
 
 interface Series {
-  /** Id of what the series shows, which decides its colour. */
+  /** Id of the thing that the series shows. It decides the colour. */
   name: string;
   label: string;
   /** One value for each time; null when there is none. */
@@ -215,13 +215,13 @@ export interface ChartData {
   /** ISO 8601. */
   times: readonly string[];
   series: readonly Series[];
-  /** Length of a step. Months are those of UTC. */
+  /** Length of a step. Months are in UTC. */
   interval: "minute" | "quarter" | "hour" | "day" | "month";
-  /** Time zone of days; UTC by default. */
+  /** Time zone in which days begin; UTC by default. */
   zone?: string;
   /** True when the last step is still running. */
   isUnfinished?: boolean;
-  /** Renders a value. */
+  /** Returns the text of a value. */
   format(value: number): string;
   /** Called with two times in Unix milliseconds when the user drags over a part of the range. */
   onSelect?(from: number, to: number): void;

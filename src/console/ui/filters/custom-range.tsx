@@ -8,7 +8,7 @@ import { INPUT } from "../forms/field-class.ts";
 import { dayOf, startOfDay, zoneName } from "../text/zone.ts";
 import type { Range } from "./range.ts";
 
-/** Chooses the first and the last day of a range. Both days are included. */
+/** Chooses the first and the last day of a range. The range includes both days. */
 export function CustomRange({
   trigger,
   range,

@@ -8,7 +8,7 @@ import { useFilters } from "../../address.ts";
 
 const PAUSE_MS = 250;
 
-/** A text filter in the address, under `name`; it applies when typing pauses. */
+/** A text filter, stored in the address under `name`. It applies when the user stops typing for a moment. */
 export function FilterInput({ name, label }: { name: string; label: string }) {
   const { t } = useTranslation();
   const { filters, change } = useFilters();

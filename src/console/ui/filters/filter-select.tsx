@@ -6,8 +6,7 @@ import { ChoiceSelect } from "../forms/choice-select.tsx";
 const ALL = "";
 
 /**
- * A filter stored in the address under `name`: one of the options, or all of them. With `usual`, one option is always
- * chosen.
+ * A filter, stored in the address under `name`: one of the options, or all. With `usual`, one option is always chosen.
  */
 export function FilterSelect({
   name,
@@ -20,7 +19,7 @@ export function FilterSelect({
   label: string;
   options: readonly Option[];
   usual?: string;
-  /** Called with the text to search for, when there are more options than the list shows. */
+  /** Called with the text to search for, when there are more options than the list can have. */
   onSearch?: (typed: string) => void;
 }) {
   const { t } = useTranslation();

@@ -38,13 +38,13 @@ export function useRange(usual: RangeName = "24h"): Range {
   }, [range, from, to, minute, usual]);
 }
 
-/** Returns the range as parameters of an address, for links to other pages with the same range. */
+/** Returns the range as parameters of an address, for links to pages that show the same range. */
 export function useRangeSearch(usual: RangeName = "24h"): { range?: string; from?: string; to?: string } {
   const { name, from, to } = useRange(usual);
   return name === "custom" ? { from, to } : { range: name };
 }
 
-/** Returns a function that narrows the range of the address to a part of it, for charts. */
+/** Returns a function that narrows the range in the address, for charts. */
 export function useNarrowing(): (from: number, to: number) => void {
   const { change } = useFilters();
   return (from, to) => {
@@ -55,13 +55,13 @@ export function useNarrowing(): (from: number, to: number) => void {
 }
 
 /**
- * Returns the range in the address for a list that is read page by page. Its start stays fixed after the range is
- * chosen, so that the pages belong to one list. `to` is absent for a range that ends now.
+ * Returns the range in the address, for a list that is read page by page. Its start stays fixed until the user chooses
+ * another range, so that all pages belong to one list. `to` is absent for a range that ends now.
  */
 export function useSteadyRange(usual: RangeName = "24h"): { from: string; to?: string } {
   const { name, from, to } = useRange(usual);
   const custom = name === "custom" ? `${from} ${to}` : "";
-  // The start must change when another range is chosen, but not when a minute passes.
+  // The start must change when the user chooses another range, but not when a minute passes.
   return useMemo(() => (custom === "" ? { from } : { from, to }), [name, custom]);
 }
 

@@ -5,7 +5,7 @@ import { FIELD } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { MultiSelectField } from "./select-field.tsx";
 
-/** A field for everything or a selection. The value is `"*"` or a list of ids. */
+/** A field to choose everything or some options. The value is `"*"` or a list of ids. */
 export function AllOrSomeField({
   options,
   allLabel,

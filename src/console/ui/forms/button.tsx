@@ -21,7 +21,7 @@ const KINDS: Record<ButtonKind, string> = {
   danger: "bg-bad-solid text-white hover:opacity-90",
 };
 
-/** The look of a button, also for links that start an action. */
+/** Returns the classes of a button, also for links that look like buttons. */
 export function buttonClass(kind: ButtonKind): string {
   return `${SHAPE} ${KINDS[kind]}`;
 }
@@ -35,7 +35,7 @@ export function Button({ kind = "plain", icon: Icon, children, ...props }: Butto
   );
 }
 
-/** A button of one icon; its label is its tooltip. */
+/** A button with an icon instead of a text. Its label is its tooltip. */
 export function IconButton({
   icon: Icon,
   label,
@@ -54,7 +54,7 @@ export function IconButton({
   );
 }
 
-/** A short text next to an element, shown on hover and focus. */
+/** Shows a short text beside an element on hover and focus. */
 function Tooltip({ text, children }: { text: string; children: ReactElement }) {
   return (
     <TooltipTrigger delay={400} closeDelay={0}>

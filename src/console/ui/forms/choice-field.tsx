@@ -7,7 +7,7 @@ interface ChoiceFieldProps extends FieldProps {
   choices: readonly { id: string; label: string }[];
 }
 
-/** A field for one of two to four choices, all visible. The value is the id of the choice. */
+/** A field to choose one of two to four options, all visible. The value is the id of the option. */
 export function ChoiceField({ choices, ...props }: ChoiceFieldProps) {
   const { field, error } = useField(props);
   return (

@@ -8,14 +8,14 @@ import { OptionsList } from "./options-list.tsx";
 interface ChoiceSelectProps {
   label: string;
   options: readonly Option[];
-  /** The id of an option. */
+  /** The id of the chosen option. */
   value: string;
   onChange(id: string): void;
-  /** Called with the text to search for, when there are more options than the list shows. */
+  /** Called with the text to search for, when there are more options than the list can have. */
   onSearch?: ((typed: string) => void) | undefined;
 }
 
-/** A choice of one option next to what it applies to. Use `SelectField` in a form and `FilterSelect` for a filter. */
+/** A select outside of forms and filters. Use `SelectField` in a form and `FilterSelect` for a filter. */
 export function ChoiceSelect({ label, options, value, onChange, onSearch }: ChoiceSelectProps) {
   return (
     <Select

@@ -17,8 +17,8 @@ export interface FormSubject {
 }
 
 /**
- * Names the person who has changed the record since the form was opened, and the changes. A button reads the record
- * again and keeps the user's input.
+ * Shows who has changed the record since the form was opened, and the changes. A button reads the record again and
+ * keeps the user's input.
  */
 export function Conflict({ subject: { kind, id, version } }: { subject: FormSubject }) {
   const { t } = useTranslation(["shell", "settings"]);
@@ -31,8 +31,7 @@ export function Conflict({ subject: { kind, id, version } }: { subject: FormSubj
   const oldest = since.at(-1);
   const changes = newest && oldest ? wordsOf({ ...newest, before: oldest.before }) : [];
   const [known] = useState(version);
-  // The conflict is cleared only after the form shows the new values. If it were cleared earlier, the form would lose
-  // the user's input.
+  // The conflict is cleared only after the form shows the new values. Otherwise the form would lose the user's input.
   useEffect(() => {
     if (version !== known) clearErrors("root");
   }, [version, known, clearErrors]);

@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { Dialog } from "../overlay/dialog.tsx";
 import { Button } from "./button.tsx";
 
-/** Asks whether unsaved changes may be lost. */
+/** Asks before unsaved changes are lost. */
 export function DiscardDialog({
   isOpen,
   onDiscard,

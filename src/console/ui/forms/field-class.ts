@@ -7,5 +7,5 @@ export const INPUT = `h-8 max-sm:h-10 ${BOX}`;
 /** Style of a multi-line input. The user can change its height. */
 export const TEXT_AREA = `py-1.5 ${BOX}`;
 
-/** Label, input and help, one below another. */
+/** Style of a field: label, input and help, one below another. */
 export const FIELD = "flex min-w-0 flex-col gap-1.5";

@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { sentence } from "../text/format.ts";
 import { FIELD } from "./field-class.ts";
 
-/** The properties of every field. `name` is its path in the form's values. */
+/** The properties of every field. `name` is the field's path in the form's values. */
 export interface FieldProps {
   name: string;
   label: string;
@@ -18,8 +18,8 @@ export interface FieldProps {
 }
 
 /**
- * Returns the value and the error of a field in the surrounding form, and the properties that every field component of
- * React Aria takes for them.
+ * Returns the value and the error of a field in the surrounding form. Also returns the properties for it that all field
+ * components of React Aria take.
  */
 export function useField({ name, isRequired = false, isDisabled = false }: Omit<FieldProps, "label">) {
   const { t } = useTranslation();
@@ -45,7 +45,7 @@ function isBlank(value: unknown): boolean {
   );
 }
 
-/** Returns the first message of an error, or of the errors of its parts. */
+/** Returns the first message of an error, or of the errors inside it. */
 export function messageOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   if ("message" in error && typeof error.message === "string") return error.message;
@@ -53,7 +53,7 @@ export function messageOf(error: unknown): string | undefined {
 }
 
 /**
- * Shows the label above a field, and the help and the error below it. Use it inside of a field component of React Aria.
+ * Shows the label above a field, and the help and the error below it. Use it inside a field component of React Aria.
  */
 export function FieldFrame({
   label,

@@ -11,13 +11,13 @@ import { submitHandler } from "./submit-handler.ts";
 interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, "title" | "isOpen" | "size"> {
   form: UseFormReturn<Values>;
   /**
-   * Called with the values of the form. The dialog closes when the promise resolves. An error is shown next to its
+   * Called with the values of the form. The dialog closes when the promise resolves. An error is shown beside its
    * field.
    */
   onSubmit(values: Values): Promise<unknown>;
   onClose(): void;
   submitLabel?: string;
-  /** The stored record that the form changes, to detect that somebody else has changed it meanwhile. */
+  /** The stored record that the form changes. It makes it possible to detect changes by somebody else. */
   subject?: FormSubject | null;
   children: ReactNode;
 }

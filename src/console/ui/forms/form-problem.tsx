@@ -8,7 +8,7 @@ import { CONFLICT } from "./submit-handler.ts";
 const Conflict = lazy(async () => ({ default: (await import("./conflict.tsx")).Conflict }));
 
 /**
- * Shows a refusal of the gateway that belongs to no field. If somebody else has changed the subject, shows who has
+ * Shows a refusal of the gateway that is about no single field. If somebody else has changed the record, shows who has
  * changed it and how.
  */
 export function FormProblem({ subject }: { subject?: FormSubject | null }) {
@@ -24,7 +24,7 @@ export function FormProblem({ subject }: { subject?: FormSubject | null }) {
   return problem === undefined ? null : <Problem>{problem}</Problem>;
 }
 
-/** Shows an error as a sentence. */
+/** Shows an error message. */
 export function Problem({ children }: { children: string }) {
   return (
     <p role="alert" className="flex items-start gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad">

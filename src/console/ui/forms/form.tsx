@@ -12,17 +12,17 @@ interface FormProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;
   onSubmit(values: Values): Promise<unknown>;
   submitLabel?: string;
-  /** True when the form creates something and may be submitted without changes. */
+  /** True when the form creates something. It may then be submitted without changes. */
   isNew?: boolean;
-  /** The stored record that the form changes, to detect that somebody else has changed it meanwhile. */
+  /** The stored record that the form changes. It makes it possible to detect changes by somebody else. */
   subject?: FormSubject | null;
   /** Field components, such as those in this folder. */
   children: ReactNode;
 }
 
 /**
- * A form in a page. Errors of the gateway are shown next to their fields. The form asks before the user leaves the page
- * with unsaved changes. Its button is disabled without changes, unless the form creates something.
+ * A form in a page. Errors of the gateway are shown beside their fields. Before the user leaves the page with unsaved
+ * changes, the form asks. Without changes its button is disabled, unless the form creates something.
  */
 export function Form<Values extends FieldValues>({
   form,

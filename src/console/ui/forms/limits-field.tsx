@@ -6,8 +6,8 @@ import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField } from "./field-frame.tsx";
 
 /**
- * A field for several limits, stored by name below `name`: a number, null for unlimited, or undefined for the default.
- * An empty field means the default, which it shows as a placeholder if `defaults` are given; `∞` means unlimited.
+ * A field for several limits, stored by name below `name`. Each is a number, null for unlimited, or undefined for the
+ * default. An empty input means the default, which is its placeholder if `defaults` is given; `∞` means unlimited.
  */
 export function LimitsField({
   name,
@@ -62,10 +62,10 @@ function parse(text: string): number | null | undefined {
   return digits === "" ? undefined : Number(digits);
 }
 
-/** Limits as the gateway returns them: a number, null for unlimited, absent for the default. */
+/** Limits as the gateway returns them. Each is a number, null for unlimited, or absent for the default. */
 export type OwnLimits = Output<"limits.defaults">["key"];
 
-/** The names of limits in the order in which they are shown. */
+/** The names of the limits in the order in which they are shown. */
 export const LIMITS = [
   "requestsPerMinute",
   "tokensPerMinute",
@@ -77,7 +77,7 @@ export const LIMITS = [
 
 type TakenLimits = NonNullable<OperationInput<"keys.update">["limits"]>;
 
-/** Returns the limits of a form in the form that the gateway takes. An undefined limit is set back to the default. */
+/** Converts the limits of a form to the operation's input. An undefined limit is reset to the default. */
 export function toLimits(limits: OwnLimits): TakenLimits {
   const taken: TakenLimits = {};
   for (const name of LIMITS)

@@ -6,11 +6,11 @@ import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface LinesFieldProps extends FieldProps {
   placeholder?: string;
-  /** The value of an empty text. Without it, an empty text is an empty list. */
+  /** The value for an empty text. If absent, an empty text is an empty list. */
   whenEmpty?: null;
 }
 
-/** A field for a list of texts, one on each line, such as addresses `10.0.0.0/8`. */
+/** A field for a list of texts, one per line, such as networks (`10.0.0.0/8`). */
 export function LinesField({ placeholder, whenEmpty, ...props }: LinesFieldProps) {
   const { field, error, shared } = useField(props);
   const kept = (Array.isArray(field.value) ? field.value : []).join("\n");

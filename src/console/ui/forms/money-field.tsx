@@ -5,9 +5,7 @@ import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { Unit } from "./number-field.tsx";
 
-/**
- * A field for an amount as a decimal text. The amount stays text, because floating-point numbers would change digits.
- */
+/** A field for an amount. Its value is a decimal text, because a floating-point number could change digits. */
 export function MoneyField({
   currency,
   placeholder = "0.00",

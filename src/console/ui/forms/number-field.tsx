@@ -7,12 +7,12 @@ import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 interface NumberFieldProps extends FieldProps {
   minimum?: number;
   maximum?: number;
-  /** Unit after the number, such as ms. */
+  /** Unit shown after the number, such as ms. */
   unit?: string;
   placeholder?: string;
 }
 
-/** A field for a number; null when it is empty. */
+/** A field for a number. The value of an empty field is null. */
 export function NumberField({ minimum, maximum, unit, placeholder, ...props }: NumberFieldProps) {
   const { field, error, shared } = useField(props);
   return (
@@ -38,7 +38,7 @@ export function NumberField({ minimum, maximum, unit, placeholder, ...props }: N
   );
 }
 
-/** A unit inside of an input, at its end. */
+/** Shows a unit inside an input, at its end. */
 export function Unit({ children }: { children: string }) {
   return (
     <span className="pointer-events-none absolute inset-y-0 right-2.5 flex items-center text-xs text-muted">

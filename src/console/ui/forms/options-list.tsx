@@ -7,12 +7,12 @@ import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../../api/options.ts";
 
-/** Number of options from which a list has a search. */
+/** A list with at least this many options has a search. */
 const SEARCHED = 9;
 
 /**
- * The options of a select. A long list has a search. `onSearch` is called with the searched text when there are more
- * options than the list shows.
+ * The options of a select. A long list has a search. `onSearch` is called with the text to search for, when there are
+ * more options than the list can have.
  */
 export function OptionsList({
   options,

@@ -1,6 +1,6 @@
 // Functions for lists that the user orders by dragging, by keys or by buttons.
 
-/** Returns the list with the item at an index moved by some places, but not beyond the ends of the list. */
+/** Returns the list with one item moved by `by` positions, but not beyond the ends of the list. */
 export function moved<Item>(items: readonly Item[], index: number, by: number): Item[] {
   const rest = items.filter((_, each) => each !== index);
   const item = items[index];
@@ -9,7 +9,7 @@ export function moved<Item>(items: readonly Item[], index: number, by: number): 
   return [...rest.slice(0, to), item, ...rest.slice(to)];
 }
 
-/** Returns the list with the items of these ids put before or after another one. */
+/** Returns the list with the items of these ids moved before or after another item. */
 export function reordered<Item>(
   items: readonly Item[],
   ids: ReadonlySet<string>,

@@ -9,19 +9,19 @@ const OVERLAPS = [0, HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
 
 interface RotateDialogProps {
   /**
-   * `what` describes the effect, `overlap` is the label of the time for which the current secret stays valid, and
-   * `none` is the option for no such time.
+   * `what` describes the effect. `overlap` is the label for the time in which the current secret stays valid. `none` is
+   * the option for no such time.
    */
   texts: { title: string; what: string; overlap: string; none: string; submit: string };
-  /** Maximum time for which the current secret stays valid. */
+  /** Maximum number of days for which the current secret stays valid. */
   maxDays: number;
   isOpen: boolean;
   onClose(): void;
-  /** Replaces the secret. The current one stays valid for the given milliseconds. */
+  /** Replaces the secret. The current one stays valid for `overlapMs`. */
   onRotate(overlapMs: number): Promise<unknown>;
 }
 
-/** Asks how long the current secret stays valid, and replaces it. */
+/** Asks how long the current secret stays valid, then replaces it. */
 export function RotateDialog({ texts, maxDays, isOpen, onClose, onRotate }: RotateDialogProps) {
   const { t } = useTranslation();
   const form = useForm({ defaultValues: { overlap: String(DAY_MS) } });

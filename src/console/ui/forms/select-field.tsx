@@ -14,7 +14,7 @@ interface SelectFieldProps extends FieldProps {
 
 const TRIGGER = `${INPUT} flex items-center gap-2 text-left`;
 
-/** A field for one of several options. The value is the id of the option, or null. */
+/** A field to choose one of several options. The value is the id of the option, or null. */
 export function SelectField({ options, placeholder, ...props }: SelectFieldProps) {
   const { t } = useTranslation();
   const { field, error, shared } = useField(props);
@@ -33,7 +33,7 @@ export function SelectField({ options, placeholder, ...props }: SelectFieldProps
   );
 }
 
-/** A field for some of several options. The value is a list of ids. */
+/** A field to choose some of several options. The value is a list of ids. */
 export function MultiSelectField({ options, placeholder, ...props }: SelectFieldProps) {
   const { t } = useTranslation();
   const { field, error, shared } = useField(props);
@@ -69,12 +69,12 @@ function SelectTrigger({ inputRef }: { inputRef: (element: HTMLButtonElement | n
   );
 }
 
-/** A field for one organization. The value is its id. */
+/** A field to choose one organization. The value is its id. */
 export function OrganizationField(props: FieldProps) {
   return <SelectField {...props} options={useOrganizationOptions()} />;
 }
 
-/** A field for models. The value is a list of ids. */
+/** A field to choose models. The value is a list of ids. */
 export function ModelsField(props: FieldProps) {
   return <MultiSelectField {...props} options={useModelOptions()} />;
 }

@@ -1,14 +1,14 @@
 import type { FieldValues, Path, UseFormReturn } from "react-hook-form";
 import { ApiError } from "../../api/call.ts";
 
-/** The name of an error in a form's state that belongs to no field. */
+/** Name, in the form's state, of an error that belongs to no field. */
 const FORM_PROBLEM = "root.server";
-/** The name below `root` of the error that somebody else has changed the record. */
+/** Name, below `root`, of the error that somebody else has changed the record. */
 export const CONFLICT = "conflict";
 
 /**
- * Returns the handler of a form's submission. It shows a refusal of the gateway next to the field that the refusal
- * names, or above the form when the form does not have that field. Resolves to true when the submission succeeded.
+ * Returns the handler of a form's submission. It shows a refusal of the gateway beside the field that the refusal
+ * names, or above the form if the form lacks that field. Resolves to true when the submission succeeded.
  */
 export function submitHandler<Values extends FieldValues>(
   form: UseFormReturn<Values>,
@@ -35,7 +35,7 @@ function placeError<Values extends FieldValues>(form: UseFormReturn<Values>, err
     return form.setError(`root.${CONFLICT}`, { type: "server", message });
   const isOwn = field !== null && (field.split(/[.[]/)[0] ?? "") in form.getValues();
   if (isOwn) {
-    // The message is shown next to the field, whose label names it already, so the field's name is removed.
+    // The message is shown beside the field, whose label already has the field's name. So the name is removed.
     const own = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
     form.setError(field as Path<Values>, { type: "server", message: own }, { shouldFocus: true });
   } else form.setError(FORM_PROBLEM, { type: "server", message: field ? `${field}: ${message}` : message });

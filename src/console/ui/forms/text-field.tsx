@@ -12,7 +12,7 @@ interface TextFieldProps extends FieldProps {
   inputMode?: "text" | "numeric" | "decimal" | "email" | "url";
   isMono?: boolean;
   autoFocus?: boolean;
-  /** Number of lines that a multi-line field has at first. */
+  /** Initial number of lines of a multi-line field. */
   lines?: number;
 }
 

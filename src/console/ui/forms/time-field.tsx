@@ -4,8 +4,8 @@ import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 /**
- * A field for a moment. The value is ISO 8601 in UTC, or null. The user types it in their own time zone, which is shown
- * below.
+ * A field for a date and time. The value is ISO 8601 in UTC, or null. The user types in their own time zone, which is
+ * shown below.
  */
 export function TimeField(props: FieldProps) {
   const { field, error, shared } = useField(props);

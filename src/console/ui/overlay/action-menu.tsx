@@ -11,7 +11,7 @@ export interface Action {
   onAction(): void;
 }
 
-/** A menu, behind three dots, of the actions on one record. Shows nothing when there are no actions. */
+/** A menu of the actions on one record, opened by a button with three dots. Shows nothing when there are no actions. */
 export function ActionMenu({ label, actions }: { label?: string; actions: readonly Action[] }) {
   const { t } = useTranslation();
   if (actions.length === 0) return null;

@@ -10,11 +10,11 @@ import { Dialog } from "./dialog.tsx";
 
 interface ConfirmDialogProps {
   title: string;
-  /** The consequences in figures: '3 keys and 2 running jobs lose access'. */
+  /** The consequences in figures, such as '3 keys and 2 running jobs lose access'. */
   consequences: ReactNode;
   /** The action in one word, such as Delete. */
   confirmLabel: string;
-  /** A name that the user must type first, for actions that cannot be undone. */
+  /** A name that the user must type first. For actions that cannot be undone. */
   name?: string;
   /** False for an action that is not dangerous. */
   isDangerous?: boolean;
@@ -26,7 +26,7 @@ interface ConfirmDialogProps {
   onConfirm(): Promise<unknown>;
 }
 
-/** Asks before an action with consequences. */
+/** Asks for confirmation of an action that has consequences. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   return props.isOpen ? <OpenConfirmDialog {...props} /> : null;
 }

@@ -9,20 +9,20 @@ export interface DialogProps {
   title: string;
   isOpen: boolean;
   onClose(): void;
-  /** `m` suits a form. */
+  /** Use `m` for a form. */
   size?: "s" | "m" | "l";
-  /** True for a question that needs an answer: a press outside does not close the dialog. */
+  /** True for a question that needs an answer: pressing outside does not close the dialog. */
   isAlert?: boolean;
-  /** True to keep Escape from closing the dialog. */
+  /** True when Escape must not close the dialog. */
   isHeld?: boolean;
-  /** Content below the scrolled part, always visible. */
+  /** Content below the scrolled part. It is always visible. */
   footer?: ReactNode;
   children: ReactNode;
 }
 
 const SIZES = { s: "sm:max-w-md", m: "sm:max-w-xl", l: "sm:max-w-4xl" };
 
-/** A modal dialog. On a phone it is a sheet that comes from below. */
+/** A modal dialog. On a phone it is a sheet that slides in from below. */
 export function Dialog({
   title,
   isOpen,

@@ -8,16 +8,16 @@ import { Dialog } from "./dialog.tsx";
 
 interface SecretOnceProps {
   title: string;
-  /** A sentence that replaces the notice that the secret is shown only now. */
+  /** A sentence in place of the usual notice that the secret is shown only once. */
   about?: string;
   /** Null while there is nothing to show. */
   secret: string | null;
-  /** Commands that contain the secret and are ready to run; `keySnippets` makes those of a key. */
+  /** Commands that contain the secret and can be run as they are. `keySnippets` makes them for a key. */
   snippets?: readonly Snippet[];
   onClose(): void;
 }
 
-/** Shows a secret once, to be copied before the dialog is closed. */
+/** Shows a secret once. The user must copy it before closing the dialog. */
 export function SecretOnce({ title, about, secret, snippets = [], onClose }: SecretOnceProps) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(secret ?? "");

@@ -1,4 +1,4 @@
-/** A message that is shown for a moment; a problem stays until it is closed. */
+/** A message that is shown for a moment. If it is a problem, it stays until the user closes it. */
 export interface ToastText {
   text: string;
   isProblem: boolean;
@@ -10,22 +10,22 @@ const waiting: ToastText[] = [];
 let listener: Listener | null = null;
 let load: (() => void) | null = null;
 
-/** Shows that something was done. */
+/** Shows a message about something that was done. */
 export function showToast(text: string): void {
   add({ text, isProblem: false });
 }
 
-/** Shows an error until it is closed. */
+/** Shows an error until the user closes it. */
 export function showProblem(error: unknown): void {
   add({ text: error instanceof Error ? error.message : String(error), isProblem: true });
 }
 
-/** Calls `onFirst` at the first toast. The component that shows toasts is loaded only then. */
+/** Sets a function that is called at the first toast. It loads the component that shows toasts. */
 export function whenToastsAreNeeded(onFirst: () => void): void {
   load = onFirst;
 }
 
-/** Passes every toast to `take`, beginning with those that wait already. */
+/** Passes every toast to `take`, first those that are already waiting. */
 export function takeToasts(take: Listener): void {
   listener = take;
   for (const toast of waiting.splice(0)) take(toast);

@@ -15,7 +15,7 @@ const queue = new ToastQueue<ToastText>({ maxVisibleToasts: 3 });
 
 takeToasts((toast) => queue.add(toast, toast.isProblem ? {} : { timeout: SHOWN_MS }));
 
-/** The toasts, above the page at its lower right. */
+/** Shows the toasts over the page, at the lower right. */
 export function Toasts() {
   const { t } = useTranslation();
   return (

@@ -21,8 +21,8 @@ interface VerificationDialogProps<Name extends VerificationName> {
 }
 
 /**
- * A button that runs a verification and shows its report in a dialog. Opening the dialog again repeats the
- * verification.
+ * A button that runs a verification and shows its report in a dialog. Each opening of the dialog runs the verification
+ * again.
  */
 export function VerificationDialog<Name extends VerificationName>(props: VerificationDialogProps<Name>) {
   const { operation, input, label, title = label, skeleton, children } = props;

@@ -4,12 +4,12 @@ interface CardProps {
   title?: string;
   about?: ReactNode;
   actions?: ReactNode;
-  /** True to leave out the padding, for a table that fills the card. */
+  /** True for no padding, so that a table fills the card. */
   isFlush?: boolean;
   children: ReactNode;
 }
 
-/** A part of a page, with a title of its own. */
+/** A part of a page with its own title. */
 export function Card({ title, about, actions, isFlush = false, children }: CardProps) {
   const id = useId();
   return (

@@ -10,8 +10,8 @@ import { Time } from "../text/time.tsx";
 const RETRY_MS = 10_000;
 
 /**
- * Shows why something could not be read and since when, with a button that tries again. Tries again by itself when the
- * gateway is unavailable.
+ * Shows why and since when data cannot be read, with a button that tries again. Tries again by itself if the gateway is
+ * unavailable.
  */
 export function FailedState({ error, at, onRetry }: { error: unknown; at?: number; onRetry(): void }) {
   const { t } = useTranslation();
@@ -20,7 +20,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   const isForbidden = error instanceof ApiError && error.status === 403;
   const isRefused = error instanceof ApiError && error.status < 500;
   useEffect(() => {
-    // An unavailable service returns by itself, so the read is repeated. A refusal stays a refusal.
+    // An unavailable service will be available again, so the read is repeated. A refusal would only be repeated.
     if (isRefused) return;
     const again = setInterval(() => document.hidden || retry.current(), RETRY_MS);
     return () => clearInterval(again);

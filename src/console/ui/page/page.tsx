@@ -6,18 +6,18 @@ import { TextLink } from "../text/link.tsx";
 
 interface PageProps {
   title: string;
-  /** One sentence on the purpose of the page. */
+  /** One sentence about the purpose of the page. */
   about?: ReactNode;
-  /** Buttons next to the title, at most one of them primary. */
+  /** Buttons beside the title. At most one of them is primary. */
   actions?: ReactNode;
-  /** The tabs of the area, as `RouteTabs`. */
+  /** The tabs of the area, made with `RouteTabs`. */
   tabs?: ReactNode;
-  /** The list that the shown record belongs to. */
+  /** A link back to the list from which the record comes. */
   back?: { to: NonNullable<LinkProps["to"]>; label: string };
   children: ReactNode;
 }
 
-/** The frame of every page. It also sets the title of the document. */
+/** The frame of every page. It also sets the document's title. */
 export function Page({ title, about, actions, tabs, back, children }: PageProps) {
   useDocumentTitle(title);
   return (

@@ -11,14 +11,14 @@ const NOT_FOUND = 404;
 
 interface QueryStateProps<Data> {
   query: UseQueryResult<Data>;
-  /** A placeholder in the layout of the data. */
+  /** A placeholder with the layout of the data. */
   skeleton?: ReactNode;
-  /** Shown for a record that does not exist. By default, a missing record is shown like any other failure. */
+  /** Shown for a record that does not exist. If absent, a missing record is shown like any other failure. */
   missing?: ReactNode;
   children(data: Data): ReactNode;
 }
 
-/** Shows the data of a query, its skeleton before the data has arrived, or the error when the query failed. */
+/** Shows the data of a query; before the data has arrived, the skeleton; after a failure, the error. */
 export function QueryState<Data>({ query, skeleton, missing, children }: QueryStateProps<Data>) {
   const { t } = useTranslation();
   if (query.data !== undefined) return <>{children(query.data)}</>;

@@ -1,7 +1,7 @@
 import { Link, useLocation, type LinkProps } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
-/** The pages of an area; each has its own address. */
+/** Tabs with the pages of an area. Each page has its own address. */
 export function RouteTabs({
   label,
   tabs,
@@ -12,7 +12,7 @@ export function RouteTabs({
   const list = useRef<HTMLUListElement>(null);
   const { pathname } = useLocation();
   useEffect(() => {
-    // Scrolls to the current tab, which may be out of sight on a phone.
+    // Scrolls to the current tab. On a phone it may otherwise not be visible.
     list.current
       ?.querySelector("[aria-current=page]")
       ?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 import { formatMoney, formatTime } from "../text/format.ts";
 import { differences, isAmount } from "./difference-table.tsx";
 
-/** The part of an audit row that says what has changed. */
+/** The part of an audit entry that describes the change. */
 interface Change {
   before?: unknown;
   after?: unknown;
@@ -42,7 +42,7 @@ const FIELDS = [
   "url",
 ] as const;
 
-/** Names of fields that a reader does not need: ids, and fields that every row has. */
+/** Matches names of fields that readers do not need: ids, and fields that every record has. */
 const HIDDEN =
   /^(?:id|version|createdAt|readAt|periodStart|periodEnd|prefix|hash|unit|spent|held|source|isBuiltIn)$|Ids?$/;
 
@@ -50,7 +50,7 @@ function lastName(path: string): string {
   return path.slice(path.lastIndexOf(".") + 1);
 }
 
-/** Returns a function that describes what an audit row has changed, field by field, such as `input $2.50 → $25.00`. */
+/** Returns a function that describes the change in an audit entry, field by field, such as `input $2.50 → $25.00`. */
 export function useChangeWords(): (change: Change) => string[] {
   const { t } = useTranslation(["settings", "shell"]);
   const fieldOf = (path: string): string => {
@@ -77,7 +77,7 @@ export function useChangeWords(): (change: Change) => string[] {
       if (isNothing || isName || HIDDEN.test(lastName(path))) return [];
       const field = fieldOf(path);
       const values = [found.before, found.after].map((value) => valueOf(path, value));
-      // A list of objects is only named here. The entry itself shows its fields.
+      // For a list of objects, only its name is returned. The entry itself shows all fields.
       if (values.some((value) => /^[[{]/.test(value))) return [field];
       const [was, is] = values;
       return [found.before === undefined && before === null ? `${field} ${is}` : `${field} ${was} → ${is}`];

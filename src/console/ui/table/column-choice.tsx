@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { IconButton } from "../forms/button.tsx";
 import type { Screen } from "./screen.ts";
 
-/** Chooses the columns of a table; the first always stays. */
+/** Chooses the visible columns of a table. The first column is always visible. */
 export function ColumnChoice({
   columns,
   visible,
@@ -55,7 +55,7 @@ interface ChoosableColumn {
   phone?: string;
 }
 
-/** Returns the visible columns of a table, as chosen in this browser, and a function that changes them. */
+/** Returns the visible columns of a table, as chosen in this browser, and a function that changes the choice. */
 export function useVisibleColumns(
   table: string,
   columns: readonly ChoosableColumn[],
@@ -78,7 +78,7 @@ export function useVisibleColumns(
   return [visible, choose];
 }
 
-/** True for a column that is shown on a screen unless another choice is made. */
+/** True for a column that is shown on a screen when the user has not chosen. */
 function isUsual({ phone, isOptional }: ChoosableColumn, screen: Screen): boolean {
   if (screen === "phone") return phone !== undefined;
   return screen === "wide" || isOptional !== true;

@@ -20,18 +20,18 @@ import { TwoLineHead, TwoLineRow } from "./two-line-row.tsx";
 export interface TableColumn<Row> {
   id: string;
   header: string;
-  /** An absent value is a dash marked by `data-nothing`: rows of two lines leave it out. */
+  /** Returns the content of a cell; for an absent value, a dash marked by `data-nothing`, which two-line rows omit. */
   cell(row: Row): ReactNode;
-  /** True to align the column to the right, for numbers. */
+  /** True for numbers, which are aligned to the right. */
   isNumber?: boolean;
-  /** True to show the column only on wide screens, until the user chooses it. */
+  /** True for a column that, until the user chooses it, is shown only on wide screens. */
   isOptional?: boolean;
-  /** A button or menu of the row at its end; its header is only read aloud, and it is always shown. */
+  /** True for a button or menu at the end of the row. It is always shown. Its header is only for screen readers. */
   isAction?: boolean;
   /**
-   * Its line where rows have two, as on a phone or where the columns do not fit: the second with its header before the
-   * value where it is `named`. Without one a phone does not show it until it is chosen. The first column and actions stand
-   * on the first line.
+   * The line of this column in rows of two lines, which are used on a phone and where the columns do not fit. `named`
+   * is the second line with the header before the value. If absent, a phone shows the column only when the user chooses
+   * it. The first column and actions are always on the first line.
    */
   phone?: "first" | "second" | "named";
 }
@@ -44,9 +44,9 @@ interface DataTableProps<Row> {
   columns: readonly TableColumn<Row>[];
   list: List<Row>;
   rowId(row: Row): string;
-  /** Opens a row, when the user presses it or Enter. The first column should contain a link to the same page. */
+  /** Opens a row: the user presses the row, or Enter. The first column should contain a link to the same page. */
   onOpen?(row: Row): void;
-  /** Shown when there are no rows; an `EmptyState`. */
+  /** An `EmptyState`, shown when there are no rows. */
   empty: ReactNode;
   /** Filters, shown above the table at the left. */
   filters?: ReactNode;
@@ -62,7 +62,7 @@ const TWO_LINE_ROW_HEIGHT = 65;
 const OVERSCAN = 12;
 const SKELETON_ROWS = 8;
 
-/** A table that reads more rows as it is scrolled. Only the visible rows are in the document. */
+/** A table that reads more rows when the user scrolls. Only the visible rows are in the document. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { id, columns, list, filters, actions } = props;
   const screen = useScreen();
@@ -170,7 +170,7 @@ function useRowsInSight<Row extends RowData>(
     estimateSize: () => (isTwoLine ? TWO_LINE_ROW_HEIGHT : ROW_HEIGHT),
     getItemKey: (index) => rows[index]?.id ?? index,
     overscan: OVERSCAN,
-    // As many rows as a screen has at most are there at once, so that later ones do not change the widths of columns.
+    // As many rows as a screen can show are rendered at once, so that later rows do not change column widths.
     observeElementRect: (virtualizer, report) =>
       observeElementRect(virtualizer, ({ width, height }) =>
         report({ width, height: Math.max(height, innerHeight) }),
@@ -216,7 +216,7 @@ function BodyRow<Row extends RowData>({
 }: {
   row: TableRow<Features, Row>;
   index: number;
-  /** True for the first visible row, which Tab leads to. */
+  /** True for the first visible row, to which Tab moves the focus. */
   isFirst: boolean;
   measure(row: HTMLTableRowElement | null): void;
   onOpen?: (row: Row) => void;

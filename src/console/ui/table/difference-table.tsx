@@ -40,7 +40,7 @@ export function DifferenceTable({ before, after }: { before: unknown; after: unk
   );
 }
 
-/** A field whose value differs; undefined stands for an absent field. */
+/** A field whose value differs. Undefined means that the field is absent. */
 interface Difference {
   /** Path of the field, such as `limits.runningJobs`; empty for the value as a whole. */
   path: string;
@@ -48,7 +48,7 @@ interface Difference {
   after: string | undefined;
 }
 
-/** Returns the differences between two values of JSON in the order of their fields. Lists are compared as a whole. */
+/** Returns the differences between two JSON values in the order of their fields. Lists are compared as a whole. */
 export function differences(before: unknown, after: unknown): Difference[] {
   const old = new Map(leaves(before, ""));
   const present = new Map(leaves(after, ""));
@@ -74,12 +74,12 @@ function renderList(list: readonly unknown[]): string {
   return isPlain ? list.join(", ") : JSON.stringify(list);
 }
 
-/** True for a field of the audit that contains an amount, as nano-units in text. */
+/** True for a field of the audit log with an amount in nano-units, as text. */
 export function isAmount(path: string): boolean {
   return /^(amount|price\.(longContext\.)?per.*)$/.test(path);
 }
 
-/** True for the name of a field that contains Unix milliseconds. */
+/** True for the name of a field with Unix milliseconds. */
 function isTime(path: string): boolean {
   return /(At|From|Until|Start)$/.test(path);
 }

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState, useSyncExternalStore, type RefObject } from "react";
 
-/** A class of screens, by how much of a table they show at once. */
+/** A class of screens, by how much of a table fits on them. */
 export type Screen = "phone" | "desk" | "wide";
 
 // The breakpoints `sm` and `3xl` of the style sheet.
@@ -24,8 +24,8 @@ function subscribe(notify: () => void): () => void {
 }
 
 /**
- * Returns true while the columns of a table fit into the width of the element that scrolls it. `columns` names the shown
- * ones: a change of them is measured anew.
+ * True while the columns of a table fit into the width of the element that scrolls the table. `columns` is the names of
+ * the visible columns: when it changes, the width is measured again.
  */
 export function useFit(scroller: RefObject<HTMLElement | null>, columns: string, isLoaded: boolean): boolean {
   const [needed, setNeeded] = useState({ columns, width: 0 });

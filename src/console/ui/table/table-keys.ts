@@ -4,7 +4,7 @@ import type { KeyboardEvent } from "react";
 const PAGE_ROWS = 10;
 const MAX_FRAMES = 10;
 
-/** Moves the focus between the rows of a table with the arrows, Home, End and the page keys. */
+/** Moves the focus between the rows of a table with the arrow keys, Home, End and the page keys. */
 export function useTableKeys(
   virtualizer: Virtualizer<HTMLDivElement, HTMLTableRowElement>,
   count: number,
@@ -21,8 +21,8 @@ export function useTableKeys(
 }
 
 /**
- * Focuses a row. A row out of sight is rendered only after the table has scrolled to it, so the function waits for up
- * to `frames` frames.
+ * Focuses a row. A row that is not visible is rendered only after the table has scrolled to it, so this waits for up to
+ * `frames` frames.
  */
 function focusRow(table: HTMLElement, index: number, frames: number): void {
   const row = table.querySelector<HTMLElement>(`tr[data-index="${index}"]`);

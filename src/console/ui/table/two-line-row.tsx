@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The fields of a table's column that a row of two lines reads. */
+/** The fields of a table column that a row of two lines uses. */
 interface Column<Row> {
   id: string;
   header: string;
@@ -9,7 +9,7 @@ interface Column<Row> {
   phone?: "first" | "second" | "named";
 }
 
-/** A row of two lines is one cell, so that one header is enough. */
+/** The header of a table with rows of two lines. Each row has one cell, so one header is enough. */
 export function TwoLineHead({ label }: { label: string }) {
   return (
     <thead className="sr-only">
@@ -20,7 +20,7 @@ export function TwoLineHead({ label }: { label: string }) {
   );
 }
 
-/** A row of a table in one cell: its name, state and amount, and below them its details. */
+/** A row of a table in a single cell. The first line has name, state and amount; the second line has the details. */
 export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
   const [name, ...others] = columns;
   const first = others.filter(({ phone, isAction }) => phone === "first" && !isAction);

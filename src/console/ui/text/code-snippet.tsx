@@ -14,7 +14,7 @@ export interface Snippet {
   code: string;
 }
 
-/** The same call in several languages, one of which is shown. */
+/** Shows the same call in several languages, of which one is visible. */
 export function CodeSnippet({ snippets, label }: { snippets: readonly Snippet[]; label: string }) {
   const { t } = useTranslation();
   const [shown, setShown] = useState(snippets[0]?.label ?? "");

@@ -3,14 +3,14 @@ import type { CodeLanguage } from "./highlight.tsx";
 
 type Highlight = typeof import("./highlight.tsx").highlight;
 
-/** Longer texts stay plain, so that they are shown at once. */
+/** Longer texts are not coloured, so that they are shown at once. */
 const MAX_COLOURED = 100_000;
 
-/** Code in colour, once what colours it is loaded; the text itself is there at once and stays the same. */
+/** Shows code. The text is shown at once; its colours appear when the library for them is loaded. */
 export function Code({ code, language }: { code: string; language: CodeLanguage }) {
   const [highlight, setHighlight] = useState<Highlight | null>(null);
   useEffect(() => {
-    // Code without colours is no failure.
+    // If the library cannot be loaded, the code stays without colours.
     import("./highlight.tsx").then(
       ({ highlight }) => setHighlight(() => highlight),
       () => {},

@@ -2,7 +2,7 @@ import { useState } from "react";
 
 const SHOWN_MS = 1_500;
 
-/** Returns a function that copies a text. `isCopied` is true for a moment afterwards. */
+/** Returns a function that copies a text. `isCopied` is true for a moment after it is called. */
 export function useCopy(text: string): { isCopied: boolean; copy(): void } {
   const [isCopied, setCopied] = useState(false);
   const copy = () => {
@@ -14,7 +14,7 @@ export function useCopy(text: string): { isCopied: boolean; copy(): void } {
   return { isCopied, copy };
 }
 
-/** Copies a text. The clipboard works only on secure pages; over plain http the text is selected and copied. */
+/** Copies a text. The clipboard API works only on secure pages; over plain http a command copies the selected text. */
 export async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return await navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from "react";
 
-/** Names and values of one record, one below another. Entries without a value are left out. */
+/** Lists the names and values of one record. Entries without a value are left out. */
 export function Details({ entries }: { entries: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="grid content-start grid-cols-[minmax(7rem,max-content)_1fr] gap-x-6 gap-y-2">

@@ -1,4 +1,4 @@
-/** Saves the content of an address as a file. */
+/** Saves the content of a URL as a file. */
 export function download(name: string, url: string): void {
   const link = document.createElement("a");
   link.href = url;

@@ -4,12 +4,12 @@ import { zoneName } from "./zone.ts";
 const CENT = 2;
 const MAX_FRACTION = 12;
 
-/** Formats a decimal text such as `"0.042"` in a currency, with all its digits and at least two after the point. */
+/** Formats a decimal text such as `"0.042"` in a currency, with all its digits and at least two decimals. */
 export function formatMoney(amount: string, currency: string): string {
   return money(amount, currency, CENT, MAX_FRACTION);
 }
 
-/** Formats a decimal text in a currency, rounded to the cent, or to two significant digits below a cent. */
+/** Formats a decimal text in a currency, rounded to the cent. Amounts below a cent have two significant digits. */
 export function formatShortMoney(amount: string, currency: string): string {
   const size = Math.abs(Number(amount));
   const most = size > 0 && size < 0.01 ? Math.min(MAX_FRACTION, 1 - Math.floor(Math.log10(size))) : CENT;
@@ -22,7 +22,7 @@ function money(amount: string, currency: string, least: number, most: number): s
   try {
     return format(`money ${currency} ${most}`, { style: "currency", currency, ...digits }).format(amount);
   } catch {
-    // The platform does not know this currency.
+    // The browser does not know this currency.
     return `${format(`plain ${most}`, digits).format(amount)} ${currency}`;
   }
 }
@@ -61,7 +61,7 @@ export function formatBytes(bytes: number): string {
   return unit(Math.round(bytes / 100_000) / 10, "megabyte");
 }
 
-/** Formats the change from an earlier value other than 0 as a percentage: `+12%`. */
+/** Formats the change from an earlier value as a percentage, such as `+12%`. The earlier value must not be 0. */
 export function formatChange(now: number, before: number): string {
   const change = (now - before) / before;
   const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
@@ -81,12 +81,12 @@ const AGES: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1_000],
 ];
 
-/** Maximum difference to the gateway's clock. The page's clock advances every 20 seconds, so it may be behind. */
+/** Maximum difference to the gateway's clock. The page's clock is set every 20 seconds, so it may be that much late. */
 const CLOCK_SKEW_MS = 30_000;
 
-/** Formats how long ago a time was, such as 3 minutes ago. */
+/** Formats the time since a moment, such as "3 minutes ago". */
 export function formatAge(at: number, now: number): string {
-  // A time slightly in the future has just happened, and is shown as now.
+  // A time slightly in the future counts as now, because it comes from the difference between the clocks.
   const distance = at > now && at - now < CLOCK_SKEW_MS ? 0 : at - now;
   const [name, ms] = AGES.find(([, ms]) => Math.abs(distance) >= ms) ?? ["second", 1_000];
   return new Intl.RelativeTimeFormat(i18next.language, { numeric: "auto", style: "short" }).format(
@@ -95,7 +95,7 @@ export function formatAge(at: number, now: number): string {
   );
 }
 
-/** Returns a message of the gateway as a sentence. Messages begin with a small letter. */
+/** Returns a message of the gateway as a sentence. The messages begin with a lower-case letter. */
 export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -105,7 +105,7 @@ export function formatTime(at: number): string {
   return time({ dateStyle: "medium", timeStyle: "long" }).format(at);
 }
 
-/** Formats the time of day, but the date at midnight. */
+/** Formats the time of day; at midnight it formats the date instead. */
 export function formatClock(at: number): string {
   const clock = time({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
   return clock === "00:00" ? time({ month: "short", day: "numeric" }).format(at) : clock;
@@ -123,12 +123,12 @@ export function formatMoment(at: number): string {
   }).format(at);
 }
 
-/** Formats a day of a report, which begins at the midnight of `zone`. */
+/** Formats a day of a report. The day begins at midnight in `zone`. */
 export function formatDay(at: number, zone = "UTC"): string {
   return time({ month: "short", day: "numeric", timeZone: zone }).format(at);
 }
 
-/** Formats the beginning of a step of a report. */
+/** Formats the start of a step of a report. */
 export function formatStep(
   at: number,
   step: "minute" | "quarter" | "hour" | "day" | "month",

@@ -9,7 +9,7 @@ export type CodeLanguage = "bash" | "json" | "python" | "typescript";
 
 const lowlight = createLowlight({ bash, json, python, typescript });
 
-/** The colours of the kinds of tokens; other kinds keep that of the text. */
+/** The colours for kinds of tokens. Other kinds have the colour of the text. */
 const LOOKS: Readonly<Record<string, string>> = {
   "hljs-keyword": "text-accent",
   "hljs-built_in": "text-accent",
@@ -21,7 +21,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   "hljs-variable": "text-warn",
 };
 
-/** Returns the same text with its tokens in colour. */
+/** Returns the same text with coloured tokens. */
 export function highlight(code: string, language: CodeLanguage): ReactNode {
   return lowlight.highlight(language, code).children.map(renderNode);
 }

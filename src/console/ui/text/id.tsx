@@ -3,7 +3,7 @@ import { Button } from "react-aria-components/Button";
 import { useTranslation } from "react-i18next";
 import { useCopy } from "./copy.ts";
 
-/** Shows an identifier, which is copied when pressed. */
+/** Shows an identifier. Pressing it copies it. */
 export function Id({ value, isShort = false }: { value: string; isShort?: boolean }) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(value);

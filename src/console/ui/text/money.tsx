@@ -4,7 +4,7 @@ interface MoneyProps {
   /** A decimal text. */
   amount: string;
   currency: string;
-  /** True to round to the cent. A rounded amount is underlined with dots, and shown exactly on hover. */
+  /** True to round to the cent. A rounded amount has a dotted underline; hovering shows the exact amount. */
   isShort?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function Money({ amount, currency, isShort = false }: MoneyProps) {
   );
 }
 
-/** The spent part of an amount, as decimal texts of one currency. */
+/** Shows the spent part of an amount. Both are decimal texts in one currency. */
 export function SpentOf({ spent, amount, currency }: { spent: string; amount: string; currency: string }) {
   return (
     <span className="whitespace-nowrap">

@@ -2,8 +2,8 @@ import { useSyncExternalStore } from "react";
 import { formatAge, formatMoment, formatTime } from "./format.ts";
 
 /**
- * Shows how long ago a time in ISO 8601 was, and the date with the time zone on hover. With `isAbsolute`, shows the
- * date directly.
+ * Shows how long ago a time in ISO 8601 was; hovering shows the date with the time zone. With `isAbsolute`, the date is
+ * shown directly.
  */
 export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: boolean }) {
   const now = useNow();
@@ -16,7 +16,7 @@ export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: bool
   );
 }
 
-/** Shows a time with date and time of day, and how long ago it was on hover. For lists whose rows are compared. */
+/** Shows the date and time of day, for lists whose rows are compared. Hovering shows how long ago that was. */
 export function Moment({ at }: { at: string }) {
   const now = useNow();
   const time = Date.parse(at);
@@ -36,14 +36,14 @@ const TICK_MS = 20_000;
 let now = Date.now();
 
 /**
- * Returns the current time in Unix milliseconds, accurate to 20 seconds. The component renders again when it changes.
+ * Returns the current time in Unix milliseconds, at most 20 seconds late. The component renders again when it changes.
  */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
 function subscribe(notify: () => void): () => void {
-  // The time is set again, because what has just been rendered may be younger than the last tick.
+  // The clock is set now, because the content that was just rendered may be newer than the last tick.
   now = Date.now();
   const timer = setInterval(() => {
     if (document.hidden) return;

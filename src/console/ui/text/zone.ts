@@ -1,13 +1,13 @@
 const STORED = "gateway.zone";
 
-/** The time zone of shown times and of the days of reports: UTC, or the browser's. */
+/** The time zone for shown times and for the days of reports: UTC, or the browser's zone. */
 export type Zone = "utc" | "local";
 
 export function currentZone(): Zone {
   return localStorage.getItem(STORED) === "local" ? "local" : "utc";
 }
 
-/** Stores the zone and loads the page again, because all its times change. */
+/** Stores the zone and reloads the page, because all its times change. */
 export function chooseZone(zone: Zone): void {
   localStorage.setItem(STORED, zone);
   location.reload();
@@ -26,7 +26,7 @@ export function dayOf(at: number): string {
   return parts.map((part) => String(part).padStart(2, "0")).join("-");
 }
 
-/** Returns the start of a day, or of the day `later` days after it, in the chosen zone and in Unix milliseconds. */
+/** Returns the start of a day in the chosen zone, in Unix milliseconds. `later` adds days. */
 export function startOfDay(day: string, later = 0): number {
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
   return currentZone() === "utc"
