@@ -48,7 +48,7 @@ export function addPriceTable(
 }
 
 /**
- * Reports tiers and qualities in the price that the model does not have: they would never be charged, so they are
+ * Reports tiers and qualities that a price has and its model does not: they would never be charged, so they are
  * mistakes.
  */
 export function checkImagePrice(path: string, model: CompleteModel, report: ReportProblem): void {

@@ -49,7 +49,7 @@ export function writeYaml(value: unknown): string {
 
 interface DuplicateKey {
   key: string;
-  /** Offsets of the key where it occurs first and where it occurs again. */
+  /** Offset of the key's first occurrence. `offset` is that of the repeated occurrence. */
   first: number;
   offset: number;
 }

@@ -77,7 +77,7 @@ export interface ImageOrder {
   quality?: string;
   background?: string;
   count: number;
-  /** The format that the caller requests. The gateway converts to it when the vendor cannot deliver it. */
+  /** The format that the caller requests. The gateway converts images when the vendor cannot deliver this format. */
   format?: ImageFormat;
   compression?: number;
   references: ReferenceImage[];

@@ -19,8 +19,8 @@ import {
 } from "./schema.ts";
 
 /**
- * Creates a rule. Throws 404 for an unknown organization or budget, and 403 for a rule of the installation that the
- * member may not create.
+ * Creates a rule. Throws 404 for an unknown organization or budget, and 403 when the member may not create a rule of
+ * the installation.
  */
 export async function createAlert(
   context: AdminContext,

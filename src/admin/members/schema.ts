@@ -51,7 +51,7 @@ export interface TotpRecord {
   recoveryHashes: string[];
 }
 
-/** Maximum length, because hashing a longer password only takes time. */
+/** Maximum length. A longer password would only take more time to hash. */
 const MAX_PASSWORD_LENGTH = 256;
 
 const passwordSchema = z

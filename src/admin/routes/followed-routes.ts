@@ -27,7 +27,7 @@ export function callableChannels(
     organizations.flatMap((organization) => {
       const followed = followedRoutes(organization, catalogue);
       const { fallbackAfterMs, fallbackChannel } = organization.settings;
-      // The fallback may be a target of the configured route that the organization's own route does not contain.
+      // The fallback may be a target that is only in the configured route, not in the organization's own route.
       const configured =
         fallbackAfterMs === null
           ? []

@@ -20,8 +20,8 @@ export interface IdentitySettings {
   /** Name of the claim that contains the groups of a person. */
   roleClaim: string | null;
   /**
-   * Groups, by the role that the members of a group get. The role is decided again at each sign-in. Null when owners
-   * decide the roles.
+   * Groups by role: their members get the role. The role is decided again at each sign-in. Null when owners decide the
+   * roles.
    */
   roles: Partial<Record<Role, readonly string[]>> | null;
   defaultRole: Role;

@@ -40,9 +40,9 @@ export async function readEjections({
 }
 
 /**
- * Returns causes for the targets out of service that some requests would call, and for the models that have no callable
- * target left. With `isOfAll` every target counts, otherwise only the targets in the organizations' routes. `called`
- * contains the models of recent requests, because patterns cover any number of models.
+ * Returns causes for targets out of service that some requests would call, and for models without a callable target.
+ * With `isOfAll` every target counts, otherwise only the targets in the organizations' routes. `called` contains the
+ * models of recent requests, because patterns cover any number of models.
  */
 export function ejectionCauses(
   { catalogue }: Pick<AdminContext, "catalogue">,

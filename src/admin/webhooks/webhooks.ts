@@ -20,7 +20,7 @@ import {
 import { shownAddress } from "./shown-address.ts";
 
 const SECRET_BYTES = 32;
-/** Maximum number of endpoints of one organization, because each gets a message for each job. */
+/** Maximum number of endpoints of one organization. Each endpoint gets a message for each job. */
 const MAX_WEBHOOKS = 20;
 
 /**

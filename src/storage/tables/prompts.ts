@@ -20,7 +20,7 @@ const prompts = table<PromptRecord>("prompts", {
 /** Maximum number of rows in one transaction, so that other transactions do not wait long. */
 const BATCH = 200;
 
-/** Prompts and replies of organizations that have them logged. */
+/** The logged prompts and replies of organizations. */
 export function promptStore(database: Database): PromptStore {
   return {
     async add(records) {

@@ -184,7 +184,7 @@ function shared(
     ${below === null ? sql`` : sql`AND (at, id) < (${below.at}, ${below.id})`}`;
 }
 
-/** Adds to each request its record in the log and its charge in the ledger, where they are missing. */
+/** Adds the missing log record and the missing charge of each request. */
 async function completed(sql: Sql, requests: readonly ListedRequest[]): Promise<ListedRequest[]> {
   const lacking = {
     record: requests.filter(({ record }) => !record).map(({ id }) => id),

@@ -11,10 +11,7 @@ interface Work<Argument> {
   areTogether?: boolean;
 }
 
-/**
- * Runs inside of the thread of a `CalledThread`: executes the calls of the thread that has started it, at a lower
- * priority.
- */
+/** Runs in the thread of a `CalledThread`. Executes the calls of the starting thread, at a lower priority. */
 export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argument>): void {
   lowerThisThread();
   let all: Promise<unknown> = Promise.resolve();
