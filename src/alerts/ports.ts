@@ -3,7 +3,7 @@ import type { Ejection } from "../gateway/routing/health.ts";
 
 /** The store of alerts. Methods throw a `DependencyError`. */
 export interface AlertStore {
-  /** Tries to make this process the only one that evaluates rules in the next `forMs` milliseconds. True on success. */
+  /** Tries to make this process the only evaluator of rules for the next `forMs` milliseconds. True on success. */
   takeTurn(processId: string, forMs: number): Promise<boolean>;
   /**
    * Stores the targets that a process has taken out of service. Removes entries of other processes that are more than

@@ -68,10 +68,10 @@ export class InputSize {
 }
 
 /**
- * Estimates the size of a text in eighths of a token: 2 for an ASCII character (four per token, as OpenAI's
- * documentation says), 5 for other letters of two bytes, 8 for a CJK character, 10 for an emoji. The sizes of pieces
- * add up exactly. The estimate is for limits and for running replies. A tokenizer counts an ended reply without a
- * vendor's usage (`gateway/metering/usage-policy`).
+ * Estimates the size of a text in eighths of a token. An ASCII character has 2 (four characters per token, as OpenAI's
+ * documentation says), another letter of two bytes 5, a CJK character 8 and an emoji 10. The sizes of pieces add up
+ * exactly. The estimate is for limits and for running replies. A tokenizer counts an ended reply without a vendor's
+ * usage (`gateway/metering/usage-policy`).
  */
 export function tokenEighths(text: string): number {
   return eighthsOf(Buffer.byteLength(text), text.length);

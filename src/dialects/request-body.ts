@@ -19,7 +19,7 @@ const TOO_DEEP = `The request body is nested more than ${JSON_BOUNDS.depth} leve
 
 /**
  * Parses the body of a text request. The text of the body is also sent to vendors. Throws a `GatewayError` for text
- * that is not a JSON object, for too many levels, for a field that occurs twice, and for the field `provider`.
+ * that is not a JSON object, for too many levels, for a repeated field, and for the field `provider`.
  */
 export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBody {
   const read = readUnambiguous(bytes, names);
@@ -30,9 +30,7 @@ export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBo
   return read;
 }
 
-/**
- * Parses a JSON object. Throws a `GatewayError` for other text, for too many levels, and for a field that occurs twice.
- */
+/** Parses a JSON object. Throws a `GatewayError` for other text, for too many levels, and for a repeated field. */
 export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []): RequestBody {
   const { raw, body } = readObject(bytes);
   const scan = scanObject(raw, names);
@@ -48,10 +46,7 @@ export function requireModelName(body: Record<string, unknown>): string {
   throw new GatewayError("model_required", "Set `model` to the id of a model.", { param: "model" });
 }
 
-/**
- * Returns the text and the value of a JSON object. Throws a `GatewayError` for other text, and for more values than the
- * gateway parses at once.
- */
+/** Returns the text and the value of a JSON object. Throws a `GatewayError` for other text and for too many values. */
 export function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
   const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, JSON_BOUNDS) : null;

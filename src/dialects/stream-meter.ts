@@ -54,7 +54,7 @@ export class StreamMeter {
     return this.#ended.size > 0 && this.#running.size === 0;
   }
 
-  /** Stores the vendor's usage and returns true. Returns false for null, and for a report without counts after another. */
+  /** Stores the vendor's usage and returns true. Returns false for null, and for a later report without counts. */
   report(report: UsageReport | null): boolean {
     if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return false;
     this.#report = report;
@@ -62,7 +62,7 @@ export class StreamMeter {
     return true;
   }
 
-  /** Returns the billed usage so far. `isComplete` tells that the whole reply has arrived. */
+  /** Returns the billed usage so far. `isComplete` means that the whole reply has arrived. */
   usage(isComplete: boolean): TokenUsage {
     const { delivered } = this;
     const isFinal = isComplete && this.#reportedEighths === delivered.eighths;

@@ -201,9 +201,8 @@ const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 
 /**
- * Returns the problem if the arguments of all tool calls together have more values, names or escapes than the gateway
- * parses at once. Returns null without a problem. Arguments are JSON inside strings, so the limits of the request or
- * reply do not cover them.
+ * Returns the problem if the arguments of all tool calls together have too many values, names or escapes. Returns null
+ * without a problem. Arguments are JSON inside strings, so the limits of the request or reply do not cover them.
  */
 function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   const texts: string[] = [];

@@ -136,8 +136,8 @@ const SLOTS = 4;
 const MAX_SLOTS_PER_ORGANIZATION = SLOTS - 1;
 
 /**
- * Returns the codec slots of a process. Decoding or encoding uses a processor for seconds. So one organization never
- * gets all `processors`, unless there is only one.
+ * Returns the codec slots of a process. Decoding or encoding uses a processor for seconds. So one organization gets
+ * fewer slots than there are processors, but at least one slot.
  */
 export function createCodecSlots(processors: number): FairSemaphore {
   const perOrganization = Math.max(1, Math.min(MAX_SLOTS_PER_ORGANIZATION, processors - 1));

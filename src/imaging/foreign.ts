@@ -37,7 +37,7 @@ export interface ForeignRequest {
   decoder: WebAssembly.Module;
   bytes: Uint8Array<ArrayBuffer>;
   format: ForeignFormat;
-  /** True when a picture without a profile has the colours of Display P3, false when it has those of sRGB. */
+  /** True when a picture without a profile has the colours of Display P3. Otherwise its colours are sRGB. */
   isDisplayP3?: boolean | undefined;
   /** Limits of the decoded picture, in pixels. `maxEdge` is the maximum width and height. */
   maxEdge: number;

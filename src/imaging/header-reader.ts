@@ -56,7 +56,7 @@ export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Size in bytes of the first window and of a window at a distant offset. Windows near the last one double in size. */
+/** Size in bytes of the first window and of windows at distant offsets. A window near the last one has twice its size. */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
 /** Error message for a picture whose header is valid but whose data cannot be decoded. */
@@ -163,7 +163,7 @@ export class ByteCursor implements Disposable {
 
   /**
    * Finds the next byte with this value that is not followed by `except`, and moves to the byte after it. Returns false
-   * when there is no such byte.
+   * when it finds no byte.
    */
   async seek(value: number, except: number): Promise<boolean> {
     for (;;) {
@@ -171,7 +171,7 @@ export class ByteCursor implements Disposable {
       let found = window.indexOf(value, this.#at);
       while (found >= 0 && window[found + 1] === except) found = window.indexOf(value, found + 2);
       this.#at = Math.max(this.#at, found < 0 ? window.length : found);
-      // The byte after the found one may be in the next window.
+      // The byte after the found byte may be in the next window.
       if (found >= 0 && found + 1 < window.length) {
         this.#at += 1;
         return true;

@@ -6,9 +6,9 @@ import { changePixels } from "./pixels.ts";
 import { readImageHeader } from "./sniff.ts";
 
 /**
- * Converts a picture to a format, in another thread. A picture that already has the format is returned unchanged,
- * unless a compression is requested and the format supports it. Transparency becomes white if the format has no alpha.
- * Throws an `UnreadableImageError` when the bytes cannot be decoded.
+ * Converts a picture to a format, in another thread. A picture that already has the format stays unchanged, except when
+ * a compression is requested and the format supports it. Transparency becomes white if the format has no alpha. Throws
+ * an `UnreadableImageError` when the bytes cannot be decoded.
  */
 export async function transcode(image: Blob, format: ImageFormat, options: TranscodeOptions): Promise<Blob> {
   const { compression, slots, signal } = options;

@@ -7,7 +7,7 @@ import { removeBlobs } from "./stored-request.ts";
 interface Cancellation {
   jobs: JobStore;
   blobs: BlobStore;
-  /** Stops a job of this process at once. */
+  /** Stops a job of this process immediately. */
   stopJob(jobId: string): void;
 }
 

@@ -7,17 +7,17 @@ import type { Hold } from "../gateway/metering/budget-leases.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /**
- * Billing of one job. The store holds the job's money from the submission to the end of the job. The store also writes
- * the job's ledger entry. So this class only records the amount to hold and the ledger entry.
+ * Billing of one job. The store reserves the job's money from the submission to the end of the job. The store also
+ * writes the job's ledger entry. So this class only records the amount to reserve (hold) and the ledger entry.
  */
 export class JobBilling {
-  /** The maximum cost to hold. */
+  /** The maximum cost, which is the amount to reserve. */
   ceiling: Nanos = 0n;
   budgets: readonly string[];
   /** The ledger entry of the job. Its charge is zero when it only records an orphan cost (work that is not billed). */
   entry: LedgerEntry | null = null;
 
-  /** `budgets` are the ids of the budgets that hold the money. */
+  /** `budgets` are the ids of the budgets on which the money is reserved. */
   constructor(budgets: readonly string[]) {
     this.budgets = budgets;
   }

@@ -45,8 +45,8 @@ import type { Nanos } from "../lib/money.ts";
  */
 export interface JobStore {
   /**
-   * Accepts a job: writes its row, its position in the queue and its hold on every budget in one transaction. Resolves
-   * when the transaction is on the disk.
+   * Accepts a job. Writes its row, its position in the queue and its hold (reserved money) on every budget, all in one
+   * transaction. Resolves when the transaction is on the disk.
    */
   submit(job: NewJob): Promise<Submission>;
   /**
@@ -59,16 +59,16 @@ export interface JobStore {
   /** Returns jobs, newest first. */
   list(organizationId: string, page: JobPage): Promise<Job[]>;
   /**
-   * Cancels a pending job at once. Notifies the worker of a running job. Does not change an ended job. Returns the job
-   * after the change, or null as `get` does. `files` are the names of blobs that are no longer needed.
+   * Cancels a pending job immediately. Notifies the worker of a running job. Does not change an ended job. Returns the
+   * job after the change, or null as `get` does. `files` are the names of blobs that are no longer needed.
    */
   cancel(organizationId: string, id: string): Promise<{ job: Job; files: string[] } | null>;
 
   /** Resolves to true when `claim` might find a job. A call is cheap. */
   hasWork(): Promise<boolean>;
   /**
-   * Takes the lease of a job. A job whose worker has ended comes before queued jobs. Organizations take turns, and so
-   * do the keys of each organization. Respects the limits of running jobs. Returns null when no job can be claimed.
+   * Takes the lease of a job. A job whose worker has ended comes before queued jobs. Organizations take turns. The keys
+   * of each organization take turns, too. Respects the limits of running jobs. Returns null when no job can be claimed.
    */
   claim(worker: string, runningLimit: RunningLimit): Promise<ClaimedJob | null>;
   /**
@@ -92,7 +92,7 @@ export interface JobStore {
    * Returns false and changes nothing when the worker has lost the lease.
    */
   finish(lease: JobLease, ending: JobEnding): Promise<boolean>;
-  /** Returns leases to the store, so that another worker can continue the jobs at once. */
+  /** Returns leases to the store, so that another worker can continue the jobs immediately. */
   release(leases: readonly JobLease[]): Promise<void>;
   /** Returns all leases of a worker that has ended. */
   releaseAll(worker: string): Promise<void>;
@@ -166,7 +166,7 @@ export type Submission =
   /** An earlier job has this idempotency key, but its request was different. */
   | { kind: "other" }
   | { kind: "full"; scope: "organization" | "key"; limit: number }
-  /** `spent`: the budget is used up. `held`: other requests hold the rest and may return a part of it. */
+  /** `spent`: the budget is used up. `held`: other requests have reserved the rest and may return a part of it. */
   | { kind: "exhausted"; reason: BudgetRefusal };
 
 export interface JobPage {

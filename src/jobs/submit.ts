@@ -21,7 +21,7 @@ export interface JobCore extends ImageCore {
   webhooks: Pick<WebhookQueue, "isSigned">;
   /** Returns the maximum time from a job's submission to its end, in milliseconds. */
   deadlineMs(): number;
-  /** Makes the worker of this process look for work at once. */
+  /** Makes the worker of this process look for work immediately. */
   wake(): void;
   /** Stops a job of this process. */
   stopJob(jobId: string): void;
@@ -37,7 +37,7 @@ interface JobSubmission {
 /** Typical durations of a job in milliseconds, by size tier. Each value is the middle of the usual range. */
 const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
 /**
- * Maximum number of attempts to hold the money. Other processes return unused money within half a second, so a later
+ * Maximum number of attempts to reserve the money. Other processes return unused money within half a second, so a later
  * attempt may succeed.
  */
 const MAX_HOLD_ATTEMPTS = 8;
@@ -124,7 +124,7 @@ async function requireWebhook(
   throw new GatewayError("unsupported_parameter", message, { param });
 }
 
-/** Submits a job. Waits briefly and tries again if other processes hold the rest of a budget. */
+/** Submits a job. Waits briefly and tries again if other processes have reserved the rest of a budget. */
 async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await jobs.submit(job);

@@ -68,7 +68,7 @@ export class JobWorker {
     this.#loop = this.#claimJobs();
   }
 
-  /** Looks for work at once. */
+  /** Looks for work immediately. */
   wake(): void {
     this.#wake.resolve();
   }

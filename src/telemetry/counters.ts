@@ -27,9 +27,9 @@ interface Series<Value> {
 }
 
 /**
- * The values of one metric by its labels, limited in number. At the limit a new series is folded: its first foldable
- * label gets the value `other`. If there are also too many of these series, the second foldable label gets it too, and
- * so on. Labels that are not foldable must have a closed set of values.
+ * The values of one metric by its labels, limited in number. At the limit a new series is folded: the first foldable
+ * label gets the value `other`. If there are too many folded series, the second foldable label also gets this value,
+ * and so on. Labels that are not foldable must have a closed set of values.
  */
 class BoundedSeries<Value> {
   #series = new NestedMap<Series<Value>>();

@@ -3,7 +3,7 @@ import { Counters, Histograms, labelsOf, type Sample, TOTAL } from "./counters.t
 import { counter, gauge, histogram, type MetricFamily } from "./metrics.ts";
 import { METRICS } from "./metrics.table.ts";
 
-/** Metrics of asynchronous jobs. The queues are those of the whole database, the other numbers those of this process. */
+/** Metrics of asynchronous jobs. The queues are of the whole database; the other numbers are of this process. */
 export class JobMetrics {
   readonly #ends = new Counters(METRICS.gateway_jobs_ended_total.labels);
   readonly #pickUps = new Histograms([]);

@@ -14,7 +14,7 @@ export interface RecorderSettings {
   slowMs: number;
 }
 
-/** Maximum number of requests that a process records at once, and then per second. */
+/** Maximum number of requests that a process records in a burst, and then per second. */
 const PER_PROCESS = { atOnce: 1_000, perSecond: 50 };
 /** The same limits for one key. All requests without a key count as one key. */
 const PER_KEY = { atOnce: 500, perSecond: 0.5 };

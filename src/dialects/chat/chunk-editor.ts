@@ -81,7 +81,7 @@ export class ChunkEditor {
       if (calls) inDelta["tool_calls"] = (old) => old && editItems(old, calls);
       if (Object.keys(inDelta).length > 0) edits["delta"] = (old) => old && editMembers(old, inDelta);
     } else {
-      // Clients read `delta` without a check, so every choice gets one.
+      // Clients read `delta` without a check, so every choice must have a `delta`.
       edits["delta"] = () => "{}";
     }
     if (Object.keys(edits).length === 0 && !usage) return null;
@@ -102,7 +102,7 @@ type Edit = (text: string) => string;
 
 /**
  * Returns the edit of a tool call. OpenAI's clients for Node and Python need small indexes. OpenAI's client for Python
- * and LangChain append a repeated id or name to the first one, or let it replace the first one, even if it is empty.
+ * and LangChain append a later id or name to the first value, or replace the first value, even by an empty text.
  * OpenAI's client for Node fails on a null call and on a call that begins without id or type.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {

@@ -168,8 +168,8 @@ class CallDeltas {
   }
 
   /**
-   * Ends all tool calls. A function without parameters may have been called without arguments. It gets an empty object,
-   * because other protocols require one.
+   * Ends all tool calls. A function without parameters may have been called without arguments. Its arguments become an
+   * empty object, because other protocols require an object.
    */
   *end(): Generator<ReplyEvent> {
     for (const [call, { kind, hasArguments }] of this.#calls.entries())

@@ -59,7 +59,7 @@ function readThinking(content: unknown): ReasoningPart[] {
 }
 
 /**
- * Reads a signature. A vendor that relays other models accepts a signature only with the id and format that it sent, so
+ * Reads a signature. A vendor that relays other models accepts a signature only with the id and format that it sent. So
  * all three are packed into one text. Signatures of the gateway have neither id nor format.
  */
 function readSignature({ id, format }: Record<string, unknown>, value: string): Signature | null {

@@ -109,7 +109,7 @@ class ChatForwarder implements FrameForwarder {
     return !isCorrected(billed) && showsBilled(this.#usage, billed);
   }
 
-  /** Returns a usage chunk with the vendor's usage, in which billed numbers replace different ones. */
+  /** Returns a usage chunk with the vendor's usage, corrected to the billed numbers. */
   #ownUsageFrame(billed: TokenUsage): Buffer {
     const text = this.#usage === undefined ? undefined : JSON.stringify(this.#usage);
     const usage =

@@ -56,7 +56,7 @@ function writeMaxTokens(
   { traits, coveredTokens, model }: VendorTerms,
 ): Readonly<Record<string, number>> {
   const wanted = maxTokens ?? coveredTokens;
-  // Clients of other protocols must send a maximum. They choose it for the largest model, so it is limited here.
+  // Other protocols' clients must send a maximum. It may be meant for a larger model, so it is limited for this model.
   return wanted === null
     ? {}
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };

@@ -180,7 +180,7 @@ export class Delivered {
     return this.#meter.delivered.text;
   }
 
-  /** Returns the billed usage so far. `isComplete` tells that the whole reply has arrived. */
+  /** Returns the billed usage so far. `isComplete` means that the whole reply has arrived. */
   usage(isComplete: boolean): TokenUsage {
     return this.#meter.usage(isComplete);
   }

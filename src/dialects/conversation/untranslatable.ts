@@ -36,7 +36,7 @@ interface OtherFields {
   neutral: Readonly<Record<string, (value: unknown) => boolean>>;
 }
 
-/** Returns the names of used hints that no other protocol has, and those of all other unread fields. */
+/** Returns the names of used hints that no other protocol has, and the names of all other unread fields. */
 export function readOwnNames(
   body: Readonly<Record<string, unknown>>,
   { known, hints, neutral }: OtherFields,

@@ -113,7 +113,7 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ ...writeError(error), type: "error" });
   }
 
-  /** Sends a frame without content. If frames of the end are waiting, this frame waits too, which keeps the order. */
+  /** Sends a frame without content. Keeps the order: if frames of the end are waiting, this frame waits too. */
   #pass(frame: Buffer, output: Uint8Array[]): void {
     if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
@@ -197,7 +197,7 @@ class MessagesForwarder implements FrameForwarder {
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));
   }
 
-  /** Writes a `message_delta`, because the vendor sent none or sent content after it. */
+  /** Writes a `message_delta`. The vendor sent no `message_delta`, or sent content after it. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     const usage = {

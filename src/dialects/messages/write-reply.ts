@@ -145,7 +145,7 @@ export class MessagesWriter implements ReplyWriter {
 
   /**
    * Writes text. White space between the pieces of a tool call waits: some models write it, but the call's block must
-   * not end there.
+   * not end at this point.
    */
   #writeShown(text: string): string {
     if (typeof this.#open === "number" && text.trim() === "") {

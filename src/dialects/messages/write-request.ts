@@ -124,7 +124,7 @@ const NO_RESULT = "No result was given.";
 /**
  * Writes turns as messages in the order that vendors require. The user begins, and the sides alternate. After tool
  * calls, the user's message begins with a result for each call. An instruction in the middle becomes text of the user,
- * because only some models accept another role there.
+ * because only some models accept another role for it.
  */
 function writeTurns(turns: readonly Turn[], field: string): WrittenMessage[] {
   const messages: WrittenMessage[] = [];

@@ -26,8 +26,8 @@ interface QuotaFailure {
 }
 
 /**
- * Id of a quota. Gemini CLI gives up at once if the id contains `PerDay`. It repeats other requests with status 429 for
- * some time.
+ * Id of a quota. Gemini CLI stops immediately if the id contains `PerDay`. It repeats other requests with status 429
+ * for some time.
  */
 const SPENT_BUDGET = "SpendPerDayOrMonthPerBudget";
 

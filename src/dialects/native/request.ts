@@ -17,7 +17,7 @@ import { isThought, type PicturePart, readPicture } from "./parts.ts";
 
 /**
  * Reads a `generateContent` body into the common image request (Gemini API reference, `GenerateContentRequest`). Also
- * keeps the body for an upstream of the same protocol. All pictures of the conversation become references, in order.
+ * stores the body for an upstream of the same protocol. All pictures of the conversation become references, in order.
  * All texts in the caller's turns become parts of the prompt. Throws a `GatewayError`.
  */
 export async function readRequest(body: StreamedObject, model: string): Promise<ImageRequest> {

@@ -31,8 +31,8 @@ function failedCode({ kind }: GatewayError): string {
 
 /**
  * Returns the error for a failure that a vendor reports in a successful response or in a stream. `value` is the `error`
- * of a failed response, or an event that is an error or has one in `error` (OpenAI responses reference). A failure
- * without a known code is a problem of the vendor.
+ * of a failed response, or an `error` event, which may have the error in its field `error` (OpenAI responses
+ * reference). A failure without a known code is a problem of the vendor.
  */
 export function reportedFailure(value: unknown): UpstreamError {
   const outer = isObject(value) ? value : { message: value };

@@ -93,7 +93,7 @@ export function publicResponse(
   });
 }
 
-/** Prefix of ids that the gateway gives to reasoning. Most of this reasoning comes from other protocols' vendors. */
+/** Prefix of the gateway's own ids for reasoning. Most of this reasoning comes from other protocols' vendors. */
 export const FOREIGN_REASONING_PREFIX = "rs_gw";
 
 /**

@@ -188,7 +188,7 @@ function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
 }
 
-/** Refuses fields that need stored responses, prompts or conversations. Null and `background: false` need none. */
+/** Refuses fields that need stored responses, prompts or conversations. Null and `background: false` are allowed. */
 function refuseStored(body: Record<string, unknown>): void {
   for (const name in STORED) {
     const value = body[name];

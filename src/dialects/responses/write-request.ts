@@ -88,7 +88,7 @@ function writeMaxTokens(
 ): { max_output_tokens?: number } {
   const wanted = maxTokens ?? coveredTokens;
   if (wanted === null) return {};
-  // Clients of other protocols must send a maximum. They choose it for the largest model, so it is limited here.
+  // Other protocols' clients must send a maximum. It may be meant for a larger model, so it is limited for this model.
   return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
 }
 

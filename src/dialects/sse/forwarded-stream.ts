@@ -116,8 +116,8 @@ export class ForwardedStream implements TextStream {
   }
 
   /**
-   * Records whether the event brought content. The end of a reply without text also counts as content, except when the
-   * whole reply is empty: then another vendor may return a better reply.
+   * Records whether the event brought content. The end of a reply without text also counts as content. The end of an
+   * empty reply does not, because another vendor may return a better reply.
    */
   #lookForContent(opening: Opening, data: string): void {
     const { delivered, hasContent } = this.#meter;

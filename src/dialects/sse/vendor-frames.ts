@@ -59,8 +59,8 @@ export class VendorFrames {
 }
 
 /**
- * Parses a vendor's event or whole reply. Throws an `UpstreamError` for text that is not a JSON object, and for more
- * values than the gateway parses at once.
+ * Parses a vendor's event or whole reply. Throws an `UpstreamError` for text that is not a JSON object and for too many
+ * values.
  */
 export function parseVendorObject(
   text: string,

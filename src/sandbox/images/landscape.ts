@@ -4,7 +4,7 @@ import type { Random } from "../random.ts";
 const ROWS_PER_SLICE = 32;
 
 export interface LandscapeOptions {
-  /** Number of ranges of hills. Each range partly covers the one behind it. */
+  /** Number of ranges of hills. Each range partly covers the range behind it. */
   ranges: number;
   /** Bit mask of the low bits of a pixel that get random values, so that surfaces have a texture. */
   grain: number;

@@ -23,7 +23,7 @@ interface FormattedReply {
 export interface SandboxFormat {
   name: TextDialect["name"];
   reply(call: TextCall): FormattedReply;
-  /** Returns the number of input tokens without generating a reply. Absent when the protocol has no such call. */
+  /** Returns the number of input tokens without generating a reply. Absent when the protocol cannot count tokens. */
   count?(call: TextCall): string;
 }
 

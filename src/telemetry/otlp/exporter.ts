@@ -136,7 +136,7 @@ export class OtlpExporter {
       onProblem("the collector of telemetry is away: spans are dropped", problem);
     if (problem === null && this.#isAway) onProblem("the collector of telemetry is back", null, "info");
     this.#isAway = problem !== null;
-    // Send a batch at once if it became full during the last export.
+    // Send a batch immediately if it became full during the last export.
     if (this.#waiting.length >= BATCH) this.#send();
   }
 }

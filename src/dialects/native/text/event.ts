@@ -35,7 +35,7 @@ function inStreamError(error: unknown): UpstreamError {
   return new UpstreamError(kind, `error inside the stream: ${named}`, { vendorMessage });
 }
 
-/** True when the message says that the input is too long. Vendors have no code for this. */
+/** True when the message says that the input is too long. Vendors have no error code for this case. */
 export function saysTooLong(sentence: string): boolean {
   return /token count .{0,40}exceeds the maximum number of tokens|exceeds the (?:model's )?context/i.test(
     sentence,

@@ -23,7 +23,7 @@ const KNOWN = namesOf([
   "store",
 ]);
 
-/** Reads a request as a `Conversation` (the neutral form). Throws an `UpstreamError` that names a field without one. */
+/** Reads a request as a `Conversation`, the neutral form. A field without a neutral form causes an `UpstreamError`. */
 export function readConversation({ raw, parsed }: NativePayload): Conversation {
   const { body, isStream, choices } = parsed;
   refuseFilters(body);
