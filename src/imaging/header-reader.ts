@@ -56,7 +56,7 @@ export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Size in bytes of the first window and of windows at distant offsets. A window near the last one has twice its size. */
+/** Bytes of the first window and of windows at distant offsets. A window near the last one is twice as large. */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
 /** Error message for a picture whose header is valid but whose data cannot be decoded. */

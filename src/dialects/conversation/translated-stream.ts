@@ -92,8 +92,8 @@ export class TranslatedStream implements TextStream {
 }
 
 /**
- * Maximum number of characters in the arguments of all tool calls. The arguments are parsed at the end. This is enough for
- * 200,000 tokens.
+ * Maximum number of characters in the arguments of all tool calls. The arguments are parsed at the end. This is enough
+ * for 200,000 tokens.
  */
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
 /**

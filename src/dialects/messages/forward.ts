@@ -92,8 +92,8 @@ function afterForeignAnswers(
 }
 
 /**
- * True when the request has thinking with a budget, but another protocol's vendor wrote the answered tool call without
- * thinking. Anthropic always refuses this request (Anthropic API, "Extended thinking with tool use").
+ * True when the request enables thinking with a budget, but the answered tool call is from another protocol's vendor
+ * and has no thinking block. Anthropic refuses this request (Anthropic API, "Extended thinking with tool use").
  */
 function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
   if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;

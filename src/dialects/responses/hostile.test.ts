@@ -7,7 +7,7 @@ import { readReply } from "./forward.ts";
 import { openStream } from "./stream.ts";
 
 /*
- * Values of a vendor that may break code. For any bytes, a reader must yield events or throw an `UpstreamError`. It
+ * Vendor values that may break code. For any bytes, a reader must yield events or throw an `UpstreamError`. It
  * must never throw another error.
  */
 const HOSTILE = { toString: 1, valueOf: null };

@@ -50,7 +50,7 @@ export class VendorFrames {
       throw new UpstreamError("broken", "an endless event");
   }
 
-  /** Passes an incomplete last frame to `take`. Throws the failure, if one is waiting. */
+  /** Throws the failure that `read` has kept, if any. Otherwise passes an incomplete last frame to `take`. */
   end(take: (frame: Buffer) => void): void {
     if (this.hasFailed) throw this.#failure;
     const rest = this.#splitter.end();

@@ -9,8 +9,8 @@ import { encodePicture } from "./codec.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
 
 /**
- * Returns an upstream that paints pictures with the text of the prompt, in the exact size. The same order always has the
- * same bytes. The upstream throws a `rejected` `UpstreamError` when a reference (input picture) cannot be decoded.
+ * Returns an upstream that paints pictures with the text of the prompt, in the exact size. The same order always has
+ * the same bytes. The upstream throws a `rejected` `UpstreamError` when a reference (input picture) cannot be decoded.
  */
 export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairSemaphore): ImageUpstream {
   return {
@@ -83,8 +83,8 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
 }
 
 /**
- * Returns the size to generate. An edit without a requested ratio gets the ratio of image 1, or the nearest ratio of the
- * model, in the requested tier.
+ * Returns the size to generate. An edit without a requested ratio gets the ratio of image 1, or the nearest ratio of
+ * the model, in the requested tier.
  */
 function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
   const [first] = references;

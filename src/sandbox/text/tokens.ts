@@ -42,7 +42,7 @@ function tokenEnd(text: string, start: number): number {
   return position;
 }
 
-/** Returns the number of code units of the character at a position. A surrogate pair has 2 and must not be split. */
+/** Returns the number of code units of the character at a position. A surrogate pair has 2 units. */
 function widthAt(text: string, position: number): number {
   return (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
 }
