@@ -4,7 +4,7 @@ import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
-/** Only commands that serve load this module, so that other commands start quickly. */
+/** Only commands that serve load this module, so that other commands start faster. */
 const gateway = () => import("./run/serve.ts");
 
 const exitCode = await runCli(process.argv.slice(2), {
@@ -25,7 +25,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
 });
 process.exitCode = exitCode;
-// A failed start, for example on a port in use, may leave handles open. These would keep the process alive.
+// A failed start, for example because a port is in use, may leave handles open. They would keep the process alive.
 if (exitCode !== 0) process.exit(exitCode);
 
 /** Returns the user's name. The runtime's `userInfo()` reads the variable USER, which containers do not set. */
@@ -34,7 +34,7 @@ function userName(): string {
     const { success, stdout } = Bun.spawnSync(["id", "-un"], { stderr: "ignore" });
     if (success) return stdout.toString().trim();
   } catch {
-    // The program `id` does not exist.
+    // There is no program `id`.
   }
   return `uid ${process.getuid?.()}`;
 }

@@ -20,10 +20,10 @@ interface Page<Item = unknown> {
   next: string | null;
 }
 
-/** The access of commands to operations, in this process or at a gateway elsewhere. */
+/** Runs operations for commands, in this process or at another gateway. */
 export interface CommandAdministration {
   run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
-  /** Returns all items of a list, reading it page by page. */
+  /** Returns all items of a list, which is read page by page. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
   /** Returns a list as text, in pieces. */
   export(name: ExportName, filter: ExportFilter): AsyncGenerator<string> | Promise<AsyncGenerator<string>>;
@@ -31,7 +31,7 @@ export interface CommandAdministration {
 
 type ExportFilter = { format: ExportFormat } & Record<string, unknown>;
 
-/** Returns the access to operations on the local store. */
+/** Returns an object that runs operations on the local store. */
 export function localAdministration(admin: OperationContext): CommandAdministration {
   return {
     run: (name, input) => runOperation(operationNamed(name), admin, input),
@@ -40,7 +40,7 @@ export function localAdministration(admin: OperationContext): CommandAdministrat
   };
 }
 
-/** Returns the access to operations of a gateway elsewhere. */
+/** Returns an object that runs operations at another gateway. */
 export function remoteAdministration(gateway: RemoteGateway): CommandAdministration {
   return {
     run: (name, input) => runRemotely(gateway, operationNamed(name), input),

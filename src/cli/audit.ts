@@ -48,7 +48,7 @@ function toRow({
     revision: String(revision),
     at,
     actor,
-    // For a correction, the action alone is shown, because nothing else changes the ledger.
+    // For a correction, only the action is shown, because the kind is always the ledger.
     change: kind === "ledger" ? action : `${action} ${kind}`,
     subject,
     name: subjectName ?? "",
@@ -57,7 +57,7 @@ function toRow({
   };
 }
 
-/** Returns the fields that a change has changed; all fields when a row was created or removed. */
+/** Returns the names of the changed fields; all fields when a row was created or removed. */
 function changedFields(before: unknown, after: unknown): string[] {
   const old = fieldsOf(before);
   const now = fieldsOf(after);

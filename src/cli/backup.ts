@@ -52,7 +52,7 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
     });
 }
 
-/** Prints each step as a line, too, where no terminal shows the progress. */
+/** Prints each step also as a line, if no terminal shows the progress. */
 function withLines(cli: CommandContext, onProgress: Progress): Progress {
   return (step, ...progress) => {
     onProgress(step, ...progress);

@@ -86,7 +86,7 @@ const CHANNEL_FIELDS = {
   isOwnServer: "--own-server  it is a server of your own",
 } satisfies FieldOptions<"channels.create" | "channels.update">;
 
-/** Returns the input with the secret in place of its source. */
+/** Returns the input with the secret in place of the secret's source. */
 async function withCredential<Given extends { credential?: string | null }>(
   given: Given,
   { context }: CommandContext,
@@ -96,8 +96,8 @@ async function withCredential<Given extends { credential?: string | null }>(
 }
 
 /**
- * Throws when the database already has a channel of the provider. A second one would get another id, which no route
- * names, and the first one would keep its old credential.
+ * Throws when the database already has a channel of the provider. A second channel would get another id, which no route
+ * uses, and the first one would keep its old credential.
  */
 async function requireNone(provider: string, cli: CommandContext): Promise<void> {
   const { data: all } = await cli.run("channels.list", {});

@@ -18,7 +18,7 @@ and with 2 when it was not understood.
 
 /** Returns the reference of commands as Markdown without its title. */
 export function commandReference(): string {
-  // No command is run, so the commands need no program around them.
+  // No command is run here, so the commands need no context.
   const program = buildProgram({} as CliContext);
   const sections = program.commands.map((command) =>
     command.commands.length === 0

@@ -3,7 +3,7 @@ import type { CommandContext } from "./context.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** Adds the command `completion`, which prints a script for the shell, made from the declarations of all commands. */
+/** Adds the command `completion`. It prints a script for a shell, made from the declarations of all commands. */
 export function addCompletionCommand(program: Command, cli: CommandContext): void {
   program
     .command("completion")
@@ -12,7 +12,7 @@ export function addCompletionCommand(program: Command, cli: CommandContext): voi
     .action((shell: (typeof SHELLS)[number]) => cli.write(SCRIPTS[shell](wordsOf(program))));
 }
 
-/** The words that may follow a command. `path` contains the names so far: `""`, `keys`, `keys create`. */
+/** The words that may follow a command. `path` is the names so far: `""`, `keys`, `keys create`. */
 interface CommandWords {
   path: string;
   /** Names of the command's subcommands, each with its description. */
@@ -23,7 +23,7 @@ interface CommandWords {
 }
 
 interface OptionWords {
-  /** Long name such as `--format`, or the short name of an option that has no long one. */
+  /** Long name, such as `--format`; the short name if there is no long one. */
   name: string;
   description: string;
   takesValue: boolean;
@@ -55,7 +55,7 @@ function optionWords({
   argChoices,
   flags,
 }: Option): OptionWords {
-  // The values of an option come from `choices` or from its flags: `--format <csv|jsonl>`.
+  // The values of an option come from `choices`, or from its flags: `--format <csv|jsonl>`.
   const [, listed] = /<([\w-]+(?:\|[\w-]+)+)>/.exec(flags) ?? [];
   return {
     name: long ?? short ?? "",
@@ -65,7 +65,7 @@ function optionWords({
   };
 }
 
-/** Name of the executable and of the package's command. The shell completes the words after it. */
+/** Name of the executable and of the package's command. The shell completes the words after this name. */
 const NAME = "gateway";
 
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], (all: readonly CommandWords[]) => string>> = {
@@ -131,7 +131,7 @@ ${all
 `,
 };
 
-/** Returns a text quoted as one word for a shell. */
+/** Returns a text in quotes, as one word for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -46,8 +46,8 @@ function toRow({ kind, id, action, before, after }: Change) {
 }
 
 /**
- * Adds the command `check`, which prints the effective settings, the source of each, and warnings. Fails with a list of
- * all problems.
+ * Adds the command `check`. It prints the effective settings with the source of each, and warnings. It fails with a
+ * list of all problems.
  */
 export function addCheckCommand(program: Command, cli: CommandContext): void {
   program
@@ -69,8 +69,8 @@ export function addCheckCommand(program: Command, cli: CommandContext): void {
 }
 
 /**
- * Returns the settings with the entries of the database. If the database cannot be read, returns the settings without
- * them, with a warning.
+ * Returns the settings together with the entries of the database. If the database cannot be read, returns the settings
+ * without the entries, and a warning.
  */
 async function withStored(declared: LoadedSettings, cli: CommandContext): Promise<LoadedSettings> {
   const { context, loadSettings } = cli;

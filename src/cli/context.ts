@@ -29,23 +29,23 @@ import { readSecret } from "./secret-source.ts";
 
 export type { CommandInput, CommandOutput } from "./administration.ts";
 
-/** Loads the configuration again, with these entries of the database; without entries by default. */
+/** Loads the configuration again. `stored` is the entries of the database; by default there are none. */
 type LoadConfiguration = (stored?: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
-/** Functions that the program provides to the command line. */
+/** Functions and values that the program gives to the command line. */
 export interface CliContext {
   /** Runs the gateway until it is stopped. */
   serve(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Runs jobs until it is stopped, and serves no requests. */
   runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
-  /** Opens the database for administration. Makes the database if it does not exist, unless it must exist. */
+  /** Opens the database for administration. If it does not exist, it is made, unless `mustExist` is set. */
   openAdminStore(
     settings: Settings,
     options: { mustExist: boolean },
   ): Promise<{ store: AdminStore; close(): Promise<void> }>;
   /** Returns the channels and models that the database declares. Rejects when the database cannot be read. */
   readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]>;
-  /** Opens the configuration for administration, on top of `load`. */
+  /** Returns the configuration for administration. It uses `load` to load it. */
   openConfiguration(load: LoadConfiguration): Configuration;
   /** Migrates the database to the newest schema and returns the names of the applied migrations. */
   migrate(settings: Settings): Promise<{ applied: string[] }>;
@@ -68,7 +68,7 @@ export interface CliContext {
   cwd: string;
   /** Returns the name of the operating system's user, for the audit. */
   userName(): string;
-  /** Folder of the shipped catalogue; by default the project's own. */
+  /** Folder of the catalogue; by default the shipped one. */
   catalogueDirectory?: string;
   stdout: TextOutput;
   stderr: TextOutput;
@@ -77,37 +77,37 @@ export interface CliContext {
 /** The result of the command `demo`. */
 export interface DemoFilled {
   requests: number;
-  /** Password of the new administrator; null when there was an administrator already. */
+  /** Password of the new administrator; null when there already was an administrator. */
   password: string | null;
 }
 
-/** Ways to work on a store. */
+/** Methods that use the operations or the local store. */
 export interface StoreAccess {
-  /** Runs work with operations on the local store, or at the gateway that `--url` names. */
+  /** Runs `work` with operations on the local store, or at the gateway that `--url` names. */
   connect<Result>(work: (administration: CommandAdministration) => Promise<Result>): Promise<Result>;
   /** Runs one operation. */
   run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
   /** Returns all items of a list. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
-  /** Runs work directly on the local store, which is always closed afterwards. */
+  /** Runs `work` directly on the local store. The store is always closed afterwards. */
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Everything that the action of a command needs. Its own methods make a database that does not exist; those of
+ * Everything that a command's action needs. Its methods make the database if it does not exist; the methods of
  * `existing` do not.
  */
 export interface CommandContext extends StoreAccess, CommandPrinter {
   context: CliContext;
   loadSettings: LoadConfiguration;
   /**
-   * The same methods, but they throw if the database does not exist. A result from a new, empty database would hide
-   * that the configured location is wrong.
+   * The same methods, but they throw if the database does not exist. A result from a new, empty database would hide a
+   * wrong location in the settings.
    */
   existing: StoreAccess;
-  /** True when commands work on a gateway elsewhere. */
+  /** True when commands work on another gateway. */
   isRemote(): boolean;
-  /** Throws when `--url` names a gateway, for commands that only work on this machine. */
+  /** Throws when `--url` is set. For commands that work only on this machine. */
   requireLocal(): void;
 }
 
@@ -169,7 +169,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
 
 const ONLY_LOCAL = "this command works on the local machine: leave --url and GATEWAY_URL out";
 
-/** Returns the gateway that the options name, or the environment; null for the local store. */
+/** Returns the gateway that the options or the environment name; null for the local store. */
 function remoteOf({ env }: CliContext, program: Command): Pick<RemoteGateway, "url"> | null {
   const url = program.opts<{ url?: string }>().url ?? env["GATEWAY_URL"];
   if (!url) return null;
@@ -184,7 +184,7 @@ async function readToken({ env }: CliContext, program: Command): Promise<string>
     throw new Error(
       "name an admin token with --token or GATEWAY_TOKEN; members make theirs at /console/settings/account",
     );
-  // An admin token and a gateway key differ in their first characters.
+  // The first characters of a token show if it is an admin token or a gateway key.
   if (token.startsWith("ga_")) return token;
   throw new Error("an admin token begins with ga_; gk_ is a key for calls of models");
 }

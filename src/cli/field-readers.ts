@@ -3,7 +3,7 @@ import { PRICEABLE_FEATURES } from "../domain/feature.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { collectOrAll, readCount, readWord, requireName, splitPair, UNSET } from "./options.ts";
 
-/** Readers by the name of a field, for fields that are written differently on the command line than in their schema. */
+/** Readers of option texts by field name, for fields whose text on the command line differs from their schema. */
 export const FIELD_READERS: Readonly<Record<string, (text: string, earlier?: never) => unknown>> = {
   scopes: readScope,
   models: collectOrAll,
@@ -26,7 +26,7 @@ export const FIELD_READERS: Readonly<Record<string, (text: string, earlier?: nev
   after: readSequence,
 };
 
-/** Collects addresses. `any` removes the restriction. */
+/** Reads an address and adds it to the earlier ones. `any` removes the restriction. */
 function readAddress(value: string, earlier: string[] | typeof UNSET = []): string[] | typeof UNSET {
   return value === "any" || earlier === UNSET ? UNSET : [...earlier, value];
 }
@@ -36,7 +36,7 @@ function readChannelOrNext(value: string): string | typeof UNSET {
   return value === "next" ? UNSET : value;
 }
 
-/** Collects scopes. */
+/** Reads a scope and adds it to the earlier ones. */
 function readScope(value: string, earlier: string[] = []): string[] {
   return [...earlier, readWord("ai:image", "ai:llm", "ai:*")(value)];
 }
@@ -46,7 +46,7 @@ function readThreeState(value: string): boolean | typeof UNSET {
   return readWord("on", "off", "unset")(value) === "unset" ? UNSET : value === "on";
 }
 
-/** Reads seconds as milliseconds, or `off`. */
+/** Reads seconds, or `off`. Returns milliseconds. */
 function readSecondsOrOff(value: string): number | typeof UNSET {
   if (value === "off") return UNSET;
   if (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= 3600) return Number(value) * 1000;
@@ -68,7 +68,7 @@ function readHoursOrDefault(value: string): number | typeof UNSET {
   throw new InvalidArgumentError('It must be hours from 0.01 to 168, or "default".');
 }
 
-/** Reads minutes, hours or days such as `30m`, `24h` and `7d` as milliseconds. */
+/** Reads minutes, hours or days, such as `30m`, `24h` or `7d`. Returns milliseconds. */
 function readDuration(value: string): number {
   if (value === "0") return 0;
   const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(value) ?? [];
@@ -93,14 +93,14 @@ function readSequence(value: string): number {
 
 type ImagePrices = Record<string, Record<string, string>>;
 
-/** Collects prices such as `1K:high=0.04`. `1K=0.04` applies to every quality that has no price of its own. */
+/** Reads a price such as `1K:high=0.04`. `1K=0.04` applies to all qualities without a price of their own. */
 function readImagePrice(value: string, earlier: ImagePrices = {}): ImagePrices {
   const [cell, amount] = splitPair(value, "1K:high=0.04");
   const [tier = "", quality = "*"] = cell.split(":");
   return { ...earlier, [tier]: { ...earlier[tier], [quality]: amount } };
 }
 
-/** Collects prices of tokens such as `cache_read=0.01`. */
+/** Reads a price of tokens such as `cache_read=0.01` and adds it to the earlier ones. */
 function readTokenPrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [name, amount] = splitPair(value, "input=0.10");
   requireName(name, Object.values(TOKEN_CATEGORY_NAMES), "a category of tokens");
@@ -108,7 +108,7 @@ function readTokenPrice(value: string, earlier: Record<string, string> = {}): Re
   return { ...earlier, [category]: amount };
 }
 
-/** Collects prices of uses such as `web_search=0.01`. */
+/** Reads a price of uses such as `web_search=0.01` and adds it to the earlier ones. */
 function readUsePrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [name, amount] = splitPair(value, "web_search=0.01");
   requireName(name, PRICEABLE_FEATURES, "a feature with a price");
@@ -121,7 +121,7 @@ interface Target {
   weight?: number;
 }
 
-/** Collects targets `channel/upstream-model`, with `=3` at the end for a weight. */
+/** Reads a target `channel/upstream-model`, with a weight such as `=3` at the end, and adds it to the earlier ones. */
 function readTarget(value: string, earlier: Target[] = []): Target[] {
   const match = /^([^/]+)\/(.+?)(?:=(\d{1,7}))?$/.exec(value);
   const [, channel, upstreamModel, weight] = match ?? [];
@@ -130,7 +130,7 @@ function readTarget(value: string, earlier: Target[] = []): Target[] {
   return [...earlier, { channel, upstreamModel, ...(weight !== undefined && { weight: Number(weight) }) }];
 }
 
-/** Collects settings such as `fan_out=true`. A value that is JSON is parsed. */
+/** Reads a setting such as `fan_out=true` and adds it to the earlier ones. A value that is JSON is parsed. */
 function readSetting(value: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
   const [, name = "", text = ""] = /^([A-Za-z][\w]*)=(.*)$/s.exec(value) ?? [];
   if (name === "") throw new InvalidArgumentError("It must be name=value, such as fan_out=true.");

@@ -49,7 +49,7 @@ export function addImportCommands(program: Command, cli: CommandContext): void {
       });
 }
 
-/** Reads a YAML file; every JSON text is also YAML. Throws when the file is not YAML. */
+/** Reads a YAML file. JSON files are accepted too, because JSON is YAML. Throws when the file is not YAML. */
 async function readDocument(path: string): Promise<unknown> {
   const { value, problems } = readYaml(await readInputFile(path));
   const [first] = problems;
@@ -58,8 +58,8 @@ async function readDocument(path: string): Promise<unknown> {
 }
 
 /**
- * Adds the imported objects to the present ones. The present ones must be in the document, because `config import`
- * removes objects that a section leaves out.
+ * Adds the imported objects to the existing ones. The document must contain both, because `config import` removes
+ * objects that a section of the document does not have.
  */
 function merge(yaml: string, draft: ImportDraft): string {
   const present = Object(readYaml(yaml).value) as Record<string, Record<string, unknown> | null>;

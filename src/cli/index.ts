@@ -29,9 +29,9 @@ import { addRouteCommands } from "./routes.ts";
 export type { CliContext } from "./context.ts";
 
 /**
- * Runs the command that the arguments name (without program and script); without a command, `serve`. Returns the exit
- * code: 0 for success, 1 for failure, 2 for a command that was not understood, 3 when a comparison found
- * differences, and 130 when it was interrupted.
+ * Runs the command in `argv`, which does not include program and script; without a command, runs `serve`. Returns the
+ * exit code: 0 for success, 1 for failure, 2 for wrong usage, 3 when a comparison found differences, and 130 after an
+ * interruption.
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
@@ -40,7 +40,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
     if (error instanceof CommandEnd) return error.exitCode;
-    // The reader of the output, such as `head`, has ended.
+    // The program that reads the output, such as `head`, has ended.
     if (error instanceof Error && "code" in error && error.code === "EPIPE") return 1;
     context.stderr.write(`${describe(error)}\n`);
     return 1;
@@ -48,8 +48,8 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 /**
- * Checks required options last, so that a mistyped option is reported, with a suggestion, before the required option
- * that is missing because of it.
+ * Checks required options last. If an option is mistyped, the user then gets an error with a suggestion about that
+ * option, and not one about the required option that is missing because of it.
  */
 function requireOptionsLast(program: Command): Command {
   const required = new Set<Option>();
@@ -104,18 +104,18 @@ export function buildProgram(context: CliContext): Command {
   const serve = async () => {
     cli.requireLocal();
     const loaded = await cli.loadSettings();
-    // A worker prints no warnings, because its supervisor has printed them already.
+    // A worker prints no warnings, because its supervisor has already printed them.
     if (loaded.settings.worker === null) cli.warn(loaded.warnings);
     await context.serve(loaded, cli.loadSettings);
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
   for (const add of COMMANDS) add(program, cli);
-  // `allowExcessArguments` is set last, because commands would inherit it. Without a command the program serves, so a
-  // mistyped command arrives as an excess argument.
+  // `allowExcessArguments` is set last, because commands would inherit it. Without a command the program serves. A
+  // mistyped command is therefore seen as an excess argument.
   return program.helpCommand(true).allowExcessArguments();
 }
 
-/** Functions that add the commands, in the order of the help. */
+/** Functions that add commands, in the order of the help. */
 const COMMANDS: readonly ((program: Command, cli: ReturnType<typeof openCommandContext>) => void)[] = [
   addLocalCommands,
   addBackupCommands,
@@ -148,7 +148,7 @@ function refuseCommand(program: Command, unknown: string): never {
 }
 
 function exitCodeOf(error: CommanderError): number {
-  // Help that was requested ends with 0, but help that is shown because a command is missing does not.
+  // Requested help ends with 0. Help that is shown because a command is missing ends with 2.
   return error.exitCode === 0 ? 0 : 2;
 }
 

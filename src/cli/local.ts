@@ -3,7 +3,7 @@ import { systemClock } from "../lib/clock.ts";
 import type { CommandContext } from "./context.ts";
 import { runLongWork } from "./long-work.ts";
 
-/** Adds `worker|health|migrate|demo`, the commands that work on the processes and the database of this machine. */
+/** Adds the commands `worker|health|migrate|demo`, which work on the processes and the database of this machine. */
 export function addLocalCommands(program: Command, cli: CommandContext): void {
   addWorkerCommand(program, cli);
   addHealthCommand(program, cli);
@@ -25,7 +25,7 @@ function addWorkerCommand(program: Command, cli: CommandContext): void {
 
 const HEALTH_MS = 5_000;
 
-/** Adds `health`, for the health check of a container that has no other program to make a request. */
+/** Adds the command `health`, for the health check of a container without any other HTTP client. */
 function addHealthCommand(program: Command, cli: CommandContext): void {
   program
     .command("health")

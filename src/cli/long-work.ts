@@ -2,11 +2,11 @@ import type { Progress } from "../lib/progress.ts";
 import { every } from "../lib/waiting.ts";
 import type { Terminal, TextOutput } from "./printer.ts";
 
-/** Exit code of a command that Ctrl-C or a request to stop has ended, as shells have it. */
+/** Exit code after Ctrl-C or another signal to stop. It is the usual code of shells. */
 const INTERRUPTED = 130;
 const REFRESH_MS = 200;
 
-/** Ends a command with an exit code, after its output. */
+/** Thrown to end a command with an exit code after its output. */
 export class CommandEnd extends Error {
   readonly exitCode: number;
 
@@ -17,17 +17,17 @@ export class CommandEnd extends Error {
 }
 
 interface LongWork<Result> {
-  /** Its steps go to `onProgress`, which throws once the command is to end, so that the work cleans up. */
+  /** Does the work and calls `onProgress` for its steps. That call throws when the work has to clean up and end. */
   run(onProgress: Progress): Promise<Result>;
-  /** Called when it was interrupted and has cleaned up. Returns what a person has to know then. */
+  /** Returns a sentence for the user about the state after an interruption. Called when the work has cleaned up. */
   whenInterrupted: () => string;
-  /** True for work that changes nothing, which is not waited for. */
+  /** True for work that changes nothing. After an interruption the command does not wait for its end. */
   isReadOnly?: boolean;
 }
 
 /**
- * Runs a long work of a command. On a terminal the error output shows its step and the time that it will still take.
- * Ctrl-C ends it harmlessly: the command says what has become of it and ends with 130.
+ * Runs long work of a command. On a terminal the error output shows the step and the remaining time. After Ctrl-C the
+ * work cleans up, and the command prints the resulting state and ends with 130.
  */
 export async function runLongWork<Result>(
   { stderr, env }: Pick<Terminal, "stderr" | "env">,
@@ -46,7 +46,7 @@ export async function runLongWork<Result>(
     line?.report(...progress);
   };
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
-  // It also keeps the process alive while only a thread works.
+  // The interval also keeps the process alive while only a thread works.
   const refreshing = every(
     REFRESH_MS,
     () => line?.refresh(),
@@ -66,7 +66,7 @@ export async function runLongWork<Result>(
   }
 }
 
-/** Runs what only reads, and is not told how far it is. */
+/** Runs work that only reads and that does not report its progress. */
 export async function runReading<Result>(
   { context }: { context: Pick<Terminal, "stderr" | "env"> },
   step: string,
@@ -82,7 +82,7 @@ export async function runReading<Result>(
   });
 }
 
-/** One line of a terminal that is written again and again. Each step keeps its line. */
+/** Shows progress in one line of a terminal, which is rewritten. The line of an ended step stays. */
 class ProgressLine {
   readonly #output: TextOutput;
   #step: { text: string; startedAt: number; done: number; total: number | undefined } | null = null;
@@ -112,7 +112,7 @@ class ProgressLine {
     this.#output.write(`\r\u001B[K${shown.slice(0, (this.#output.columns ?? 80) - 1)}`);
   }
 
-  /** Says how long the step has taken, and leaves the cursor on an empty line. */
+  /** Shows the duration of the step and moves the cursor to an empty line. */
   end(): void {
     if (!this.#step) return;
     this.#step.total = undefined;
@@ -122,10 +122,10 @@ class ProgressLine {
   }
 }
 
-/** Too early to tell how long it will take. */
+/** Time after which the remaining time can be estimated. */
 const UNKNOWN_MS = 1_000;
 
-/** `Writing the file. 45 %, 12 s left`; without a total `Listing pictures. 1200, 3 s`. */
+/** Returns a progress line: `Writing the file. 45 %, 12 s left`; without total `Listing pictures. 1200, 3 s`. */
 export function progressText(
   step: string,
   { done, total, elapsedMs }: { done: number; total: number | undefined; elapsedMs: number },

@@ -94,7 +94,7 @@ function addSetCommand(members: Command, cli: CommandContext): void {
   });
 }
 
-/** Replaces the name of a member by the member's id. A text that is not a member's name stays unchanged. */
+/** Replaces the name of a member by the member's id. Any other text stays unchanged. */
 async function withId<Fields extends { id: string }>(cli: CommandContext, given: Fields): Promise<Fields> {
   const members = await cli.list("members.list", {});
   const known = members.find(({ id, name }) => id === given.id || name === given.id);

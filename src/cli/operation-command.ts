@@ -10,26 +10,25 @@ import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./opt
 import type { TableRow } from "./table.ts";
 
 /**
- * The option or argument that gives one field of an operation, written as in the help: the flags, or an argument such
- * as `<id>`, then two spaces and the description.
+ * The option or argument for one field of an operation, in the form of the help: flags, or an argument such as `<id>`,
+ * then two spaces and the description.
  */
 type FieldOption = string | ({ usage: string } & FieldDetails);
 
 interface FieldDetails {
-  /** Default that applies only on the command line. A default of the schema applies without it. */
+  /** Default of the command line. A default in the schema also applies if this is absent. */
   default?: string | number;
-  /** True for a required option, false for an optional one. By default the schema decides. */
+  /** True for a required option, false for an optional one. If absent, the schema decides. */
   isRequired?: boolean;
   /**
-   * Reads the option's text. By default, the field's name or else its schema decides how the text is read. `UNSET`
-   * stands for null.
+   * Reads the option's text. If absent, the field's name or else its schema decides how to read it. `UNSET` means null.
    */
   read?(text: string, earlier?: unknown): unknown;
   choices?: readonly string[];
 }
 
 /**
- * Options and arguments by the field that they give, in the order of the help. `settings.linkHours` is a nested field.
+ * Options and arguments by the field that they set, in the order of the help. `settings.linkHours` is a nested field.
  */
 export type FieldOptions<Name extends OperationName> = {
   readonly [Field in FieldPath<CommandInput<Name>>]?: FieldOption;
@@ -43,28 +42,28 @@ type FieldPath<Fields> = {
 interface OperationCommand<Name extends OperationName, Result = CommandOutput<Name>> {
   description: string;
   fields?: FieldOptions<Name>;
-  /** Options that are not fields, each with its description. `input` receives the given values. */
+  /** Options that set no field, with their descriptions. `input` gets their values. */
   options?: Readonly<Record<string, string>>;
-  /** Makes the operation's input from the fields and the other given options. */
+  /** Makes the operation's input from the fields and the values of the other options. */
   input?: (
     given: CommandInput<Name>,
     options: Readonly<Record<string, unknown>>,
   ) => CommandInput<Name> | Promise<CommandInput<Name>>;
   /** Returns the rows of the printed table; null for no table. */
   rows?: (result: Result) => readonly TableRow[] | null;
-  /** Returns the value that `--json` prints. A command with neither this nor `rows` has no such option. */
+  /** Returns the value that `--json` prints. Without this function and without `rows`, the command has no `--json`. */
   json?: (result: Result) => unknown;
-  /** For one that reads for minutes: its step, a sentence, which a terminal shows meanwhile. */
+  /** For an operation that takes minutes: a sentence that a terminal shows in the meantime. */
   step?: string;
-  /** Returns a text for people, which is printed after the table; null for none. */
+  /** Returns a text for people, to be printed after the table; null for none. */
   line?: (result: Result, given: CommandInput<Name>) => string | null;
-  /** Returns the reason why the command exits with 1 although the operation has run; null for success. */
+  /** Returns the reason to exit with 1 although the operation has succeeded; null for success. */
   failure?: (result: Result, given: CommandInput<Name>) => string | null;
   /** True when the command exits with `DIFFERENCES`. */
   differs?: (result: Result, given: CommandInput<Name>) => boolean;
 }
 
-/** Exit code of a command that only compared and found differences. */
+/** Exit code of a command that compares, when it finds differences. */
 const DIFFERENCES = 3;
 
 /** Adds a command that runs an operation and prints its result. */
@@ -77,9 +76,7 @@ export function addOperation<Name extends OperationName>(
   add(parent, commandName, name, declared, cli, (input) => accessFor(name, cli).run(name, input));
 }
 
-/**
- * Returns the access of a command to the store. A command that only reads must not make a database that does not exist.
- */
+/** Returns the store methods for a command. A command that only reads must not make a database that does not exist. */
 function accessFor(name: OperationName, cli: CommandContext): StoreAccess {
   return operations[name].method === "GET" ? cli.existing : cli;
 }
@@ -98,7 +95,7 @@ export function addList<Name extends ListCommandName>(
 }
 
 interface ListColumns<Name extends ListCommandName> {
-  /** Returns one row of the table, by heading. */
+  /** Returns one row of the table: its cells by heading. */
   row: (item: ListItem<Name>) => TableRow;
   json?: (items: ListItem<Name>[]) => unknown;
 }
@@ -134,8 +131,8 @@ function add<Name extends OperationName, Result>(
 }
 
 /**
- * Adds the options and arguments of an operation's fields. Returns a function that reads the operation's input when the
- * command runs.
+ * Adds the options and arguments for an operation's fields. Returns a function that, when the command runs, reads the
+ * operation's input from them.
  */
 export function addFields<Name extends OperationName>(
   command: Command,
@@ -172,12 +169,12 @@ export function addFields<Name extends OperationName>(
 function withDetails(option: Option, { read, choices, ...details }: FieldDetails, located: Located): Option {
   const { schema, isNeeded } = located;
   const parser = read ?? readerOf(located);
-  // A default of the schema cannot be shown when the option is written differently.
+  // A schema's default is not shown if the option's text has another form than the value.
   const isWorded = read !== undefined || located.name in FIELD_READERS;
   if (choices) option.choices(choices);
   else if (parser && !option.isBoolean()) option.argParser(parser);
   const words = withoutWrappers(schema);
-  // The help and the completion show these values. The parser checks them.
+  // The help and the completion show these values. The parser already checks the value.
   if (words instanceof z.ZodEnum) option.argChoices = words.options.map(String);
   if (details.isRequired ?? (isNeeded && details.default === undefined)) option.makeOptionMandatory();
   if (details.default !== undefined) option.default(details.default);
@@ -186,9 +183,7 @@ function withDetails(option: Option, { read, choices, ...details }: FieldDetails
   return option;
 }
 
-/**
- * Returns the reader of a field's text that its name or schema requires; undefined when the text is taken unchanged.
- */
+/** Returns the reader that a field's name or schema requires; undefined when the text is used unchanged. */
 function readerOf({ name, schema: wrapped }: Located): FieldDetails["read"] {
   const own = FIELD_READERS[name];
   if (own) return own;
@@ -218,7 +213,7 @@ function fieldAt(root: ZodType, path: string): Located {
   return { name, schema, isNeeded };
 }
 
-/** Returns the schema of the value itself, which is neither absent nor null. */
+/** Returns the schema of the value without the wrappers that allow it to be absent or null. */
 function withoutWrappers(schema: ZodType): ZodType {
   const isWrapper =
     schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;

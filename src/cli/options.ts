@@ -3,14 +3,12 @@ import { NO_LIMITS } from "../domain/limits.ts";
 import { camelCase, snakeCase } from "../lib/casing.ts";
 import { didYouMean } from "../lib/suggest.ts";
 
-/**
- * Readers of option values. Each throws commander's `InvalidArgumentError`, which the program reports as a usage error.
- */
+/** Adds a text to the earlier ones. Readers of options throw commander's `InvalidArgumentError` for a usage error. */
 export function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
 }
 
-/** Collects texts. `*` stands for all. */
+/** Adds a text to the earlier ones. `*` means all. */
 export function collectOrAll(value: string, earlier: string[] | "*" = []): string[] | "*" {
   return value === "*" || earlier === "*" ? "*" : [...earlier, value];
 }
@@ -35,17 +33,17 @@ export function readSwitch(value: string): boolean {
   return readWord("on", "off")(value) === "on";
 }
 
-/** Value that removes a setting. Null cannot be used, because the command-line library turns it into an empty text. */
+/** A value that removes a setting. The command-line library would convert null to an empty text. */
 export const UNSET = Symbol("unset");
 
-/** Reads an ISO date or time as Unix milliseconds. Without a zone it is UTC, on every machine. */
+/** Reads an ISO date or time. Returns Unix milliseconds. A time without a zone is in UTC on every machine. */
 export function readTime(value: string): number {
   const [, date = "", clock = "00:00", seconds = ":00.000", zone = "Z"] = TIME.exec(value) ?? [];
   if (date === "")
     throw new InvalidArgumentError("It must be a date or time such as 2026-12-31 or 2026-12-31T18:00:00Z.");
   const local = Date.parse(`${date}T${clock}${seconds}Z`);
   const time = Date.parse(`${date}T${clock}${seconds}${zone}`);
-  // A day that does not exist in its month would become a day of the next month.
+  // A day that does not exist, such as 31 June, would become a day of the next month.
   const isReal = Number.isFinite(time) && new Date(local).toISOString().startsWith(`${date}T${clock}`);
   if (!isReal) throw new InvalidArgumentError("It must be a date or time that exists.");
   return time;
@@ -66,7 +64,7 @@ export function readCount(value: string): number {
 
 type Limits = Record<string, number | null | "default">;
 
-/** Collects limits such as `requests_per_minute=600`. `none` means no limit, `default` means the default limit. */
+/** Reads a limit such as `requests_per_minute=600`. `none` means no limit, `default` the default limit. */
 export function readLimit(value: string, earlier: Limits = {}): Limits {
   const [name, amount] = splitPair(value, "requests_per_minute=600");
   requireName(name, Object.keys(NO_LIMITS).map(snakeCase), "a limit");
@@ -76,7 +74,7 @@ export function readLimit(value: string, earlier: Limits = {}): Limits {
   throw new InvalidArgumentError('A limit is a whole number, "none" or "default".');
 }
 
-/** Returns an object's own limits in the form that `readLimit` reads. */
+/** Returns an object's own limits as the text that `readLimit` reads. */
 export function limitText(limits: Readonly<Record<string, number | null>>): string {
   return Object.entries(limits)
     .map(([name, value]) => `${snakeCase(name)}=${value ?? "none"}`)
@@ -95,7 +93,7 @@ export function splitPair(value: string, example: string): [string, string] {
   return [value.slice(0, at), value.slice(at + 1)];
 }
 
-/** Returns the text of a file that an argument names. `-` stands for the standard input. */
+/** Returns the text of the file that an argument names. `-` means the standard input. */
 export async function readInputFile(name: string): Promise<string> {
   try {
     return await (name === "-" ? Bun.stdin : Bun.file(name)).text();

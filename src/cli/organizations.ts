@@ -110,7 +110,7 @@ function toRow(organization: OrganizationView) {
   };
 }
 
-/** Returns every property, with the name and unit of the option that sets it. */
+/** Returns every property under the name and unit of the option that sets it. */
 function toFacts(organization: OrganizationView) {
   const { settings, limits, models, routes } = organization;
   const facts = {

@@ -3,7 +3,7 @@ import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
 
-/** Adds the command `prices correct`, which shows the changes; `--apply` makes them. */
+/** Adds the command `prices correct`. It only shows the changes; with `--apply` it makes them. */
 export function addCorrectCommand(prices: Command, cli: CommandContext): void {
   const command = prices
     .command("correct")

@@ -1,7 +1,7 @@
 import type { CommandInput } from "./context.ts";
 import type { FieldOptions } from "./operation-command.ts";
 
-/** Returns the fields of a price's amounts and currency, which are the same for a new row and a correction. */
+/** Returns the options for a price's amounts and currency. A new row and a correction have the same ones. */
 export function amountFields(texts: { image: string; tokens: string }) {
   return {
     perImage: `--image <tier:quality=amount>  ${texts.image}`,
@@ -15,8 +15,8 @@ export function amountFields(texts: { image: string; tokens: string }) {
 }
 
 /**
- * Returns the input with empty amounts for long requests if they are missing, so that the operation refuses them with
- * its own message.
+ * Returns the input with empty amounts for long requests if these are missing. The operation then refuses them with its
+ * own message.
  */
 export function withLongAmounts<Given extends Pick<CommandInput<"prices.create">, "longContext">>(
   given: Given,

@@ -2,7 +2,7 @@ import { formatTable, printable, type TableRow } from "./table.ts";
 
 /** Prints the results of commands. */
 export interface CommandPrinter {
-  /** Writes text unchanged and waits until the reader has taken it, so that long output needs little memory. */
+  /** Writes text unchanged. Resolves when the reader has taken it, so that long output needs little memory. */
   write(text: string): Promise<void>;
   /** Prints a line for people. */
   printLine(line: string): void;
@@ -12,7 +12,7 @@ export interface CommandPrinter {
   print(isJson: boolean | undefined, value: unknown, rows: readonly TableRow[]): void;
 }
 
-/** The outputs of the process, and the environment that decides how to write to them. */
+/** The outputs of the process, and the environment variables that decide about colors. */
 export interface Terminal {
   stdout: TextOutput;
   stderr: TextOutput;
@@ -46,7 +46,7 @@ export function openPrinter(terminal: Terminal): CommandPrinter {
   };
 }
 
-/** Tables are colored on a terminal that supports colors, unless its user has turned them off (no-color.org). */
+/** Tables have colors on a terminal that supports them, unless the user has turned colors off (no-color.org). */
 function styleOf({ stdout, env }: Terminal): { isColored: boolean } {
   return { isColored: stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb" };
 }

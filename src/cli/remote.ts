@@ -1,13 +1,13 @@
 import type { z, ZodType } from "zod";
 import type { Operation } from "../admin/operation.ts";
 
-/** A gateway that commands work on, with an admin token for it. */
+/** A gateway on which commands work, and an admin token for it. */
 export interface RemoteGateway {
   url: string;
   token: string;
 }
 
-/** Runs an operation at a gateway. Throws an error with the gateway's own message unless the response is a success. */
+/** Runs an operation at a gateway. Throws an error with the gateway's message unless the operation succeeds. */
 export async function runRemotely<Output extends ZodType<object, object>>(
   gateway: RemoteGateway,
   { method, path }: Operation<ZodType, Output>,
@@ -25,11 +25,11 @@ export async function runRemotely<Output extends ZodType<object, object>>(
     method,
     ...(!isQuery && { body: JSON.stringify(fields), headers: { "content-type": "application/json" } }),
   });
-  // The gateway has made the response by the same schema. A gateway of another version may add fields.
+  // The gateway wrote the response by the same schema. A gateway of another version may add fields.
   return (await response.json()) as z.input<Output>;
 }
 
-/** Yields a list as the content of a file, as it arrives. */
+/** Yields a list as the content of a file, in pieces as they arrive. */
 export async function* exportRemotely(
   gateway: RemoteGateway,
   name: string,
@@ -54,7 +54,7 @@ async function send(
   const body = (await response.json().catch(() => null)) as {
     error?: { message?: string; field?: string | null };
   } | null;
-  // Only an operation's own error has a useful message. Another server, or an address with a path, sends none.
+  // Only an error of an operation has a useful message. Another server, or an address with a path, sends none.
   if (body?.error?.field !== undefined && body.error.message) throw new Error(body.error.message);
   throw new Error(
     `${base}/admin/v1${path} responded with status ${response.status}: name the gateway by its address without a path, such as ${new URL(base).origin}`,

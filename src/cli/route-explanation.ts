@@ -3,7 +3,7 @@ import { formatPath } from "../lib/schema-problems.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 
-/** Adds the command `routes explain`, a dry run of access, price and routing. */
+/** Adds the command `routes explain`. It is a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, cli: CommandContext): void {
   const command = routes
     .command("explain")
@@ -31,7 +31,7 @@ const HEALTH_UNKNOWN =
 
 type Explanation = CommandOutput<"routes.explain">;
 
-/** Returns the file that configures a model, or the catalogue when no file does. */
+/** Returns the file that configures a model, or the catalogue if no file does. */
 async function configuredIn(cli: CommandContext, model: string): Promise<string> {
   if (cli.isRemote()) return "configuration";
   const { rows } = await cli.loadSettings();

@@ -5,15 +5,15 @@ import { readInputFile } from "./options.ts";
 export const SOURCES = "env:NAME, file:path, - for the standard input";
 
 /**
- * Returns the source of a secret. Refuses the secret itself, because everyone on the machine can see arguments in the
- * list of processes.
+ * Reads the source of a secret. Refuses the secret itself, because everyone on the machine can see the arguments of
+ * processes.
  */
 export function readSource(source: string): string {
   if (source === "-" || /^(env|file):.+$/.test(source)) return source;
   throw new InvalidArgumentError(`It must be ${SOURCES}: others can read arguments.`);
 }
 
-/** Returns the secret that a source names. Throws when there is none. */
+/** Returns the secret from its source. Throws when there is none. */
 export async function readSecret(
   source: string,
   env: Readonly<Record<string, string | undefined>>,

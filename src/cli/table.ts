@@ -2,8 +2,8 @@
 export type TableRow = Readonly<Record<string, string>>;
 
 /**
- * Returns rows as aligned columns below their headings, for people. Numbers and amounts are aligned to the right. With
- * `isColored`, which is only for terminals, states have the color of their meaning.
+ * Returns rows as aligned columns below their headings. Numbers and amounts are aligned to the right. With `isColored`,
+ * which is only for terminals, each state has a color by its meaning.
  */
 export function formatTable(rows: readonly TableRow[], { isColored = false } = {}): string {
   const [first] = rows;
@@ -39,7 +39,7 @@ function formatLine(cells: readonly string[], columns: readonly Column[]): strin
 }
 
 /**
- * Matches `12`, `-0.04`, `3 %`, `0.000236 USD`. A column of these may also have empty cells and the words in `GAPS`.
+ * Matches `12`, `-0.04`, `3 %`, `0.000236 USD`. A column of numbers may also have empty cells and the words in `GAPS`.
  */
 const NUMBER = /^-?\d+(\.\d+)?( %| [A-Z]{3})?$/;
 const GAPS: ReadonlySet<string> = new Set(["", "none", "unknown", "default"]);
@@ -52,7 +52,7 @@ function areNumbers(cells: readonly string[]): boolean {
 
 const STATE_HEADINGS: ReadonlySet<string> = new Set(["state", "status"]);
 
-/** ANSI colors. `STATE_COLORS` has the color of each state, by its first word. */
+/** ANSI colors. `STATE_COLORS` has the color for the first word of each state. */
 const [RED, GREEN, YELLOW] = [31, 32, 33];
 const STATE_COLORS: Readonly<Record<string, number>> = {
   active: GREEN,
@@ -75,10 +75,7 @@ function colored(state: string): string {
   return color === undefined ? state : `\u001B[${color}m${state}\u001B[0m`;
 }
 
-/**
- * Returns a text without control characters. A stored name may contain some, and they would control the reader's
- * terminal.
- */
+/** Returns a text without control characters. A stored name may contain some, and a terminal would obey them. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, "?");
 }

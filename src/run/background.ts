@@ -29,9 +29,9 @@ interface RecordingParts extends Recorders {
   onProblem: SystemLog;
 }
 
-/** Background work that writes recorded requests. */
+/** The background work that writes recorded requests to the database. */
 export interface Recording extends BackgroundWork {
-  /** Writes the counts of requests at once. */
+  /** Writes the counts of requests immediately. */
   writeCounts(): Promise<void>;
 }
 
@@ -40,11 +40,10 @@ const RECORDS_MS = 1_000;
 const SWEEP_MS = 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * Number of counts and records in one transaction. It is small, because SQLite works on the thread that serves
- * requests.
+ * Maximum counts or records in one transaction. It is small, because SQLite runs on the thread that serves requests.
  */
 const BATCH = 100;
-/** Number of prompts in one transaction. It is smaller, because prompts are longer. */
+/** Maximum prompts in one transaction. It is smaller, because prompts are longer. */
 const PROMPT_BATCH = 20;
 
 /** Writes the counts and records of requests to the database in the background. */
@@ -87,7 +86,7 @@ async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
   }
 }
 
-/** Writes records. Drops them while the database is unavailable, because the log contains the same facts. */
+/** Writes records. While the database is unavailable they are dropped, because the log contains the same facts. */
 async function writeRecords({ store, recorder, prompts }: RecordingParts): Promise<void> {
   const { records, pictures } = recorder.take();
   for (let start = 0; start < records.length; start += BATCH) {
@@ -136,7 +135,7 @@ export function openLedgerExport({ live, processId, onProblem }: ProcessBasis): 
   return startLedgerExport({ ...ledgerExport, location, processId, onProblem });
 }
 
-/** Background work that watches for states that need attention and sends mails about them. */
+/** The background work that detects states that need attention and sends mails about them. */
 export interface OpenedAlerts extends BackgroundWork {
   testMail: RunningGateway["testMail"];
 }

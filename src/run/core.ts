@@ -28,10 +28,10 @@ import type { JobMetrics } from "../telemetry/job-metrics.ts";
 import type { SystemLog } from "../telemetry/log.ts";
 import { random } from "../lib/random.ts";
 
-/** Maximum delay until a passed deadline or a client's disconnection is noticed. */
+/** Maximum delay until the process notices a passed deadline or a client's disconnection. */
 export const DEADLINE_TICK_MS = 25;
 
-/** The inputs of every part of a process. */
+/** The values that every part of a process needs. */
 export interface ProcessBasis {
   live: LiveSettings;
   storage: Storage;
@@ -126,20 +126,20 @@ interface JobParts {
   listeners: readonly RequestListener[];
 }
 
-/** The functions on jobs that requests and administration use. */
+/** The functions for jobs that requests and administration use. */
 type JobPort = Omit<JobCore, keyof ImageCore>;
 
-/** The jobs of this process, with the worker that runs them. */
+/** The jobs of this process, and the worker that runs them. */
 export interface OpenedJobs {
   port: JobPort;
-  /** Claims no more jobs, and hands over those that still run after `graceMs`. */
+  /** Claims no more jobs. Jobs that still run after `graceMs` are handed over to other processes. */
   stop(graceMs: number): Promise<void>;
 }
 
 const SWEEP_MS = 15_000;
 const QUEUES_MS = 5_000;
 
-/** Starts the worker of this process, if it runs jobs, and the removal of old jobs. */
+/** Starts the removal of old jobs and, if this process runs jobs, its worker. */
 export function openJobs(basis: ProcessBasis, parts: JobParts): OpenedJobs {
   const { live, storage, onProblem } = basis;
   const { core, metrics } = parts;
@@ -204,8 +204,8 @@ function openWorker(
       for (const listener of listeners) listener(eventOfRun(run));
     },
   };
-  // The server aborts the calls in `calls` after its drain time. Jobs must not be among them, because they are handed
-  // over instead.
+  // After its drain time, the server aborts the calls in `calls`. Calls of jobs must not be in it, because jobs are
+  // handed over instead.
   const failover = { ...core.failover, calls: new Set<never>() };
   return new JobWorker({
     core: { ...core, failover, jobs: storage.jobs },

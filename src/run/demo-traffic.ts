@@ -15,13 +15,13 @@ import { createRandom } from "../sandbox/random.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const DAYS = 14;
-/** Number of requests on an ordinary weekday, of all keys together. */
+/** Number of requests of all keys together on an average weekday. */
 const REQUESTS_A_DAY = 2_000;
 const CHANNEL = "sandbox";
-/** Time of an outage of the vendor, so that the demo shows failures, retries and their pages. */
+/** An outage of the vendor, so that the demo shows failures and retries. */
 const OUTAGE = { beforeMidnightMs: 10 * 60 * MINUTE_MS, lastsMs: 50 * MINUTE_MS };
 
-/** Yields all requests, oldest first. There are fewer at night and at weekends, a few fail, and there is an outage. */
+/** Yields all requests, oldest first: fewer at night and on weekends, a few failed ones, and an outage. */
 export function trafficOf(
   callers: readonly DemoCaller[],
   { models }: Settings,
@@ -51,7 +51,7 @@ export function trafficOf(
   return requests.toSorted((one, other) => one.event.at - other.event.at);
 }
 
-/** Returns the charge for the usage of a model by a caller at a time. */
+/** Returns the charge for a caller's usage of a model at a time. */
 export type PriceOf = (caller: Caller, model: string, usage: Usage, at: number) => ChargedAmount;
 
 /** A key of the demo. */
@@ -71,7 +71,7 @@ interface DemoRequest {
   record: RequestRecord | null;
 }
 
-/** Returns the activity at a time, relative to the average of 1, by hour of day and day of week in UTC. */
+/** Returns the activity at a time, by hour of the day and day of the week in UTC. The average is 1. */
 function activityAt(at: number): number {
   const date = new Date(at);
   const isWeekend = date.getUTCDay() % 6 === 0;
@@ -142,7 +142,7 @@ const AGENTS: Record<Model["type"], string> = {
   image: "python-requests/2.32.5",
 };
 
-/** The endpoint of each type of model, with the name of its route. */
+/** The endpoint for each type of model, and the name of its route. */
 const ENDPOINTS: Record<Model["type"], { route: string; path: string }> = {
   chat: { route: "chat", path: "/v1/chat/completions" },
   messages: { route: "messages", path: "/v1/messages" },
@@ -150,7 +150,7 @@ const ENDPOINTS: Record<Model["type"], { route: string; path: string }> = {
   image: { route: "images.generations", path: "/v1/images/generations" },
 };
 
-/** The fields that a request and its record have in common. */
+/** The fields that an event of a request and its record have in common. */
 type Shared = Omit<RequestRecord, "cause" | "isFailed" | "isCharged" | "attempts">;
 
 function eventOf(
@@ -276,7 +276,7 @@ function chargeOf(
   };
 }
 
-/** Chooses one of the items at random by their weights. Throws when there are none. */
+/** Returns an item chosen at random by weight. Throws when there are no items. */
 function chosen<Item>(items: readonly Item[], weightOf: (item: Item) => number, random: () => number): Item {
   let left = random() * items.reduce((sum, item) => sum + weightOf(item), 0);
   for (const item of items) {

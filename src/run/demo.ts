@@ -23,7 +23,7 @@ import { nextTurn } from "../lib/waiting.ts";
 
 const BATCH = 500;
 
-/** The callers of the demo. Each has a share of all requests, and its models with their weights. */
+/** The callers of the demo. Each has a share of all requests, and weights for its models. */
 const CALLERS = [
   {
     organization: "storefront",
@@ -63,9 +63,8 @@ const ORGANIZATIONS = { storefront: "Storefront", research: "Research", marketin
 const BUDGETS = { storefront: "120", research: "40", marketing: "25" };
 
 /**
- * Fills an empty installation with two weeks of traffic of the built-in vendor, using the stores that real traffic is
- * written with. The same start time gives the same traffic. Throws when there are charges, organizations or keys
- * already.
+ * Fills an empty installation with two weeks of traffic to the sandbox. It uses the same stores as real traffic. The
+ * same start time gives the same traffic. Throws when there already are charges, organizations or keys.
  */
 export async function fillDemo(
   settings: Settings,
@@ -88,7 +87,7 @@ export async function fillDemo(
     const counters = new TrafficCounters();
     for (let from = 0; from < events.length; from += BATCH) {
       onProgress("Writing requests.", from, events.length);
-      // Otherwise no signal is noticed: SQLite does each step within this turn.
+      // SQLite does each step within one turn of the event loop. Without this wait, no signal would be noticed.
       await nextTurn();
       const batch = events.slice(from, from + BATCH);
       await stores.ledger.post(
@@ -111,7 +110,7 @@ async function removeSqlite(location: string): Promise<void> {
   for (const suffix of SQLITE_SUFFIXES) await rm(location + suffix, { force: true });
 }
 
-/** True when there are charges, or more than the one organization and the one key of a first start. */
+/** True when there are charges, or more than the one organization and the one key of the first start. */
 async function isInUse({ ledger, organizations, keys }: OperationContext["store"]): Promise<boolean> {
   const [charges, all, firstKeys] = await Promise.all([
     ledger.list({ limit: 1 }),

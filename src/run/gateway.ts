@@ -18,25 +18,25 @@ import type { LoadConfiguration } from "./reload.ts";
 
 /** A running gateway. */
 export interface Gateway {
-  /** The address on which it listens, without a slash at its end. */
+  /** The address on which the gateway listens, without a slash at the end. */
   url: string;
-  /** The key and the password that the first start has created, which are shown only once. */
+  /** The key and the password that the first start has created. They are shown only once. */
   bootstrap: BootstrapResult;
-  /** Refuses new requests, lets running ones finish within the drain time, and releases all resources. */
+  /** Refuses new requests, lets running requests finish within the drain time, and releases all resources. */
   stop(): Promise<void>;
   /**
    * Returns the channels and models of the database. While the database is unavailable, returns the last known ones.
    */
   storedEntries(): Promise<readonly StoredEntry[]>;
-  /** Awaits `listener` after every change of the stored channels and models. */
+  /** Sets a listener that is called and awaited after every change of the stored channels and models. */
   onConfigurationChanged(listener: () => Promise<void>): void;
-  /** Applies the parts of new settings that can be reloaded: models, channels, routes, prices, limits and timeouts. */
+  /** Applies new settings, as far as they can be reloaded: models, channels, routes, prices, limits and timeouts. */
   reconfigure(settings: Settings): void;
-  /** Notes for the metrics whether the newest configuration is in force. */
+  /** Records for the metrics whether the newest configuration is in force. */
   recordReload(isOk: boolean): void;
   /** Writes a line of the gateway's log. */
   log: SystemLog;
-  /** Exits at once. The next start posts the charges that are not posted. */
+  /** Exits at once. The next start posts the charges that are not posted yet. */
   abandon(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ const SWEEP_MS = 10 * 60_000;
 const OUTCOMES_MS = 60_000;
 const FLUSH_MS = 5_000;
 
-/** Makes a gateway that serves requests from settings and adapters. With `worker` it only runs jobs. */
+/** Makes a gateway from settings and adapters. It serves requests; with `worker` it only runs jobs. */
 export async function startGateway(
   settings: Settings,
   supervisor: SupervisorLink | null,
@@ -83,7 +83,7 @@ export async function startGateway(
       const jobsStopped = parts.jobs.stop((leaveSeconds + drainSeconds) * 1000);
       await drain(settings, server, core);
       await jobsStopped;
-      // The stop does not wait for these tasks, because one may wait for a database that does not answer.
+      // The stop does not wait for these tasks, because one may wait for a database that does not respond.
       for (const work of [...background, alerts, degradations, liveMetrics]) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
       await otlp?.stop();
@@ -108,7 +108,7 @@ export async function startGateway(
   };
 }
 
-/** Returns a function that reads a value, and returns the last value while the database is unavailable. */
+/** Returns a function that reads a value. While the database is unavailable, it returns the last value. */
 function lastKnown<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let known: { value: Value } | null = null;
   return async () => {
@@ -126,12 +126,12 @@ function changedChannels({ channels }: Settings, next: Settings): string[] {
 }
 
 /**
- * Time in which the delivered tokens of cut streams are counted, while the server waits for the end of these streams.
- * After it, they are estimated.
+ * Time for counting the delivered tokens of cut streams while the server waits for their end. After it, the tokens are
+ * estimated.
  */
 const COUNT_MS = 1_500;
 
-/** Lets running requests and detached calls finish within the drain time, and then ends them. */
+/** Lets running requests and detached calls finish within the drain time. Then ends them. */
 async function drain({ server: times }: Settings, server: RunningServer, core: Core): Promise<void> {
   const endsAt = performance.now() + (times.leaveSeconds + times.drainSeconds) * 1000;
   const onCut = (error: GatewayError | null): void => {
@@ -180,8 +180,8 @@ function startBackgroundWork(parts: BackgroundParts): BackgroundWork[] {
 }
 
 /**
- * Ends the calls that still run when every client is disconnected. They notice it within a tick, and journal what was
- * delivered.
+ * Ends the calls that still run after every client was disconnected. They notice it within a tick and write the
+ * delivered usage to the journal.
  */
 async function endCalls({ detachedCalls }: Core): Promise<void> {
   await sleep(2 * DEADLINE_TICK_MS);

@@ -18,7 +18,7 @@ export interface LiveSources {
 }
 
 const BUDGETS_MS = 10_000;
-/** Maximum number of budgets, organizations and targets that have series of their own. */
+/** Maximum number of budgets, organizations and targets with a time series of their own. */
 const MAX_SERIES = 1_000;
 const NANOS = 1e9;
 const LIMITS: Readonly<Record<string, keyof Limits>> = {
@@ -28,8 +28,8 @@ const LIMITS: Readonly<Record<string, keyof Limits>> = {
 };
 
 /**
- * Metrics of the configured targets, channels, limits and budgets. A scrape reads only memory, because budgets are read
- * from the database in the background.
+ * Metrics of the configured targets, channels, limits and budgets. A scrape reads only memory: budgets are read from
+ * the database in the background.
  */
 export class LiveMetrics {
   readonly #sources: LiveSources;
@@ -40,8 +40,8 @@ export class LiveMetrics {
   }
 
   /**
-   * Starts to read the budgets, for the first time at once. Metrics keep the last values while the database is
-   * unavailable.
+   * Starts reading the budgets, the first time immediately. While the database is unavailable, the metrics keep the
+   * last values.
    */
   start(): BackgroundWork {
     const read = async (): Promise<void> => void (this.#budgets = await this.#readBudgets());
@@ -85,7 +85,7 @@ export class LiveMetrics {
         .filter(({ organization }) => organization === null)
         .map(({ target }) => target),
     );
-    // Targets of patterns are known only when they are ejected.
+    // The targets of a pattern are known only while they are ejected.
     const shown = [...down, ...names.difference(down)].slice(0, MAX_SERIES);
     return shown.map((name) => {
       const slash = name.indexOf("/");

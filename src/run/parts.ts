@@ -159,7 +159,7 @@ function connectionLimitOf({ server }: Settings, onProblem: SystemLog): Connecti
   });
 }
 
-/** Empties the folder of spooled bodies, because earlier processes may have left files in it. */
+/** Empties the folder of spooled bodies. Earlier processes may have left files there. */
 async function openSpoolDirectory({ dataDirectory }: Settings): Promise<string> {
   const directory = join(dataDirectory, "spool");
   await sweepSpool(directory);

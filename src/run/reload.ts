@@ -32,7 +32,7 @@ interface ReloadOptions {
   loaded: LoadedSettings;
   /** Loads the configuration again. Throws a `ConfigurationError`. */
   load(): Promise<LoadedSettings>;
-  /** Applies new settings to the running process. When it throws, the earlier settings stay in force. */
+  /** Applies new settings to the running process. If it throws, the earlier settings stay in force. */
   apply(settings: Settings): void;
   log(message: string, cause: unknown, level?: "info" | "warn"): void;
   /** Called with the outcome of each reload. */
@@ -40,13 +40,13 @@ interface ReloadOptions {
 }
 
 interface Reloading extends BackgroundWork {
-  /** Reloads the configuration at once. Never rejects. */
+  /** Reloads the configuration now. Never rejects. */
   reload(): Promise<void>;
 }
 
 const REFUSED = "the configuration was not reloaded, the running one stays";
 
-/** Reloads the configuration on SIGHUP and when the file changes, one reload at a time. */
+/** Reloads the configuration on SIGHUP and when the file changes. Only one reload runs at a time. */
 export function reloadOnChange({ loaded, load, apply, log, onOutcome }: ReloadOptions): Reloading {
   let running = loaded;
   const refuse = (error: unknown): void => {
@@ -90,7 +90,7 @@ function report(
   for (const { path, message } of loaded.warnings) log(`${path} ${message}`, null);
 }
 
-/** Returns the places that a reload reads, as text. */
+/** Returns a text with the sources that a reload reads. */
 function sourcesOf({ file }: LoadedSettings): string {
   const path = file.version === ABSENT ? `the environment (there is no ${file.path})` : file.path;
   return `${path}, the secret files that it names and the database`;
@@ -103,12 +103,12 @@ function listed(paths: readonly string[]): string {
   return paths.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-/** Loads the configuration with these entries of the database. */
+/** Loads the configuration together with these entries of the database. */
 export type LoadConfiguration = (stored: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
 /**
- * Opens the configuration for administration. `apply` makes changes effective in this process. A command has no
- * `apply`, because running gateways notice its changes by themselves.
+ * Returns the configuration for administration. `apply` makes changes effective in this process. A command has no
+ * `apply`, because running gateways detect its changes themselves.
  */
 export function openConfiguration(
   load: LoadConfiguration,
@@ -141,8 +141,8 @@ export function openConfiguration(
 }
 
 /**
- * Returns a function that loads the configuration only when the entries or the file have changed: repeated loads for
- * pages that only read would delay requests by milliseconds. `null` stands for the last entries. The function throws an
+ * Returns a function that loads the configuration only when the entries or the file have changed. Loading it for every
+ * page that only reads would delay requests by milliseconds. `null` means the last entries. The function throws an
  * `AdminError` while the file is invalid.
  */
 function lastRead(load: LoadConfiguration) {
@@ -170,7 +170,7 @@ function toState({ settings, configured, rows }: LoadedSettings): ConfigurationS
   };
 }
 
-/** The running settings. A reload replaces them, so `limits` and `timeouts` always return the current values. */
+/** The current settings. A reload replaces them; `limits` and `timeouts` always return the current values. */
 export class LiveSettings {
   current: Settings;
   /** False when the newest configuration was refused and an earlier one is in force. */
@@ -201,9 +201,9 @@ export class LiveSettings {
 }
 
 /**
- * Returns the master key that seals a new secret. A running gateway that has a key uses it, even if it opens none of
- * the stored secrets. Otherwise: returns the key, makes one if there is none and nothing is sealed, and throws an
- * `AdminError` when the stored secrets need another: a command must not seal what the gateway cannot open.
+ * Returns the master key that encrypts a new secret. A running gateway uses the key that it has. In every other case
+ * the key must fit the stored secrets: throws an `AdminError` when no key does, because nobody could decrypt the new
+ * secret. If nothing is encrypted yet, returns the present key or makes one.
  */
 async function sealingKey(
   keys: MasterKeys,
@@ -225,7 +225,7 @@ async function sealingKey(
   );
 }
 
-/** Returns the ids of the master keys that have sealed the stored secrets. */
+/** Returns the ids of the master keys that have encrypted the stored secrets. */
 async function keysInUse({ configuration, members }: SecretStore): Promise<ReadonlySet<string>> {
   const entries = (await configuration.list()).flatMap(({ value }) =>
     secretsOf(value).map(([, sealed]) => sealed),

@@ -13,8 +13,8 @@ import { welcome } from "./welcome.ts";
 import { sleep } from "../lib/waiting.ts";
 
 /**
- * Serves until a signal stops it. Resolves after a graceful stop, and the process then exits with 0. `load` loads the
- * configuration again, for reloads.
+ * Serves until a signal stops the process. Resolves after a graceful stop; the process then exits with 0. `load` loads
+ * the configuration again for a reload.
  */
 export async function serve(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
   const { settings } = configured;
@@ -44,7 +44,7 @@ export async function serve(configured: LoadedSettings, load: LoadConfiguration)
   await reloading.stop();
 }
 
-/** Runs jobs until a signal stops it, and serves no requests. */
+/** Runs jobs until a signal stops the process. Serves no requests. */
 export async function runWorker(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
   const { settings } = configured;
   if (settings.jobs.concurrency === 0)
@@ -65,9 +65,9 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
 }
 
 /**
- * Makes a stop signal during the start exit at once: without a handler, the signal would have no effect on the first
- * process of a container. Ignores SIGHUP, which would end the process; a changed file is noticed once the process
- * serves. Returns a function that removes the handlers of stop signals.
+ * Handles signals during the start. A stop signal ends the process at once: without a handler it would have no effect
+ * on the first process of a container. SIGHUP is ignored, because it would end the process; a changed file is noticed
+ * once the process serves. Returns a function that removes the handlers of stop signals.
  */
 function handleSignalsWhileStarting(): () => void {
   process.on("SIGHUP", () => {});
@@ -81,13 +81,13 @@ function chooseOutbound({ outbound }: Settings): void {
   else callThroughProxies();
 }
 
-/** The settings and stored entries that a process starts with. */
+/** The settings and stored entries with which a process starts. */
 interface Started {
   loaded: LoadedSettings;
   stored: readonly StoredEntry[];
 }
 
-/** Returns the settings with the channels and models of the database. */
+/** Returns the settings together with the channels and models of the database. */
 async function withStoredEntries(configured: LoadedSettings, load: LoadConfiguration): Promise<Started> {
   const { store, close } = await openAdminStore(configured.settings, { mustExist: false });
   try {
@@ -98,7 +98,7 @@ async function withStoredEntries(configured: LoadedSettings, load: LoadConfigura
   }
 }
 
-/** Reloads the configuration when its file or the entries in the database have changed. */
+/** Reloads the configuration when its file or the entries of the database change. */
 async function startReloading(
   gateway: Gateway,
   { loaded, stored }: Started,
@@ -114,12 +114,12 @@ async function startReloading(
     onOutcome: (isOk) => gateway.recordReload(isOk),
   });
   gateway.onConfigurationChanged(reloading.reload);
-  // The entries may have changed after they were read at the start and before the listener was added.
+  // The entries may have changed between the read at the start and the adding of the listener.
   if (!Bun.deepEquals(await gateway.storedEntries(), stored)) await reloading.reload();
   return reloading;
 }
 
-/** Does the work of the first start. One process does it for all workers. */
+/** Creates everything that only the first start creates. One process does this for all workers. */
 async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
   const { store, close } = await openAdminStore(settings, { mustExist: false });
   try {
@@ -137,8 +137,8 @@ function addressOf({ server: { host, port } }: Settings): string {
 }
 
 /**
- * Resolves when signals have stopped the gateway: the first one gracefully, the second one at once. No charge is lost
- * in either case.
+ * Resolves when signals have stopped the gateway. The first signal stops it gracefully, a second one immediately. No
+ * charge is lost in either case.
  */
 async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -151,10 +151,10 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
     const stop = (): void => {
       if (stage !== "serving") return;
       stage = "draining";
-      // `abandon` closes resources that the graceful stop still uses, so a failure of that stop is then expected.
+      // `abandon` closes resources that the graceful stop still uses, so that stop may fail then.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
-    // A signal to the process group also reaches a worker. The worker ignores it, because it obeys only its supervisor.
+    // A signal to the process group also reaches the workers. They ignore it, because only the supervisor stops them.
     onStopSignals({ stop, leave, areIgnored: () => supervisor?.isConnected() === true });
     void supervisor?.stopOrdered.then(stop);
     void supervisor?.leaveOrdered.then(leave);
@@ -162,13 +162,13 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
   if (process.connected) process.disconnect?.();
 }
 
-/** Time for which a start waits for the port, because the workers of a killed supervisor may still be stopping. */
+/** Time for which a start waits until the port is free. The workers of a killed supervisor may still be stopping. */
 const LEAVING_MS = 2_000;
 const PAUSE_MS = 50;
 
 /**
- * Throws when a port is not free, before anything is created that is shown only once. Workers share their port
- * (SO_REUSEPORT), and the system would let them share it with another gateway, so this check listens without sharing.
+ * Throws when a port is not free, before the start creates secrets that are shown only once. Workers share their port
+ * (SO_REUSEPORT), and the system would also let another gateway share it, so this check listens without sharing.
  */
 async function requireFreePort({ server, workers }: Settings): Promise<void> {
   const end = performance.now() + (workers > 1 ? LEAVING_MS : 0);

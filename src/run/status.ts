@@ -10,7 +10,7 @@ import type { LedgerExport } from "../storage/ledger-export/ledger-export.ts";
 import type { LogOutput } from "../telemetry/log-output.ts";
 import type { Gauge } from "../telemetry/metrics.ts";
 
-/** The parts whose state the metrics and the console show. */
+/** The objects whose state the metrics and the console show. */
 export interface StatusSources {
   live: LiveSettings;
   storage: Storage;
@@ -159,12 +159,12 @@ type Sources = Pick<
   "live" | "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy"
 >;
 
-/** The parts of this process that do not work properly, each with the beginning of that state. */
+/** The parts of this process that do not work properly, each with the time when this began. */
 export interface Degradations extends BackgroundWork {
   now(): Degradation[];
 }
 
-/** Checks every part repeatedly, for the first time at once, so that the beginning of each state is known. */
+/** Checks every part repeatedly, the first time immediately, so that the beginning of each state is known. */
 export function watchDegradations(sources: Sources, clock: () => number): Degradations {
   const since = new Map<string, number>();
   const check = (): Degradation[] => {
@@ -179,8 +179,8 @@ export function watchDegradations(sources: Sources, clock: () => number): Degrad
 }
 
 /**
- * Number of charges that may wait for the ledger while the database is available. More than this are posted in a
- * second.
+ * Maximum number of charges that wait for the ledger while the database is available. A second is enough to post more
+ * than these.
  */
 const MAX_BACKLOG = 5_000;
 

@@ -17,7 +17,7 @@ import {
   withReadingThreads,
 } from "../storage/index.ts";
 
-/** Opens the store for administration; the caller closes it. Throws if the database must exist and does not. */
+/** Opens the store for administration. The caller must close it. With `mustExist`, throws if there is no database. */
 export async function openAdminStore(
   settings: Settings,
   { mustExist }: { mustExist: boolean },
@@ -27,7 +27,7 @@ export async function openAdminStore(
   else await makeDataFolder(settings);
   const { admin, database } = await openStores(location, options);
   const threads = withReadingThreads(admin, { location, journals: options.journals, onProblem: () => {} });
-  // A command that verifies can be interrupted meanwhile; others start quicker without a thread.
+  // Verifications run in a thread, so that a command can be interrupted. Everything else starts faster without one.
   const { ledger, audit } = threads.admin;
   return {
     store: {
@@ -87,7 +87,7 @@ export async function runMigrations(settings: Settings): Promise<{ applied: stri
   }
 }
 
-/** Creates the data folder. When that fails, throws an error that names the setting to change. */
+/** Creates the data folder. If that fails, throws an error that names the setting to change. */
 export async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
   try {
     // Only this user may read charges, keys and pictures.
@@ -102,8 +102,8 @@ export async function makeDataFolder({ dataDirectory }: Settings): Promise<void>
 }
 
 /**
- * Returns the location of the state: the database, as a PostgreSQL address or the path of a SQLite file, and the folder
- * of all journals.
+ * Returns the locations of the state. They are the database, as a PostgreSQL address or the path of a SQLite file, and
+ * the folder of all journals.
  */
 export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   return {
@@ -113,7 +113,7 @@ export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   };
 }
 
-/** Only the two commands of backups load this module, so that other commands start quickly. */
+/** Only the two backup commands load this module, so that other commands start faster. */
 const backups = () => import("../storage/backup/index.ts");
 
 /** Backs up the database and the files of these settings. */

@@ -1,7 +1,7 @@
 import type { BootstrapResult } from "../admin/bootstrap.ts";
 import type { Settings } from "../config/index.ts";
 
-/** Returns the text that a start prints: the address and, at the first start, the secrets with an example call. */
+/** Returns the text that a start prints: the address and, at the first start, secrets with an example call. */
 export function welcome(
   url: string,
   { administrator, key }: BootstrapResult,
@@ -34,8 +34,8 @@ export function welcome(
 }
 
 /**
- * Returns an example call: a picture by the sandbox or else by the first image model, or else a word by the first text
- * model.
+ * Returns an example call. It makes a picture by the sandbox, or else by the first image model; without image models,
+ * it requests a word from the first text model.
  */
 function exampleOf({ models }: Pick<Settings, "models">): { path: string; body: object } {
   const all = [...models.declared.values()];

@@ -15,19 +15,19 @@ import { openLogOutput } from "../telemetry/log-output.ts";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
-/** Number of consecutive failed starts, while no worker serves, after which the supervisor gives up. */
+/** Number of failed starts in a row after which the supervisor gives up, if no worker serves. */
 const MAX_FAILED_STARTS = 5;
 const PING_MS = 1_000;
 /**
- * Number of consecutive pings without any message from a worker, after which the worker is killed: five seconds of
+ * Number of pings in a row without any message from a worker, after which the worker is killed: five seconds of
  * silence.
  */
 const MAX_MISSED_PINGS = 5;
 
 /**
- * Runs the workers of one port: starts a new worker for each that ends, and kills workers that no longer respond. The
- * first stop signal stops all workers gracefully and waits for their ends; the second makes them exit at once. Resolves
- * when all have ended. Throws when a worker cannot start the first time, or when no worker can start any more.
+ * Runs the workers of one port. Replaces each worker that ends, and kills workers that no longer respond. The first
+ * stop signal stops all workers gracefully; the second one makes them exit at once. Resolves when all have ended.
+ * Throws when a worker's first start fails, or when no worker can start any more.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
   await new Supervisor(workers).run();
@@ -35,7 +35,7 @@ export async function supervise({ workers }: Settings): Promise<void> {
 
 class Supervisor {
   readonly #count: number;
-  /** Workers by number, from 1. */
+  /** Workers by their numbers, which begin at 1. */
   readonly #workers = new Map<number, Worker>();
   readonly #stopping = new AbortController();
   readonly #limits: LimitCoordinator;
@@ -54,7 +54,7 @@ class Supervisor {
 
   async run(): Promise<void> {
     onStopSignals({ stop: () => this.#stop(), leave: () => this.#endWorkers("leave") });
-    // Workers get a message instead of the signal, because a signal would end a worker that is still starting. Such a
+    // Workers get a message instead of the signal, because the signal would end a worker that is still starting. Such a
     // worker loads the newest configuration anyway.
     process.on("SIGHUP", () => {
       for (const worker of this.#workers.values()) worker.send({ kind: "reload" });
@@ -86,8 +86,8 @@ class Supervisor {
   }
 
   /**
-   * Gives up after a fatal error or too many failed starts. An invalid configuration or a newer database would
-   * otherwise leave a supervisor without workers.
+   * Gives up after a fatal error or too many failed starts. Otherwise, with an invalid configuration or a newer
+   * database, a supervisor without workers would continue to run.
    */
   #startFailed(isFatal: boolean): void {
     this.#failedStarts++;
@@ -98,7 +98,7 @@ class Supervisor {
   }
 
   #receive(worker: Worker, message: WorkerMessage | RelayedMessage): void {
-    // A message may arrive after the worker has ended, when its slots are released already.
+    // A message may arrive after the worker has ended. Its slots are already released then.
     if (this.#workers.get(worker.number) !== worker) return;
     if (!("kind" in message)) {
       for (const [to, other] of this.#workers)
@@ -136,7 +136,7 @@ interface RelayedMessage {
 /** One worker process. */
 class Worker {
   readonly number: number;
-  /** Resolves with a description of how the worker ended. */
+  /** Resolves when the worker has ended, with a description of how it ended. */
   readonly ended: Promise<string>;
   /** True once the worker has served. */
   isReady = false;
@@ -171,12 +171,12 @@ class Worker {
     );
   }
 
-  /** True when the worker has exited by itself, and not by a signal. */
+  /** True when the worker exited without a signal. */
   get hasExited(): boolean {
     return this.#process.exitCode !== null && this.#process.signalCode === null;
   }
 
-  /** Pings the worker. Returns false instead when a serving worker has been silent for too long. */
+  /** Pings the worker. If a serving worker has been silent for too long, returns false instead. */
   ping(): boolean {
     if (this.isReady && this.#missedPings >= MAX_MISSED_PINGS) return false;
     this.#missedPings++;
@@ -188,10 +188,10 @@ class Worker {
     if (this.#isConnected) this.#process.send(message);
   }
 
-  /** Makes the worker stop gracefully, or exit at once. A worker that is still starting always exits at once. */
+  /** Makes the worker stop gracefully, or exit at once. A worker that is still starting exits at once in both cases. */
   end(how: "stop" | "leave"): void {
     this.send({ kind: how });
-    // A worker that is still starting may not read messages yet, so it gets a signal; once it reads messages, it
+    // A worker that is still starting may not read messages yet, so it also gets a signal. A worker that reads messages
     // ignores signals.
     if (!this.isReady) this.#process.kill("SIGTERM");
   }
@@ -214,20 +214,20 @@ type SupervisorMessage =
 
 /** A worker's connection to its supervisor. */
 export interface WorkerLink extends SupervisorLink {
-  /** Tells the supervisor that this worker serves. */
+  /** Reports to the supervisor that this worker serves. */
   sendReady(): void;
-  /** Calls the handler when the supervisor receives the request to reload the configuration. */
+  /** Sets the handler that is called when the supervisor gets the request to reload the configuration. */
   onReload(handler: () => void): void;
   /**
-   * Resolves when the worker has to stop, by its supervisor's order or because the supervisor has ended. A worker that
-   * outlived its supervisor would share the port with the next start's workers.
+   * Resolves when the worker must stop, because the supervisor has ordered it or has ended. A worker that outlived its
+   * supervisor would share the port with the workers of the next start.
    */
   readonly stopOrdered: Promise<void>;
-  /** Resolves when the worker has to exit at once. */
+  /** Resolves when the worker must exit at once. */
   readonly leaveOrdered: Promise<void>;
 }
 
-/** Opens a worker's connection to its supervisor, and from then on responds to pings. */
+/** Opens a worker's connection to its supervisor. From then on, pings are answered. */
 export function openSupervisorLink(): WorkerLink {
   let receive = (_limits: SupervisorLimits): void => {};
   let reload = (): void => {};
@@ -261,8 +261,8 @@ export function openSupervisorLink(): WorkerLink {
 }
 
 /**
- * Signals within this time count as one, because npm forwards a signal that the process group, and so this process, has
- * already received.
+ * Signals within this time count as one. A process started by npm gets a signal to the process group twice: from the
+ * system and from npm, which forwards it.
  */
 const SAME_SIGNAL_MS = 1_000;
 
@@ -273,7 +273,7 @@ interface StopHandlers {
   areIgnored?(): boolean;
 }
 
-/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each further one that comes at least a second later. */
+/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each later one, at least a second after the first. */
 export function onStopSignals({ stop, leave, areIgnored }: StopHandlers): void {
   let firstAt: number | null = null;
   const receive = (): void => {

@@ -1,16 +1,16 @@
 import { systemClock } from "../../lib/clock.ts";
 import { defined, freeId, idOf, type ImportDraft } from "./draft.ts";
 
-/** A team, user or workspace of another gateway, which becomes an organization here. */
+/** A team, user or workspace of another gateway. It becomes an organization here. */
 export interface SourceOrganization {
   name: string;
   budget?: SourceBudget | undefined;
 }
 
-/** A key of another gateway. Its secret cannot be imported, so the import makes a new one. */
+/** A key of another gateway. Its secret cannot be imported, so the key gets a new one here. */
 export interface SourceKey {
   name: string;
-  /** Id of the key's organization; the default organization when absent. */
+  /** Id of the key's organization. If absent, the default organization. */
   organizationId?: string | undefined;
   models?: readonly string[] | undefined;
   requestsPerMinute?: number | undefined;
@@ -36,7 +36,7 @@ export function addOrganization({ sections }: ImportDraft, { name, budget }: Sou
   return id;
 }
 
-/** Adds a key, which gets a new secret. */
+/** Adds a key. It gets a new secret. */
 export function addKey(draft: ImportDraft, key: SourceKey): void {
   const { sections } = draft;
   if (key.expiresAt !== undefined && key.expiresAt.getTime() <= systemClock.now()) {

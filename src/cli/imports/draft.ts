@@ -2,10 +2,10 @@ import { MASK } from "../../admin/channels/schema.ts";
 import type { ShippedModel } from "../../config/index.ts";
 import { formatNanos } from "../../lib/money.ts";
 
-/** Fields of an object, as in the document of `config import`. */
+/** An object's fields, as in the document of `config import`. */
 type Item = Record<string, unknown>;
 
-/** The sections of the document that importers fill. Each has its objects by id. */
+/** The sections that importers fill in the document. Each section has its objects by id. */
 export type Sections = Record<
   "channels" | "models" | "organizations" | "keys" | "budgets",
   Record<string, Item>
@@ -15,7 +15,7 @@ export type Sections = Record<
 export interface SourceChannel {
   provider: string;
   baseUrl?: string | undefined;
-  /** Absent when the source does not show the credential. */
+  /** Absent when the source does not contain the credential. */
   credential?: string | undefined;
   region?: string | undefined;
   settings?: Item | undefined;
@@ -25,7 +25,7 @@ export interface SourceChannel {
 export interface SourceTarget {
   channel: string;
   upstreamModel: string;
-  /** Weight in the source's own unit, possibly a fraction. */
+  /** Weight in the source's own unit. It may be a fraction. */
   weight: number;
 }
 
@@ -38,20 +38,20 @@ export interface SourceModel {
   maxOutputTokens?: number | undefined;
   /** Number of dimensions of a vector. */
   dimensions?: number | undefined;
-  /** Prices in US dollars for a million tokens, as decimals by category. */
+  /** Prices in US dollars per million tokens, as decimals by category. */
   perMillion?: Record<string, string> | undefined;
 }
 
-/** Number of nano-units in one unit of money. */
+/** Number of nano-units in a unit of a currency. */
 const NANOS = 1_000_000_000;
 
-/** Assumed values of a model that neither the source nor the catalogue describes. */
+/** Values for a model if neither the source nor the catalogue has them. */
 const ASSUMED = { max_output_tokens: 16_384, dimensions: 1536 } as const;
 
 /** Maximum weight of a target. */
 const MAX_WEIGHT = 1_000_000;
 
-/** The document that an importer makes, with notes about everything that could not be imported. */
+/** The document that an importer makes, and notes about everything that could not be imported. */
 export class ImportDraft {
   readonly sections: Sections = { channels: {}, models: {}, organizations: {}, keys: {}, budgets: {} };
   readonly notes: { path: string; message: string }[] = [];
@@ -62,12 +62,12 @@ export class ImportDraft {
     this.#shipped = shipped;
   }
 
-  /** Notes a difference between an object, such as `key ci`, and its source. */
+  /** Adds a note about a difference between an object, such as `key ci`, and its source. */
   note(path: string, message: string): void {
     this.notes.push({ path, message });
   }
 
-  /** Adds a channel, unless there is one with the same address and credential. Returns the channel's id. */
+  /** Adds a channel, unless one with the same address and credential exists. Returns the id of the channel. */
   channel(name: string, source: SourceChannel): string {
     for (const [id, known] of this.#sources) if (Bun.deepEquals(known, source)) return id;
     const id = freeId(idOf(name), this.#sources);
@@ -86,9 +86,7 @@ export class ImportDraft {
     return id;
   }
 
-  /**
-   * Adds a model. Fields that the source lacks come from the catalogue; otherwise they are assumed, and a note says so.
-   */
+  /** Adds a model. Fields that the source lacks come from the catalogue; the rest is assumed, and a note says so. */
   model(id: string, source: SourceModel): void {
     const weights = wholeWeights(source.targets.map(({ weight }) => weight));
     const route = {
@@ -109,7 +107,7 @@ export class ImportDraft {
   }
 
   /**
-   * Returns the entry of a model that is not in the catalogue under its name; null when too little is known about it.
+   * Returns the entry for a model whose name is not in the catalogue; null when too little is known about the model.
    */
   #describe(id: string, { kind, targets, maxOutputTokens, dimensions }: SourceModel): Item | null {
     const shipped = targets.flatMap((target) => this.#shippedAs(target) ?? [])[0];
@@ -136,7 +134,7 @@ export class ImportDraft {
     return this.#shipped.values().find(({ targets }) => targets.some(isSame));
   }
 
-  /** Notes each model without a price, because calls of it will be refused. */
+  /** Adds a note for each model without a price, because calls of it will be refused. */
   noteUnpriced(): void {
     for (const [id, { price, prices }] of Object.entries(this.sections.models))
       if (price === undefined && prices === undefined && this.#shipped.get(id)?.entry.price === undefined)
@@ -144,7 +142,7 @@ export class ImportDraft {
   }
 }
 
-/** Returns whole weights in the same proportion as these, none below 1. */
+/** Returns whole weights of at least 1 in the same proportion. */
 function wholeWeights(weights: readonly number[]): number[] {
   const scale = weights.every(Number.isInteger) ? 1 : 1000;
   const factor = Math.min(scale, MAX_WEIGHT / Math.max(...weights));
@@ -152,8 +150,8 @@ function wholeWeights(weights: readonly number[]): number[] {
 }
 
 /**
- * Returns a name as an id: lower-case letters, digits and dashes, at most 60 characters, so that a number can be
- * appended.
+ * Returns an id made from a name: lower-case letters, digits and dashes. It has at most 60 characters, so that a number
+ * can be added.
  */
 export function idOf(name: string): string {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
@@ -161,7 +159,7 @@ export function idOf(name: string): string {
   return id === "" ? "imported" : id.slice(0, 60);
 }
 
-/** Returns the id, or the id with the first number that makes it unique. */
+/** Returns the id if it is free. Otherwise adds the first number with which it is free. */
 export function freeId(id: string, taken: { has(id: string): boolean }): string {
   if (!taken.has(id)) return id;
   for (let number = 2; ; number += 1) if (!taken.has(`${id}-${number}`)) return `${id}-${number}`;
@@ -172,12 +170,12 @@ export function defined(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
 }
 
-/** Returns a price of one token in US dollars as the price of a million tokens, in decimal. */
+/** Returns the price of a million tokens, as a decimal. The argument is the price of one token in US dollars. */
 export function perMillionOf(perToken: number): string {
   return decimalOf(perToken * 1_000_000);
 }
 
-/** Returns an amount as a decimal with at most nine places. */
+/** Returns an amount as a decimal with at most nine decimals. */
 export function decimalOf(amount: number): string {
   return formatNanos(BigInt(Math.round(amount * NANOS)));
 }

@@ -4,7 +4,7 @@ import { decimalOf, type ImportDraft } from "./draft.ts";
 import { number, type SourceFiles, text } from "./source-files.ts";
 
 const limited = { max_budget: number, budget_duration: text, rpm_limit: number, tpm_limit: number };
-/** Responses of `/key/list?return_full_object=true` and `/team/list`. */
+/** Schemas of the responses of `/key/list?return_full_object=true` and `/team/list`. */
 const keysSchema = z.looseObject({
   keys: z.array(
     z.looseObject({

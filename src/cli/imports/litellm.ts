@@ -32,7 +32,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   fal_ai: "fal",
 };
 
-/** Providers of model names without a slash, by the beginning of the name. */
+/** Providers for model names without a slash, by the beginning of the name. */
 const BARE: readonly (readonly [start: RegExp, provider: string])[] = [
   [/^(gpt|o\d|chatgpt|text-embedding|dall-e)/, "openai"],
   [/^claude/, "anthropic"],
@@ -72,7 +72,7 @@ const deploymentSchema = z.looseObject({
 const fallbacksSchema = z.array(z.record(z.string(), z.array(z.string()))).nullish();
 const fallbackFields = { fallbacks: fallbacksSchema, context_window_fallbacks: fallbacksSchema };
 
-/** `config.yaml` of the proxy (its documentation, page "Config.yaml", October 2026). */
+/** Schema of the proxy's `config.yaml` (LiteLLM documentation, page "Config.yaml", October 2026). */
 const configurationSchema = z.looseObject({
   model_list: z.array(deploymentSchema),
   litellm_settings: z.looseObject(fallbackFields).nullish(),
@@ -87,10 +87,10 @@ const configurationSchema = z.looseObject({
 
 type Deployment = z.output<typeof deploymentSchema>;
 
-/** Settings that need no note, because the gateway handles them itself or they have no meaning here. */
+/** Settings without a note: the gateway supports them, or they have no meaning here. */
 const SILENT = new Set(["fallbacks", "context_window_fallbacks", "routing_strategy", "model_group_alias"]);
 
-/** Imports LiteLLM's configuration, and the lists of its keys and teams if they are given. */
+/** Imports LiteLLM's configuration. Also imports the lists of its keys and teams if they are given. */
 export function importLiteLlm(draft: ImportDraft, files: SourceFiles, env: NodeJS.Dict<string>): void {
   for (const configuration of files.read(configurationSchema)) importModels(draft, configuration, env);
   importLiteLlmAccess(draft, files);
@@ -189,7 +189,7 @@ function targetOf(
   };
 }
 
-/** Returns the secret that `os.environ/NAME` refers to, if the variable is set in this environment. */
+/** Returns the secret for `os.environ/NAME`, if that variable is set in this environment. */
 function credentialOf(
   draft: ImportDraft,
   key: string | undefined,
@@ -203,8 +203,8 @@ function credentialOf(
 }
 
 /**
- * Appends the targets of fallbacks. In a weighted route each gets at most a thousandth of the requests, because a
- * weight cannot be 0.
+ * Adds the targets of fallbacks. A weight cannot be 0, so in a weighted route each of them gets at most a thousandth of
+ * the requests.
  */
 function addFallbacks(
   draft: ImportDraft,

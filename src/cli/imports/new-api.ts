@@ -10,7 +10,7 @@ import {
 import { type SourceFiles } from "./source-files.ts";
 import { isObject } from "../../lib/json.ts";
 
-/** Providers by the number of a channel's type (`constant/channel.go` of new-api and one-api). */
+/** Providers by the number of the channel type (`constant/channel.go` of new-api and one-api). */
 const PROVIDERS: Readonly<Record<number, string>> = {
   1: "openai",
   3: "azure",
@@ -32,7 +32,7 @@ const PROVIDERS: Readonly<Record<number, string>> = {
   56: "replicate",
 };
 
-/** Providers whose address ends in `/v1` in this gateway but not in the source. */
+/** Providers whose address ends in `/v1` here but not in the source. */
 const WITH_VERSION: ReadonlySet<string> = new Set([
   "openai",
   "ollama",
@@ -47,8 +47,8 @@ const listOf = <Item extends z.ZodType>(item: Item) =>
 const response = <Data extends z.ZodType>(data: Data) => z.looseObject({ data });
 
 /**
- * A response of `GET /api/channel/`. It contains `key` only when it comes from the channel's own page or an export of
- * the table.
+ * Schema of a response of `GET /api/channel/`. `key` is present only if the file comes from the page of a single
+ * channel or from an export of the table.
  */
 const channelsSchema = response(
   listOf(
@@ -66,9 +66,9 @@ const channelsSchema = response(
     }),
   ),
 );
-/** A response of `GET /api/option/`. */
+/** Schema of a response of `GET /api/option/`. */
 const optionsSchema = response(z.array(z.looseObject({ key: z.string(), value: z.string() })));
-/** A response of `GET /api/token/`. */
+/** Schema of a response of `GET /api/token/`. */
 const tokensSchema = response(
   listOf(
     z.looseObject({
@@ -88,13 +88,13 @@ type Channel = z.output<typeof channelsSchema>["data"][number];
 const ENABLED = 1;
 const NEVER = -1;
 /**
- * US dollars for a million tokens at ratio 1. `QUOTA_PER_DOLLAR` is the quota of one dollar, unless an option sets
- * another.
+ * US dollars per million tokens at ratio 1. `QUOTA_PER_DOLLAR` is the quota for one dollar, unless an option sets
+ * another one.
  */
 const DOLLARS_OF_RATIO = 2;
 const QUOTA_PER_DOLLAR = 500_000;
 
-/** Imports new-api's responses of channels, options and tokens. */
+/** Imports the channels, options and tokens from responses of new-api. */
 export function importNewApi(draft: ImportDraft, files: SourceFiles): void {
   const read = <Row>(schema: z.ZodType<{ data: Row[] }>): Row[] =>
     files.read(schema).flatMap(({ data }) => data);
@@ -114,8 +114,8 @@ export function importNewApi(draft: ImportDraft, files: SourceFiles): void {
 }
 
 /**
- * Imports channels. The channels with the highest priority share a model's requests by weight; the others follow in
- * order.
+ * Imports channels. The channels with the highest priority share a model's requests by weight. The others follow in the
+ * order of their priorities.
  */
 function importChannels(
   draft: ImportDraft,
@@ -207,7 +207,7 @@ function wordsOf(list: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Returns the JSON object in a text field; an empty object for any other text. */
+/** Returns the JSON object that a text field contains; an empty object for any other text. */
 function recordOf(json: string | null | undefined): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(json || "{}");

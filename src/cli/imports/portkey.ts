@@ -36,7 +36,7 @@ interface Config {
   targets?: Config[] | null | undefined;
 }
 
-/** A config in the form of the header `x-portkey-config`. Targets may contain further targets. */
+/** Schema of a config in the form of the header `x-portkey-config`. Targets may contain further targets. */
 const configSchema: z.ZodType<Config> = z.lazy(() =>
   z.looseObject({
     name: text,
@@ -51,16 +51,16 @@ const configSchema: z.ZodType<Config> = z.lazy(() =>
   }),
 );
 const namedSchema = z.record(z.string(), configSchema);
-/** Response of `GET /virtual-keys`. */
+/** Schema of the response of `GET /virtual-keys`. */
 const virtualKeysSchema = z.looseObject({
   data: z.array(z.looseObject({ slug: z.string(), provider_id: text, provider: text })),
 });
-/** Response of `GET /api-keys`. */
+/** Schema of the response of `GET /api-keys`. */
 const apiKeysSchema = z.looseObject({
   data: z.array(
     z.looseObject({
       name: z.string(),
-      // A virtual key has a slug, which distinguishes it from an API key.
+      // Only virtual keys have a slug, so a slug means that the object is not an API key.
       slug: z.undefined().optional(),
       expires_at: text,
       rate_limits: z
@@ -72,8 +72,8 @@ const apiKeysSchema = z.looseObject({
 });
 
 /**
- * Imports Portkey's configs, each under the name of the model that calls it here. Also imports its lists of virtual
- * keys and API keys if they are given.
+ * Imports Portkey's configs. Each becomes a model under the name by which callers will use it. Also imports the lists
+ * of virtual keys and API keys if they are given.
  */
 export function importPortkey(draft: ImportDraft, files: SourceFiles): void {
   const vendors = new Map<string, string>();
@@ -103,7 +103,7 @@ function importConfig(
     if (field in config) draft.note(`config ${name}`, `has ${field}, which is not carried`);
 }
 
-/** Returns the leaves of the tree of targets in order. Each leaf inherits the settings of the targets above it. */
+/** Returns the targets without targets of their own, in order. Each inherits the settings of those above it. */
 function leavesOf({ targets, ...own }: Config): Config[] {
   if (!targets || targets.length === 0) return [own];
   return targets.flatMap((target) => leavesOf({ ...own, ...target }));

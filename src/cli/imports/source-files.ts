@@ -12,12 +12,12 @@ export const text = z
   .nullish()
   .transform((value) => value ?? undefined);
 
-/** The files of another gateway, in any order. The content of a file decides what it is. */
+/** The files of another gateway, in any order. The content of a file decides about its kind. */
 export class SourceFiles {
   readonly #files: ReadonlyMap<string, unknown>;
   readonly #unread: Set<string>;
 
-  /** `files` are the contents by path. */
+  /** `files` has the parsed contents by path. */
   constructor(files: ReadonlyMap<string, unknown>) {
     this.#files = files;
     this.#unread = new Set(files.keys());
@@ -33,7 +33,7 @@ export class SourceFiles {
     });
   }
 
-  /** Returns the paths of files that no schema has accepted so far. */
+  /** Returns the paths of the files that no schema has accepted yet. */
   unread(): string[] {
     return [...this.#unread];
   }
