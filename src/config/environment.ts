@@ -59,7 +59,7 @@ export interface Override {
   value: unknown;
 }
 
-/** Returns the settings of the file that environment variables override. An empty variable counts as unset. */
+/** Returns the settings that environment variables override. An empty variable counts as unset. */
 export function readOverrides(env: Environment, report: ReportProblem): Override[] {
   const overrides: Override[] = [];
   for (const { variable, path, read, words } of VARIABLES) {

@@ -163,7 +163,7 @@ interface Correction {
   id: string;
   organizationId: string;
   spent: Nanos;
-  /** The period start that a wrong clock wrote. `periodStart` is the correct one. Both in Unix milliseconds. */
+  /** The period start that a wrong clock wrote. `periodStart` is the correct one. Both are Unix milliseconds. */
   wrongStart: number;
   periodStart: number;
 }

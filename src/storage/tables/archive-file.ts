@@ -18,7 +18,7 @@ export function addEntry(total: EntrySums, { currency, kind, amount }: LedgerEnt
 
 /**
  * Writes entries as gzipped JSON lines, with money as decimal strings of nano-units. Returns the file's SHA-256. The
- * file gets its name only when it is complete and on the disk.
+ * file gets its final name only when it is complete and on the disk.
  */
 export async function writeEntries(path: string, pages: AsyncIterable<LedgerEntry[]>): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");

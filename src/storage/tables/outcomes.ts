@@ -119,7 +119,7 @@ const removeSurplus = (sql: Sql): Removed =>
       FROM stored_outcomes WHERE status IS NOT NULL
     ) AS ranked WHERE position > ${MAX_PER_KEY}) RETURNING blob`;
 
-/** The rows stay, so that repeated requests do not run, and are not charged, again. */
+/** The rows stay, so that repeated requests neither run nor are charged again. */
 const removeBodies = (sql: Sql): Removed =>
   sql`UPDATE stored_outcomes SET body = NULL, bytes = 0 WHERE (key_id, idempotency_key) IN (
     SELECT key_id, idempotency_key FROM (
