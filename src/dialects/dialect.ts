@@ -20,7 +20,7 @@ export interface TextRequest {
   mediaTokens: number;
   /** Features that the request uses. The model must allow them. */
   features: readonly FeatureUse[];
-  /** Path of the field with the first link that a vendor would fetch; null without a link. */
+  /** Path of the field with the first link that a vendor would fetch; null when there is no link. */
   linkParam: string | null;
   body: Record<string, unknown>;
 }
@@ -118,8 +118,8 @@ export interface TextStream {
    */
   push(chunk: Uint8Array): Uint8Array;
   /**
-   * Returns the end of the caller's stream. Call this method at most once, after the upstream has ended without an
-   * error, and settle the usage afterwards. Throws an `UpstreamError` when the reply was cut.
+   * Returns the last bytes of the caller's stream. Call this method at most once, after the upstream has ended without
+   * an error, and settle the usage afterwards. Throws an `UpstreamError` when the reply was cut.
    */
   end(): Uint8Array;
   /** The reason why an ended reply counts as failed: it was cut or it is empty. Null for a good reply. */

@@ -7,8 +7,8 @@ const DEFAULT_IMAGE_TOKENS = 1_536;
 const MEDIA_CHARACTERS_PER_TOKEN = 64;
 
 /**
- * Maximum number of tokens per character of a document. A page may take only a hundred characters of the file. It
- * counts up to 3,000 tokens, because vendors read it as text and as a picture (Anthropic PDF support).
+ * Maximum number of tokens per character of a document. A page may take only a hundred characters of the
+ * file, but up to 3,000 tokens: vendors read each page as text and as a picture (Anthropic PDF support).
  */
 const MAX_TOKENS_PER_CHARACTER = 32;
 

@@ -89,7 +89,7 @@ const SILENT_MODALITIES: ReadonlySet<string> = new Set(["text", "image"]);
 
 /**
  * Returns the feature of a tool type. Null for a tool that no model may use; undefined for a tool that runs at the
- * caller. Vendors that relay others add their name as a prefix: `name:web_search`.
+ * caller. Vendors that relay other vendors add their name as a prefix: `name:web_search`.
  */
 export function serverTool(type: unknown): Feature | null | undefined {
   if (typeof type !== "string") return undefined;

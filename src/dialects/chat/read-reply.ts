@@ -195,7 +195,7 @@ class CallDeltas {
   }
 }
 
-/** A piece of text that is either reasoning or answer. */
+/** A piece of text that is either reasoning or text of the reply. */
 interface Piece {
   type: "text" | "reasoning";
   text: string;
@@ -208,7 +208,7 @@ const CLOSE = "</think>";
 /**
  * Separates reasoning from text. Some servers leave the reasoning between tags at the very start of the text (MiniMax
  * without `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks.
- * Text without a closing tag was no reasoning. This text is then sent again as answer, so that no answer is lost.
+ * Text without a closing tag was no reasoning. This text is then sent again as text, so that no text is lost.
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";

@@ -59,8 +59,8 @@ function readThinking(content: unknown): ReasoningPart[] {
 }
 
 /**
- * Reads a signature. A vendor that relays other models accepts a signature only with the id and format that it sent. So
- * all three are packed into one text. Signatures of the gateway have neither id nor format.
+ * Reads a signature. A vendor that relays other vendors accepts a signature only with the id and format that it sent.
+ * So all three are packed into one text. Signatures of the gateway have neither id nor format.
  */
 function readSignature({ id, format }: Record<string, unknown>, value: string): Signature | null {
   if (value === "") return null;

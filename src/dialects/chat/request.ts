@@ -227,7 +227,7 @@ function wrongOfTool(tool: unknown): string | undefined {
 interface References {
   /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];
-  /** Path of the field with the first `https:` link; null without a link. */
+  /** Path of the field with the first `https:` link; null when there is no link. */
   linkParam: string | null;
 }
 

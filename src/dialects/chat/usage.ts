@@ -23,7 +23,7 @@ interface ChatUsage {
 const CACHE_WRITE_NAMES = ["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"];
 
 /**
- * Reads a vendor's usage into disjoint categories; null without usage. `prompt_tokens` includes cached tokens.
+ * Reads a vendor's usage into disjoint categories; null when there is no usage. `prompt_tokens` includes cached tokens.
  * `completion_tokens` includes reasoning, unless the total shows that reasoning is counted separately (xAI). Tokens
  * that only the total contains are also reasoning (Google's compatible endpoint).
  */

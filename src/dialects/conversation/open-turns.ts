@@ -13,7 +13,7 @@ interface OpenTurn {
  */
 export class OpenTurns {
   readonly #turns: OpenTurn[] = [];
-  /** Index of the assistant's last turn; -1 without such a turn. */
+  /** Index of the assistant's last turn; -1 when there is none. */
   #lastAssistant = -1;
 
   get isEmpty(): boolean {

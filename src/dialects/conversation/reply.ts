@@ -65,7 +65,7 @@ export interface ReplyReader {
 /** Writes the caller's stream as text. Each returned text consists of complete frames, or is empty. */
 export interface ReplyWriter {
   write(event: ReplyEvent): string;
-  /** Returns the end of a complete reply, with the billed usage. */
+  /** Returns the last frames of a complete reply, with the billed usage. */
   end(usage: TokenUsage): string;
   /** Returns a frame with the error. It replaces the normal end. */
   fail(error: GatewayError): string;

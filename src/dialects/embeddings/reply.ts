@@ -134,7 +134,7 @@ function bill(report: UsageReport | null, policy: UsagePolicy): TokenUsage {
   return policy({ report, deliveredTokens: 0, seenUses: {}, isReportFinal: true });
 }
 
-/** Reads a vendor's usage; null without usage. */
+/** Reads a vendor's usage; null when there is no usage. */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
   const counts = new CountReader();

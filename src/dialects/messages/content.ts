@@ -11,7 +11,7 @@ import { useOf } from "./usage.ts";
 
 /**
  * Throws an `UpstreamError` if the first event of a block lacks a field that clients read without a check. An empty
- * text may be absent: some vendors that relay others omit it.
+ * text may be absent: vendors that relay other vendors may omit it.
  */
 export function checkBegun(block: unknown): asserts block is Record<string, unknown> {
   if (!isObject(block)) throw new UpstreamError("broken", "a block that is none");
@@ -103,7 +103,7 @@ export const NO_EXTRAS = { container: null, diagnostics: null } as const;
 /** Required fields of a tool call. They say that the model itself made the call. */
 export const CALL_EXTRAS = { caller: { type: "direct" } } as const;
 
-/** The fields of a message with the reason for its end. */
+/** The fields of a message that say why it ended. */
 interface Stop {
   stop_reason: string | null;
   stop_sequence: string | null;
@@ -139,7 +139,7 @@ export function messageId(id: string | null): string {
 export interface References {
   /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];
-  /** Path of the field with the first `https:` link; null without a link. */
+  /** Path of the field with the first `https:` link; null when there is no link. */
   linkParam: string | null;
 }
 

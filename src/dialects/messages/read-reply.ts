@@ -36,7 +36,7 @@ export class MessagesReader implements ReplyReader {
   }
 
   *read(data: string): Generator<ReplyEvent, void> {
-    // Some vendors that relay others add the end mark of chat completions.
+    // Vendors that relay other vendors may add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return;
     const event = parseVendorObject(data);
     switch (event["type"]) {

@@ -32,8 +32,8 @@ const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
 
 /**
  * Returns a messages stream of an upstream with the same dialect. Changes the model name, fields that identify the
- * vendor, and usage that is not the billed usage. Other content of events and blocks stays unchanged. Sends the end of
- * the message only after the upstream has sent its whole end.
+ * vendor, and usage that is not the billed usage. Other content of events and blocks stays unchanged. Sends the last
+ * events of the message only after the upstream has sent all of its last events.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -64,7 +64,7 @@ class MessagesForwarder implements FrameForwarder {
   }
 
   forward(frame: Buffer, data: string, output: Uint8Array[]): FrameTemplate | null {
-    // Some vendors that relay others add the end mark of chat completions.
+    // Vendors that relay other vendors may add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return null;
     const event = parseVendorObject(data);
     const written = namedFrame(neutralFrame(frame), event["type"]);
@@ -113,7 +113,7 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ ...writeError(error), type: "error" });
   }
 
-  /** Sends a frame without content. Keeps the order: if frames of the end are waiting, this frame waits too. */
+  /** Sends a frame without content. Keeps the order: if last frames are waiting, this frame waits too. */
   #pass(frame: Buffer, output: Uint8Array[]): void {
     if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
@@ -143,7 +143,7 @@ class MessagesForwarder implements FrameForwarder {
     this.#ending.push({ frame, usage: isObject(usage) ? usage : MISSING });
   }
 
-  /** Writes the waiting frames of the end with the usage that is billed now. */
+  /** Writes the last frames, which were waiting, with the usage that is billed now. */
   #writeEnding(output: Uint8Array[]): void {
     const ending = this.#ending.splice(0);
     const last = ending.findLast(({ usage }) => usage !== null);
@@ -216,7 +216,7 @@ class MessagesForwarder implements FrameForwarder {
 /** Marks a `message_delta` without usage. */
 const MISSING: Record<string, unknown> = {};
 
-/** A frame of the message's end. `usage` is the usage of a `message_delta`; null for other frames. */
+/** One of the last frames of a message. `usage` is the usage of a `message_delta`; null for other frames. */
 interface EndingFrame {
   frame: Buffer;
   usage: Record<string, unknown> | null;

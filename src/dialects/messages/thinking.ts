@@ -66,7 +66,7 @@ export function sealThinking(signature: Signature | null): string {
   return signature ? sealSignature(signature, "messages") : UNSIGNED;
 }
 
-/** Reads the signature that a caller sends back; null without a signature. */
+/** Reads the signature that a caller sends back; null when there is no signature. */
 export function openThinking(text: unknown): Signature | null {
   if (typeof text !== "string" || text === "" || text === UNSIGNED) return null;
   return openSignature(text, "messages");

@@ -37,7 +37,7 @@ function toolChoiceOf(type: unknown, name: unknown): ToolChoice {
   throw untranslatable("tool_choice.type");
 }
 
-/** Returns the tool fields of a request; no fields without tools. */
+/** Returns the tool fields of a request; no fields when there are no tools. */
 export function writeTools(conversation: Conversation): Record<string, unknown> {
   const { tools, toolChoice, parallelCalls, params } = conversation;
   const names = toolChoice?.type === "allowed" ? new Set(toolChoice.names) : null;

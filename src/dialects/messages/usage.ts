@@ -27,9 +27,9 @@ interface MessagesUsage {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null without usage. `input_tokens` excludes tokens that are read
- * from or written to the cache. `output_tokens` includes thinking. The top level omits some `iterations`, so their sum
- * counts instead (Anthropic API, "Prompt caching" and "Compaction").
+ * Reads a vendor's usage into disjoint categories; null when there is no usage. `input_tokens` excludes tokens that are
+ * read from or written to the cache. `output_tokens` includes thinking. The top level omits some `iterations`, so their
+ * sum counts instead (Anthropic API, "Prompt caching" and "Compaction").
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;

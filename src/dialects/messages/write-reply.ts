@@ -61,7 +61,7 @@ interface WaitingCall {
 
 /**
  * Writes a messages stream, in which only one block is open at a time. Other protocols may send several tool calls in
- * parallel. The first call is sent as it arrives. The other calls wait for its end.
+ * parallel. The first call is sent as it arrives. The other calls wait until the first call has ended.
  */
 export class MessagesWriter implements ReplyWriter {
   readonly #model: string;

@@ -60,9 +60,9 @@ export function frame(type: string, data: string): string {
 }
 
 /**
- * Writes the end of a failed stream: `response.failed` if the caller has received the response object, then `error`.
- * The `error` event contains its fields directly and in an `error` object, because older and newer official clients
- * differ (OpenAI responses reference, streaming events). `number` is the next sequence number.
+ * Writes the last events of a failed stream: `response.failed` if the caller has received the response object, then
+ * `error`. The `error` event contains its fields directly and in an `error` object, because older and newer official
+ * clients differ (OpenAI responses reference, streaming events). `number` is the next sequence number.
  */
 export function failureFrames(
   error: GatewayError,

@@ -8,7 +8,7 @@ import { requireLink } from "../links.ts";
 export interface References {
   /** Objects in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];
-  /** Path of the field with the first link; null without a link. */
+  /** Path of the field with the first link; null when there is no link. */
   linkParam: string | null;
   size: InputSize;
 }

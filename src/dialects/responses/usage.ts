@@ -20,8 +20,8 @@ interface ResponsesUsage {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null without usage. `input_tokens` includes tokens that are read
- * from or written to a cache. `output_tokens` includes reasoning.
+ * Reads a vendor's usage into disjoint categories; null when there is no usage. `input_tokens` includes tokens that are
+ * read from or written to a cache. `output_tokens` includes reasoning.
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;

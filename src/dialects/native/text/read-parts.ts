@@ -169,7 +169,7 @@ export function writeSignature({ signature, isRedacted }: Signed): string {
   return Buffer.from(`${isRedacted ? "redacted " : ""}${sealed}`).toString("base64");
 }
 
-/** Reads the signature of a part that a caller sends back; null without a signature. */
+/** Reads the signature of a part that a caller sends back; null when there is no signature. */
 export function readSignature(value: unknown): Signed | null {
   if (typeof value !== "string" || value === "" || value === UNCHECKED) return null;
   const [, redacted, sealed] = FOREIGN.exec(Buffer.from(value, "base64").toString()) ?? [];

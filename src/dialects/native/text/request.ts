@@ -203,7 +203,7 @@ function bothSpellings(names: readonly string[]): KnownNames {
 interface Media {
   /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];
-  /** Path of the field with the first link that a vendor would fetch; null without a link. */
+  /** Path of the field with the first link that a vendor would fetch; null when there is no link. */
   linkParam: string | null;
   size: InputSize["tokens"];
 }

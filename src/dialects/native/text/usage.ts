@@ -20,7 +20,7 @@ interface UsageMetadata {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null without usage. The prompt includes cached tokens. The
+ * Reads a vendor's usage into disjoint categories; null when there is no usage. The prompt includes cached tokens. The
  * candidates exclude reasoning, unless the total shows that they include it. The JSON of this protocol omits zero
  * counts.
  */
