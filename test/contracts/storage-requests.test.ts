@@ -142,6 +142,25 @@ onEachDatabase("Requests", (databases) => {
     expect(await requests.find("x1")).toEqual([]);
   });
 
+  test("are found by a vendor's id, also when many callers have sent it as theirs", async () => {
+    const { requests } = stores.admin;
+    const attempt = { channel: "c", upstreamModel: "u", durationMs: 1, outcome: "answered" as const };
+    const attempts = [{ ...attempt, vendorRequestId: "req_often" }];
+    const callers = Array.from({ length: 25 }, (_, index) =>
+      aRecord(`often${index}`, { requestId: "req_often", organizationId: "org_c", at: START + 1 + index }),
+    );
+    await stores.ledger.post("p", [anEntry("hidden", 5n, { at: START, model: "m" })]);
+    await requests.add([
+      aRecord("hidden", { organizationId: "org_c", isCharged: true, attempts }),
+      ...callers,
+    ]);
+    const found = await requests.find("req_often", ["org_c"]);
+    expect(found).toHaveLength(21);
+    expect(found.at(-1)).toMatchObject({ id: "hidden", charge: { id: "hidden" } });
+    expect(await requests.find("req_often", ["org_a"])).toEqual([]);
+    expect(await requests.find("hidden")).toHaveLength(1);
+  });
+
   test("counts of several processes add up by minute, hour, day and month", async () => {
     const { usage } = stores.admin;
     const count: TrafficCount = {

@@ -160,6 +160,27 @@ test("a request that a second attempt saved shows both and one charge, which ref
   expect(data).toHaveLength(1);
 });
 
+test("a request is found by a vendor's id with its charge, also when a caller has sent that id as its own", async () => {
+  const id = newId();
+  fixture.vendor.next({ fault: "error-status", status: 503 });
+  expect((await chat(FALLBACK, id)).status).toBe(200);
+  const [row] = await fixture.gateway.charged(id);
+  const { attempts } = await until("the whole request", async () => {
+    const found = await detailOf(id);
+    return found.request.route === null ? undefined : found;
+  });
+  const vendorId = attempts[0].vendorRequestId;
+  const alone = await detailOf(vendorId);
+  expect(alone.request).toMatchObject({ id: row!.id, requestId: id });
+  expect(alone.ledger).toMatchObject([{ kind: "charge" }]);
+  expect((await chat("gpt-99", vendorId)).status).toBe(400);
+  const both = await until("the request with the id", async () => {
+    const found = await detailOf(vendorId);
+    return found.request.requestId === vendorId ? found : undefined;
+  });
+  expect(both.others.map((each: { id: string }) => each.id)).toContain(row!.id);
+});
+
 interface CostLine {
   what: string;
   detail: string | null;

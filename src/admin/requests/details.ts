@@ -17,7 +17,7 @@ type Detail = z.input<typeof requestDetailSchema>;
 
 /**
  * Returns all known facts about one request. `id` is the gateway's id of the request, which is also that of its ledger
- * entry; or the caller's id, for the newest request with it; or the id of a correction. Throws 404.
+ * entry; or the caller's id or a vendor's, for the newest request with it; or the id of a correction. Throws 404.
  */
 export async function getRequest(context: AdminContext, id: string): Promise<Detail> {
   const found = await context.store.requests.find(id);

@@ -21,7 +21,8 @@ export const requestOperations = {
   "requests.get": operation({
     method: "GET",
     path: "/requests/{id}",
-    summary: "One request by its id, its caller's request id or its ledger entry, with attempts and cost",
+    summary:
+      "One request by its id, its caller's or vendor's request id or its ledger entry, with attempts and cost",
     role: "viewer",
     reach: "organization",
     cost: "report",

@@ -157,9 +157,9 @@ export interface RequestStore {
     page: { below: LedgerPosition | null; limit: number },
   ): Promise<ListedRequest[]>;
   /**
-   * Finds at most 20 requests by the gateway's own id or the caller's, newest first, of these organizations or of all.
-   * The request with the gateway's own id is always among them, even if many callers have sent the same text as their
-   * id.
+   * Finds requests by the gateway's own id, the caller's or a vendor's of one of their calls, newest first, of these
+   * organizations or of all: at most 20 of each kind. Those with the gateway's own or a vendor's id are always among
+   * them, even if many callers have sent the same text as their id.
    */
   find(id: string, organizations?: readonly string[]): Promise<ListedRequest[]>;
   /**

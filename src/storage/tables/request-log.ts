@@ -91,8 +91,8 @@ export function requestStore(database: Database): RequestStore {
 }
 
 /**
- * Finds requests by the gateway's or the caller's id. A caller may send the gateway's id of another request as its own,
- * so the request with this gateway's id comes first.
+ * Finds requests by the gateway's, the caller's or a vendor's id. A caller may send any of the others as its own, so it
+ * hides no request that the gateway's or a vendor's id finds.
  */
 async function selectByIds(
   sql: Sql,
@@ -109,15 +109,20 @@ async function selectByIds(
     WHERE (id = ${charge} OR request_id = ${id}) ${isOwn} ${order}`;
   const entries = await sql<Row[]>`SELECT * FROM ledger
     WHERE kind = 'charge' AND (id = ${charge} OR request_id = ${id}) ${isOwn} ${order}`;
-  if (rows.length === 0 && entries.length === 0) rows.push(...(await selectByVendorId(sql, id, isOwn)));
-  for (const record of rows.map(requestLog.read))
+  const isGateways = [...rows, ...entries].some((row) => row["id"] === charge);
+  const byVendor = isGateways ? [] : await selectByVendorId(sql, id, isOwn);
+  for (const record of [...rows, ...byVendor].map(requestLog.read))
     found.set(record.id, { id: record.id, at: record.at, record, charge: null });
   for (const entry of entries.map(readEntryRow)) {
     const { record = null, at = entry.at } = found.get(entry.id) ?? {};
     found.set(entry.id, { id: entry.id, at, record, charge: entry });
   }
+  const kept = new Set([charge, ...byVendor.map((row) => row["id"])]);
   const newest = [...found.values()].toSorted(newestFirst);
-  return newest.filter((request, index) => index < MAX_FOUND || request.id === charge);
+  return await completed(
+    sql,
+    newest.filter((request, index) => index < MAX_FOUND || kept.has(request.id)),
+  );
 }
 
 /**
