@@ -22,11 +22,12 @@ export function writeError({ code, kind, message, param }: GatewayError): Respon
 
 /**
  * Returns the code of a failed response. Clients only know a fixed list of codes (OpenAI responses reference,
- * `ResponseError`).
+ * `ResponseError`). Codex repeats the request after each of them but `invalid_prompt`, whose message it shows (codex-api,
+ * `sse/responses.rs`).
  */
-function failedCode({ kind }: GatewayError): string {
-  if (kind === "limit") return "rate_limit_exceeded";
-  return kind === "parameter" ? "invalid_prompt" : "server_error";
+function failedCode({ kind, shouldRetry }: GatewayError): string {
+  if (kind === "parameter" || shouldRetry === false) return "invalid_prompt";
+  return kind === "limit" ? "rate_limit_exceeded" : "server_error";
 }
 
 /**

@@ -136,6 +136,30 @@ test("a stream that is cut closes no call, and fails", () => {
   ]);
 });
 
+test.each([
+  [undefined, "server_error"],
+  [false, "invalid_prompt"],
+] as const)(
+  "a stream that fails before its first event begins, and says by its code if to retry",
+  (shouldRetry, code) => {
+    const error = new GatewayError(
+      "upstream_auth_failed",
+      "Not now.",
+      shouldRetry === false ? { shouldRetry } : {},
+    );
+    const events = readEvents(responses.replyWriter(payloadOf()).fail(error));
+    expectLawfulEvents(events);
+    expect(events.map(({ type }) => type)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.failed",
+      "error",
+    ]);
+    expect(events[2]!["response"].error).toEqual({ code, message: "Not now." });
+    expect(events[3]).toMatchObject({ code: "upstream_auth_failed", message: "Not now." });
+  },
+);
+
 describe("tools of a namespace", () => {
   const long = "a_tool_with_a_rather_long_name_that_fits_alone_but_not_with_more";
   const tools = [

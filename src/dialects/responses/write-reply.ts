@@ -88,8 +88,10 @@ export class ResponsesWriter implements ReplyWriter {
     );
   }
 
+  /** Begins a stream of which nothing was sent, because some clients read only `response.failed`. */
   fail(error: GatewayError): string {
-    return failureFrames(error, this.#hasBegun ? this.#object.value(this.#output()) : null, this.#number);
+    const begun = this.#begin(null);
+    return begun + failureFrames(error, this.#object.value(this.#output()), this.#number);
   }
 
   /** Returns the text of the response object of an ended reply. */
