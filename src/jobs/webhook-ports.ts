@@ -6,7 +6,7 @@ import type { AlertData, WebhookFormat, WebhookMessageType } from "../domain/web
  * `DependencyError`.
  */
 export interface WebhookQueue {
-  /** Resolves to true when the organization has a secret to sign messages to the addresses that its jobs name. */
+  /** Resolves to true when the organization has a secret for signing messages to the webhook addresses of its jobs. */
   isSigned(organizationId: string): Promise<boolean>;
   /**
    * Takes up to `limit` due messages. Organizations take turns. If neither `delivered` nor `failed` is called for a

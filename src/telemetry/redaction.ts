@@ -1,4 +1,4 @@
-/** Replaces text that looks like a key, a bearer token, the credentials in an address or a data URL. */
+/** Replaces text that looks like a key, a bearer token, a data URL, or credentials in an address. */
 export function redact(text: string): string {
   return text
     .replace(/:\/\/[^\s/@]{1,500}@/g, "://[redacted]@")

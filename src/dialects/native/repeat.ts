@@ -5,7 +5,7 @@ import { findField, findObject, findObjects, findText, withValue } from "./field
 import { type PicturePart, readPicture } from "./parts.ts";
 
 interface RepeatRules {
-  /** True when the vendor requires a role in each turn. A turn without a role then gets the caller's role. */
+  /** True when the vendor requires a role in each turn. A turn without a role then gets the role `user`. */
   demandsRoles: boolean;
 }
 

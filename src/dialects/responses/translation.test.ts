@@ -81,7 +81,7 @@ function ownPart(part: AssistantPart): AssistantPart[] {
   return part.type !== "reasoning" || part.signature?.dialect === "responses" ? [part] : [];
 }
 
-/** Returns the part. A tool call loses its signature: this protocol writes it as an item before the call. */
+/** Returns the part. A tool call loses its signature, because the signature becomes an item before the call. */
 function unsignedCall(part: AssistantPart): AssistantPart[] {
   return [part.type === "tool_call" ? without("signature", part) : part];
 }

@@ -34,7 +34,7 @@ const NOTHING = new Uint8Array(0);
 /**
  * Relays a stream of an upstream to a caller of the same dialect. Bytes stay unchanged, except where the dialect
  * changes them. A frame that matches the template of the previous frame is not parsed. After the first content, no
- * other upstream can continue the request. A cut reply gets no end.
+ * other upstream can continue the request. For a cut reply, `end` throws.
  */
 export class ForwardedStream implements TextStream {
   readonly #frames = new VendorFrames();

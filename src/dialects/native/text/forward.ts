@@ -34,7 +34,7 @@ function withMaximum(config: string | undefined, maxTokens: number): string {
   return editMembers(config, { [hasSnakeCase ? "max_output_tokens" : "maxOutputTokens"]: set });
 }
 
-/** Adds the caller's role to each turn without a role. */
+/** Adds the role `user` to each turn without a role. */
 function withRoles(contents: string | undefined): string | undefined {
   if (contents === undefined) return undefined;
   return contents.startsWith("[") ? editItems(contents, withRole) : withRole(contents);
