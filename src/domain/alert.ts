@@ -61,6 +61,8 @@ export interface AlertEvent {
   firedAt: number;
   /** Unix milliseconds at which the condition ended; null while it lasts. */
   resolvedAt: number | null;
+  /** Why the event ended although its condition may last; null when the condition lasts or is over. */
+  endReason: "disabled" | "removed" | null;
 }
 
 /** The facts about one organization, or about all organizations. Rules are evaluated with these facts. */

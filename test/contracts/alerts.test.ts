@@ -344,6 +344,33 @@ onEachDatabase("alerts", (databases) => {
     expect(ended.map(({ kind }) => kind)).toEqual(["error_rate"]);
   });
 
+  test.each(["disabled", "removed"] as const)(
+    "an event ends with its alert that is %s, says so, and cannot begin after that",
+    async (endReason) => {
+      const rule = { organizationId: "org_a", name: "Errors", settings: { kind: "error_rate" } };
+      const { id } = await createAlert(admin, rule);
+      const other = await createAlert(admin, { ...rule, name: "Other" });
+      const known = (await stores.alerts.rules()).find((each) => each.id === id);
+      await traffic("5", 30);
+      await look();
+      expect((await events()).map((event) => event.resolvedAt)).toEqual([null, null]);
+      if (endReason === "disabled") await updateAlert(admin, id, { isDisabled: true });
+      else await removeAlert(admin, id);
+      // The process that watches may have read the rule before.
+      const condition = { condition: "late", subject: "late", severity: "warning", message: "late" } as const;
+      await stores.alerts.settle(known!, [condition], Date.now(), { name: "gateway", url: null });
+      await look();
+      const own = (await events()).filter(({ alertId }) => alertId === id);
+      expect(own).toMatchObject([{ subject: "requests", resolvedAt: expect.any(Number), endReason }]);
+      const open = (await listAlertEvents(admin, { state: "open" })).data;
+      expect(open).toMatchObject([{ alertId: other.id, endReason: null }]);
+      if (endReason === "removed") return;
+      await updateAlert(admin, id, { isDisabled: false });
+      await look();
+      expect((await events()).filter((event) => event.resolvedAt === null)).toHaveLength(2);
+    },
+  );
+
   test("a rule that tells nobody lists; one of another's budget, or changed meanwhile, is refused", async () => {
     await stores.admin.budgets.create(aBudget("budget_b", 100n, { organizationId: "org_b" }), BY);
     const rule = { organizationId: "org_a", name: "x", settings: { kind: "budget" as const } };

@@ -15,6 +15,7 @@ const MIGRATION_NAMES = [
   "0003_charged_failures",
   "0004_ledger_export_epochs",
   "0005_webhook_formats",
+  "0006_event_ends",
 ];
 
 onEachDatabase("The store", (databases) => {

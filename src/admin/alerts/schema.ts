@@ -40,6 +40,10 @@ export const eventSchema = z.object({
   message: z.string(),
   firedAt: timeCodec,
   resolvedAt: timeCodec.nullable().describe("Null while it lasts"),
+  endReason: z
+    .enum(["disabled", "removed"])
+    .nullable()
+    .describe("What ended it with its alert; null where it lasts or what was found is over"),
 });
 
 /** A message about an event, and the state of its delivery. */

@@ -3,6 +3,7 @@ import ledgerExports from "../migrations/0002_ledger_exports.sql" with { type: "
 import chargedFailures from "../migrations/0003_charged_failures.sql" with { type: "text" };
 import ledgerExportEpochs from "../migrations/0004_ledger_export_epochs.sql" with { type: "text" };
 import webhookFormats from "../migrations/0005_webhook_formats.sql" with { type: "text" };
+import eventEnds from "../migrations/0006_event_ends.sql" with { type: "text" };
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0003_charged_failures", text: chargedFailures },
   { name: "0004_ledger_export_epochs", text: ledgerExportEpochs },
   { name: "0005_webhook_formats", text: webhookFormats },
+  { name: "0006_event_ends", text: eventEnds },
 ];
 
 interface Migration {

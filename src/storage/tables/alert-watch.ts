@@ -1,7 +1,7 @@
 import type { AlertStore, Mail } from "../../alerts/ports.ts";
 import type { AlertEvent } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
-import { skipLocked, storeTime } from "../database/expressions.ts";
+import { forUpdate, skipLocked, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { emptyAsNull, integer, table, text, type Row } from "../database/table.ts";
 import { readFacts } from "./alert-facts.ts";
@@ -106,6 +106,10 @@ async function settle(
   const isSettled = open.every(({ condition }) => holding.has(condition)) && known.size === holding.size;
   if (isSettled) return;
   await database.begin(async (sql) => {
+    // A rule that was disabled or removed meanwhile must not open an event, because nothing would end it.
+    const watched = await sql<object[]>`SELECT id FROM alerts WHERE id = ${rule.id} AND is_disabled = 0
+      ${forUpdate(database.kind, sql)}`;
+    if (watched.length === 0) return;
     for (const [condition, { subject, severity, message }] of holding) {
       if (known.has(condition)) continue;
       const event: AlertEvent = {
@@ -119,6 +123,7 @@ async function settle(
         message,
         firedAt: now,
         resolvedAt: null,
+        endReason: null,
       };
       const row = { ...alertEvents.write(event), condition };
       const added = await sql<

@@ -43,6 +43,7 @@ export const alertEvents = table<AlertEvent>("alert_events", {
   message: text(),
   firedAt: time(),
   resolvedAt: nullable(time()),
+  endReason: nullable(text()),
 });
 
 const ejected = table<Awaited<ReturnType<AlertAdminStore["ejections"]>>[number]>("ejected_targets", {
@@ -82,6 +83,7 @@ export function alertAdminStore(database: Database): AlertAdminStore {
         if (!before) return null;
         after = { ...before, ...definedFields(change(before)), version: Number(revision) };
         await sql`UPDATE alerts SET ${sql(alerts.write(after))} WHERE id = ${id}`;
+        if (after.isDisabled) await endEvents(database.kind, sql, id, "disabled");
         return { before: withoutVersion(before), after: withoutVersion(after) };
       });
       return after;
@@ -91,10 +93,7 @@ export function alertAdminStore(database: Database): AlertAdminStore {
         const before = await findAlert(sql, id);
         if (!before) return null;
         await sql`DELETE FROM alerts WHERE id = ${id}`;
-        const ended = await sql<{ id: string }[]>`UPDATE alert_events
-          SET resolved_at = ${storeTime(database.kind, sql)} WHERE alert_id = ${id} AND resolved_at IS NULL RETURNING id`;
-        const eventIds = ended.map((event) => event.id);
-        await resolveIncidents(database.kind, sql, eventIds);
+        await endEvents(database.kind, sql, id, "removed");
         return { before: withoutVersion(before), after: null };
       }),
     async events({ organizationId, organizationIds, isOpen, below, limit }) {
@@ -116,6 +115,23 @@ export function alertAdminStore(database: Database): AlertAdminStore {
 
 async function findAlert(sql: Sql, id: string): Promise<AlertRecord | null> {
   return alerts.first(await sql<Row[]>`SELECT * FROM alerts WHERE id = ${id}`);
+}
+
+/** Ends the open events of a rule that is not watched any more. */
+async function endEvents(
+  kind: Database["kind"],
+  sql: Sql,
+  alertId: string,
+  reason: NonNullable<AlertEvent["endReason"]>,
+): Promise<void> {
+  const ended = await sql<{ id: string }[]>`UPDATE alert_events
+    SET resolved_at = ${storeTime(kind, sql)}, end_reason = ${reason}
+    WHERE alert_id = ${alertId} AND resolved_at IS NULL RETURNING id`;
+  await resolveIncidents(
+    kind,
+    sql,
+    ended.map(({ id }) => id),
+  );
 }
 
 async function readNotices(

@@ -49,12 +49,7 @@ function useColumns(): TableColumn<AlertEventView>[] {
       id: "state",
       phone: "first",
       header: t("state"),
-      cell: ({ resolvedAt, severity }) =>
-        resolvedAt === null ? (
-          <Status level={severity === "critical" ? "bad" : "warn"}>{t("event.open")}</Status>
-        ) : (
-          <Status level="good">{t("event.resolved")}</Status>
-        ),
+      cell: (event) => <EventState event={event} />,
     },
     { id: "rule", phone: "second", header: t("event.rule"), cell: ({ alertName }) => alertName },
     {
@@ -75,6 +70,15 @@ function useColumns(): TableColumn<AlertEventView>[] {
       cell: ({ resolvedAt }) => resolvedAt !== null && <Moment at={resolvedAt} />,
     },
   ];
+}
+
+/** Shows whether an event lasts. One that ended with its alert may still hold, so it is not shown as good. */
+function EventState({ event: { resolvedAt, endReason, severity } }: { event: AlertEventView }) {
+  const { t } = useTranslation("alerts");
+  if (resolvedAt === null)
+    return <Status level={severity === "critical" ? "bad" : "warn"}>{t("event.open")}</Status>;
+  if (endReason !== null) return <Status level="off">{t(`event.${endReason}`)}</Status>;
+  return <Status level="good">{t("event.resolved")}</Status>;
 }
 
 const OUTCOMES = { waiting: "busy", delivered: "good", failed: "bad" } as const;

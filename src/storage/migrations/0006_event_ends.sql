@@ -1,0 +1,6 @@
+-- Why an event of an alert ended although its condition may last: its alert was `disabled` or `removed`. Null where the
+-- condition lasts or is over. Events of alerts that are disabled now end with the last change of their alert.
+ALTER TABLE alert_events ADD COLUMN end_reason TEXT;
+UPDATE alert_events SET end_reason = 'disabled', resolved_at = COALESCE(
+    (SELECT MAX(at) FROM audit WHERE audit.kind = 'alert' AND audit.subject = alert_events.alert_id), fired_at)
+  WHERE resolved_at IS NULL AND alert_id IN (SELECT id FROM alerts WHERE is_disabled = 1);
