@@ -14,6 +14,7 @@ import { createConnection, type VendorConnection } from "./transport/connection.
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson, sendJson } from "./transport/json-call.ts";
+import { readModels } from "./transport/model-list.ts";
 import { probeByRefusal, UNKNOWN_MODEL } from "./transport/probe.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
@@ -43,6 +44,12 @@ export const ark: Provider<ArkSettings> = {
     const url = `${connection.baseUrl}/images/generations`;
     return probeByRefusal(() => callJson("POST", { url, headers, body, signal }, errors.classify));
   },
+  models: ({ region, baseUrl = BASE_URLS[region], apiKey }, signal) => {
+    const { headers, errors, ...connection } = createConnection({ baseUrl, apiKey }, readFailure);
+    return readModels({ url: `${connection.baseUrl}/models`, headers, signal }, errors.classify, {
+      nameOf: ({ id }) => IMAGE_MODEL.exec(textOf(id))?.[0],
+    });
+  },
   image({ region, baseUrl = BASE_URLS[region], apiKey, fanOut }, codecSlots) {
     const connection = createConnection({ baseUrl, apiKey }, readFailure);
     return createImageUpstream({
@@ -53,6 +60,12 @@ export const ark: Provider<ArkSettings> = {
     });
   },
 };
+
+/**
+ * Matches the names of models for images. The list, of OpenAI's form, has all models of the vendor; clients of the
+ * vendor read it, although the reference does not name it.
+ */
+const IMAGE_MODEL = /^.*seed(?:ream|edit).*$/;
 
 const BASE_URLS: Readonly<Record<ArkSettings["region"], string>> = {
   cn: "https://ark.cn-beijing.volces.com/api/v3",

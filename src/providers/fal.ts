@@ -13,9 +13,16 @@ import { createConnection, type VendorConnection } from "./transport/connection.
 import { brokenResponse, send, type Classify, type VendorRequest } from "./transport/http.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
+import { joinModels, readModels } from "./transport/model-list.ts";
 import { probeByRefusal } from "./transport/probe.ts";
 import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
+
+const QUEUE = "https://queue.fal.run";
+/** Address of the list of models (fal platform API, "Model search"). */
+const PLATFORM = "https://api.fal.ai";
+/** Categories of the models that make pictures. */
+const CATEGORIES = ["text-to-image", "image-to-image"] as const;
 
 /** The queue of fal. A job is submitted and polled until it has completed; then another call fetches its result. */
 export const fal: Provider<HostedSettings> = {
@@ -27,7 +34,18 @@ export const fal: Provider<HostedSettings> = {
     const url = `${baseUrl}/fal-ai/flux/requests/${UNKNOWN_REQUEST}/status`;
     return probeByRefusal(() => callJson("GET", { url, headers, signal }, errors.classify));
   },
-  settings: hostedSettings("https://queue.fal.run"),
+  async models(settings, signal) {
+    const { baseUrl, headers, errors } = connectionOf(settings);
+    const lists = CATEGORIES.map((category) => {
+      const url = `${baseUrl.replace(QUEUE, PLATFORM)}/v1/models?category=${category}&status=active&limit=100`;
+      return readModels({ url, headers, signal }, errors.classify, {
+        nameOf: ({ endpoint_id }) => endpoint_id,
+        next: { member: "next_cursor", parameter: "cursor" },
+      });
+    });
+    return joinModels(await Promise.all(lists));
+  },
+  settings: hostedSettings(QUEUE),
   image(settings, codecSlots) {
     const connection = connectionOf(settings);
     return createHostedUpstream(settings, {

@@ -34,7 +34,7 @@ export const gemini: Provider<GeminiSettings> = {
   },
   models(settings, signal) {
     const { call, classify } = listCall(settings, 1_000, signal);
-    return readModels(call, classify, ({ name }) => String(name).replace(/^models\//, ""));
+    return readModels(call, classify, { nameOf: ({ name }) => String(name).replace(/^models\//, "") });
   },
   text: (settings) => [createGenerateContentText(connectionOf(settings))],
   embedding: (settings) => createGenerateContentEmbeddings(connectionOf(settings)),

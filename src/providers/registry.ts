@@ -143,7 +143,7 @@ export async function listModels(
 
 /** Describes every provider, for the console's form of a channel. */
 export function describeProviders(): ProviderDescription[] {
-  return [...PROVIDERS.values()].map(({ name, title, documentation, settings }) => {
+  return [...PROVIDERS.values()].map(({ name, title, documentation, settings, models }) => {
     const schema = z.toJSONSchema(settings, { io: "input", unrepresentable: "any" });
     const { baseUrl, apiKey, headers, region, ...rest } = schema.properties ?? {};
     const required = (schema.required ?? []).filter((each) => Object.hasOwn(rest, each));
@@ -165,6 +165,7 @@ export function describeProviders(): ProviderDescription[] {
       hasRegion: region !== undefined,
       regions: typeof region === "object" && region.enum ? region.enum.map(String) : null,
       hasHeaders: headers !== undefined,
+      listsModels: models !== undefined,
     };
   });
 }

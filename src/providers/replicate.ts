@@ -13,6 +13,7 @@ import { createConnection, type VendorConnection } from "./transport/connection.
 import { brokenResponse, send } from "./transport/http.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
+import { readModels } from "./transport/model-list.ts";
 import { probeByReading } from "./transport/probe.ts";
 import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
@@ -29,6 +30,12 @@ export const replicate: Provider<HostedSettings> = {
     const { baseUrl, headers, errors } = createConnection(settings, readFailure);
     return probeByReading({ url: `${baseUrl}/account`, headers, signal }, errors.classify);
   },
+  models: (settings, signal) => {
+    const { baseUrl, headers, errors } = createConnection(settings, readFailure);
+    return readModels({ url: `${baseUrl}/collections/${COLLECTION}`, headers, signal }, errors.classify, {
+      nameOf: ({ owner, name }) => `${textOf(owner)}/${textOf(name)}`,
+    });
+  },
   settings: hostedSettings("https://api.replicate.com/v1"),
   image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);
@@ -42,6 +49,11 @@ export const replicate: Provider<HostedSettings> = {
   },
 };
 
+/**
+ * The collection of models that make pictures (Replicate HTTP reference, `collections.get`). The list of all models has
+ * thousands for other purposes.
+ */
+const COLLECTION = "text-to-image";
 const DEFAULT_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
 /** Rules for references. The vendor's own client sends no larger file inside a request. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 7_000_000 };

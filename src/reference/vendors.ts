@@ -86,8 +86,17 @@ function shippedFiles(): Promise<CatalogueFile[]> {
 type Description = ReturnType<typeof describeProviders>[number];
 
 function sectionOf(provider: Description, files: readonly CatalogueFile[]): string {
-  const { name, documentation, defaultBaseUrl, needsBaseUrl, regions, hasRegion, hasHeaders, credential } =
-    provider;
+  const {
+    name,
+    documentation,
+    defaultBaseUrl,
+    needsBaseUrl,
+    regions,
+    hasRegion,
+    hasHeaders,
+    credential,
+    listsModels,
+  } = provider;
   const own = files.filter((file) => file.provider === name);
   const switches = own.map(({ channel }) => switchOf(channel)).filter((words) => words !== "");
   const address = needsBaseUrl
@@ -102,6 +111,7 @@ function sectionOf(provider: Description, files: readonly CatalogueFile[]): stri
   if (hasRegion)
     facts.push(["Region", regions ? `${regions.map(code).join(" or ")}.` : "a region of the vendor."]);
   if (hasHeaders) facts.push(["Headers", "headers of your own are sent."]);
+  facts.push(["List of models", listsModels ? "`channels models` reads it." : "none; names are typed."]);
   const settings = Object.entries(provider.settings.properties ?? {}).map(([key, schema]) =>
     settingOf(key, Object(schema)),
   );

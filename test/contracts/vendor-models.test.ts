@@ -1,16 +1,31 @@
 import { afterAll, expect, test } from "bun:test";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
-import { listModels, PROVIDERS } from "../../src/providers/registry.ts";
+import { describeProviders, listModels, PROVIDERS } from "../../src/providers/registry.ts";
 import { signIn } from "../support/administration.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY as ANTHROPIC_KEY, startAnthropic } from "../upstreams/anthropic.ts";
+import { MODELS as ARK_MODELS } from "../upstreams/ark/models.table.ts";
+import { SIMULATED_KEY as ARK_KEY, startArk } from "../upstreams/ark.ts";
+import { SIMULATED_KEY as AZURE_KEY, startAzure } from "../upstreams/azure.ts";
+import { SIMULATED_ACCESS_KEY, SIMULATED_API_KEY, startBedrock } from "../upstreams/bedrock.ts";
+import { SIMULATED_KEY as BFL_KEY, startBfl } from "../upstreams/bfl.ts";
+import { MODELS as FAL_MODELS } from "../upstreams/fal-models.ts";
 import { SIMULATED_KEY as FAL_KEY, startFal } from "../upstreams/fal.ts";
-import { SIMULATED_KEY as GEMINI_KEY, startGemini } from "../upstreams/gemini.ts";
+import { SIMULATED_KEY as GEMINI_KEY, startGemini, startVertex } from "../upstreams/gemini.ts";
+import { startTokenServer } from "../upstreams/google-tokens.ts";
 import { SIMULATED_KEY as OPENAI_KEY, startOpenAi } from "../upstreams/openai.ts";
+import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 
 /* The models that a vendor offers, from its own list, within bounds. */
 
+const tokens = await startTokenServer();
 const vendors = {
+  ark: await startArk(),
+  azure: await startAzure(),
+  bedrock: await startBedrock(),
+  bfl: await startBfl(),
+  replicate: await startReplicate(),
+  vertex: await startVertex({ accepts: (token) => tokens.granted.includes(token) }),
   openai: await startOpenAi(),
   anthropic: await startAnthropic(),
   gemini: await startGemini(),
@@ -19,7 +34,7 @@ const vendors = {
 let answer = (): Response => new Response(null, { status: 500 });
 const house = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => answer() });
 afterAll(async () => {
-  await Promise.all(Object.values(vendors).map((vendor) => vendor.close()));
+  await Promise.all([tokens, ...Object.values(vendors)].map((vendor) => vendor.close()));
   await house.stop(true);
 });
 
@@ -41,8 +56,53 @@ test.each([
   expect(await list(provider, { ...settings, apiKey: "wrong-wrong-wrong" })).toBe("account");
 });
 
+const CLAUDE = [
+  "anthropic.claude-haiku-4-5-20251001-v1:0",
+  "global.anthropic.claude-haiku-4-5-20251001-v1:0",
+  "global.anthropic.claude-opus-5",
+];
+const access = { ...SIMULATED_ACCESS_KEY, region: "eu-central-1" };
+
+test.each([
+  ["bedrock", { baseUrl: vendors.bedrock.url, apiKey: SIMULATED_API_KEY }, { apiKey: "wrong" }, CLAUDE],
+  ["bedrock", { baseUrl: vendors.bedrock.url, ...access }, { secretAccessKey: "wrong" }, CLAUDE],
+  [
+    "ark",
+    { baseUrl: `${vendors.ark.url}/api/v3`, apiKey: ARK_KEY },
+    { apiKey: "wrong" },
+    Object.keys(ARK_MODELS.cn).toSorted(),
+  ],
+  [
+    "replicate",
+    { baseUrl: `${vendors.replicate.url}/v1`, apiKey: REPLICATE_KEY },
+    { apiKey: "wrong" },
+    expect.arrayContaining(["black-forest-labs/flux-2-pro", "google/nano-banana-pro"]),
+  ],
+  [
+    "fal",
+    { baseUrl: vendors.fal.url, apiKey: FAL_KEY },
+    { apiKey: "wrong" },
+    Object.keys(FAL_MODELS).toSorted(),
+  ],
+])("%s lists the models that can be called, all pages of them", async (provider, settings, wrong, names) => {
+  expect(await list(provider, settings)).toEqual(names);
+  expect(await list(provider, { ...settings, ...wrong })).toBe("account");
+});
+
+test("vertex lists Gemini and Claude, with tokens of its account", async () => {
+  const settings = { baseUrl: vendors.vertex.url, apiKey: tokens.accountKey };
+  const names = ["claude-opus-5", "gemini-2.5-flash", "gemini-3.1-flash-image"];
+  expect(await list("vertex", settings)).toEqual(names);
+});
+
 test("a vendor without a list has none", async () => {
-  expect(await list("fal", { baseUrl: vendors.fal.url, apiKey: FAL_KEY })).toBeNull();
+  expect(await list("azure", { baseUrl: vendors.azure.url, apiKey: AZURE_KEY })).toBeNull();
+  expect(await list("bfl", { baseUrl: `${vendors.bfl.url}/v1`, apiKey: BFL_KEY })).toBeNull();
+});
+
+test("the console is told which vendors have a list", () => {
+  const without = describeProviders().filter(({ listsModels }) => !listsModels);
+  expect(without.map(({ name }) => name)).toEqual(["sandbox", "azure", "bfl"]);
 });
 
 const own = { baseUrl: `http://127.0.0.1:${house.port}/v1` };

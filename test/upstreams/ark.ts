@@ -38,12 +38,19 @@ export function startArk({ region = "cn" }: ArkOptions = {}): Promise<Simulator>
     const refusal = findRefusal(behaviour, authorization);
     if (refusal) return refuse(response, refusal);
     if (authorization !== `Bearer ${SIMULATED_KEY}`) return refuse(response, WRONG_KEY);
+    if (request.method === "GET" && request.path === "/api/v3/models")
+      return sendJson(response, 200, { object: "list", data: modelsOf(region) });
     if (request.method !== "POST" || request.path !== "/api/v3/images/generations")
       return refuse(response, UNKNOWN_PATH);
     const parsed = await parseRequest(request, MODELS[region]);
     if ("refusal" in parsed) return refuse(response, parsed.refusal);
     await sendReply(parsed, { request, response, exchange, results });
   });
+}
+
+/** All models of a region, those for other purposes too. */
+function modelsOf(region: NonNullable<ArkOptions["region"]>): object[] {
+  return [...Object.keys(MODELS[region]), "doubao-seed-1-6-251015"].map((id) => ({ id, object: "model" }));
 }
 
 interface Call {

@@ -41,6 +41,8 @@ export function startBedrock(): Promise<Simulator> {
     if (await applyEarlyFault(behaviour, response)) return;
     const trouble = findTrouble(behaviour, request);
     if (trouble) return refuse(response, trouble, behaviour);
+    const list = request.method === "GET" && listOf(request);
+    if (list) return sendJson(response, 200, list, {}, IDS);
     const [, id = "", operation] =
       /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/.exec(request.path) ?? [];
     if (request.method !== "POST" || operation === undefined)
@@ -52,6 +54,31 @@ export function startBedrock(): Promise<Simulator> {
     const call = { response, exchange, behaviour };
     await reply(call, { ...body, model: shortName(model) }, operation === "invoke", cache);
   });
+}
+
+const REGION_OF_MODELS = "arn:aws:bedrock:eu-central-1";
+
+/** The lists of Amazon Bedrock, which have models of several vendors (Amazon Bedrock API reference). */
+function listOf({ path, query }: ReceivedRequest): object | null {
+  if (path === "/foundation-models") {
+    const isAsked = query.get("byProvider") === "anthropic" && query.get("byInferenceType") === "ON_DEMAND";
+    const ids = ["anthropic.claude-haiku-4-5-20251001-v1:0", ...(isAsked ? [] : ["amazon.nova-pro-v1:0"])];
+    return {
+      modelSummaries: ids.map((modelId) => ({
+        modelId,
+        modelArn: `${REGION_OF_MODELS}::foundation-model/${modelId}`,
+      })),
+    };
+  }
+  if (path !== "/inference-profiles") return null;
+  return {
+    inferenceProfileSummaries: [...Object.keys(MODELS), "eu.amazon.nova-pro-v1:0"].map((id) => ({
+      inferenceProfileId: id,
+      models: [{ modelArn: `${REGION_OF_MODELS}::foundation-model/${id.replace(/^\w+\./, "")}` }],
+      status: "ACTIVE",
+      type: "SYSTEM_DEFINED",
+    })),
+  };
 }
 
 interface Call {

@@ -63,8 +63,9 @@ export interface Fal extends Simulator {
 export async function startFal(): Promise<Fal> {
   const jobs: Jobs = createJobs();
   const simulator = await startVendor(ROWS, (call) => {
-    const { path, headers } = call.request;
+    const { method, path, headers } = call.request;
     if (headers["authorization"] !== `Key ${SIMULATED_KEY}`) return call.refuse("unauthorized");
+    if (method === "GET" && path === "/v1/models") return sendModels(call);
     const [, application, id, rest = ""] =
       /^\/([\w-]+\/[\w.-]+)\/requests\/([\w-]+)(\/.*)?$/.exec(path) ?? [];
     if (application === undefined) return handleSubmission(call, jobs);
@@ -73,6 +74,29 @@ export async function startFal(): Promise<Fal> {
     return handleJob(job, rest, call);
   });
   return Object.assign(simulator, { jobs });
+}
+
+const PAGE_SIZE = 2;
+
+/** Sends a page of the models of a category (fal platform API, "Model search"); pages are at most 100 long there. */
+async function sendModels({ request: { query }, response, refuse }: VendorCall): Promise<void> {
+  const category = query.get("category");
+  const offset = Number(query.get("cursor") ?? "0");
+  const limit = Number(query.get("limit") ?? "50");
+  const known = ["category", "status", "limit", "cursor"];
+  const isLegal = [...query.keys()].every((name) => known.includes(name)) && limit >= 1 && limit <= 100;
+  if (!isLegal || !["active", "deprecated"].includes(query.get("status") ?? "active"))
+    return refuse("sentence");
+  const all = Object.keys(MODELS).filter(
+    (name) => name.endsWith("/edit") === (category === "image-to-image"),
+  );
+  const end = offset + PAGE_SIZE;
+  const models = all.slice(offset, end).map((name) => ({
+    endpoint_id: name,
+    metadata: { display_name: name, category, status: "active" },
+  }));
+  const hasMore = end < all.length;
+  return sendJson(response, 200, { models, has_more: hasMore, next_cursor: hasMore ? String(end) : null });
 }
 
 async function handleJob(

@@ -57,9 +57,35 @@ export function startVertex({ accepts, region = "global" }: VertexOptions): Prom
     if (refusal) return refuse(response, refusal);
     const token = /^Bearer (\S+)$/.exec(authorization)?.[1] ?? "";
     if (!accepts(token) || key !== undefined) return refuse(response, WRONG_TOKEN);
+    const publisher = /^\/v1beta1\/publishers\/(google|anthropic)\/models$/.exec(request.path)?.[1];
+    if (request.method === "GET" && publisher !== undefined)
+      return sendPublished(publisher, request.query, response);
     const rest = request.path.startsWith(models) ? request.path.slice(models.length) : "";
     await serve(rest, { request, response, exchange }, true);
   });
+}
+
+const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
+  google: ["gemini-2.5-flash", "imagen-4.0-generate-001", "gemini-embedding-2", "gemini-3.1-flash-image"],
+  anthropic: ["claude-opus-5"],
+};
+
+/** Sends a page of two models of a publisher (Vertex AI reference, `publishers.models.list`). */
+function sendPublished(
+  publisher: string,
+  query: URLSearchParams,
+  response: SimulatedResponse,
+): Promise<void> {
+  const names = PUBLISHED[publisher] ?? [];
+  const offset = Number(query.get("pageToken") ?? "0");
+  const end = offset + Math.min(2, Number(query.get("pageSize") ?? "2"));
+  const publisherModels = names.slice(offset, end).map((name) => ({
+    name: `publishers/${publisher}/models/${name}`,
+    versionId: "001",
+    launchStage: "GA",
+  }));
+  const next = end < names.length ? { nextPageToken: String(end) } : {};
+  return sendJson(response, 200, { publisherModels, ...next });
 }
 
 interface Call {

@@ -87,6 +87,11 @@ const MODELS: Readonly<Record<string, z.ZodType>> = {
   [VERSION]: flux2,
 };
 
+/** The models of a collection (Replicate HTTP reference, `collections.get`). */
+const COLLECTED = Object.keys(MODELS)
+  .filter((name) => name.includes("/"))
+  .map((model) => ({ owner: model.split("/")[0], name: model.split("/")[1], visibility: "public" }));
+
 /** By what a megapixel's edges are multiplied. */
 const SCALES: Readonly<Record<string, number>> = { "4 MP": 2, "2K": 2, "4K": 4 };
 
@@ -119,6 +124,12 @@ export async function startReplicate(): Promise<Replicate> {
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("unauthorized");
     if (method === "GET" && path === "/v1/account")
       return sendJson(call.response, 200, { type: "user", username: "simulated" });
+    if (method === "GET" && path === "/v1/collections/text-to-image")
+      return sendJson(call.response, 200, {
+        name: "Text to image",
+        slug: "text-to-image",
+        models: COLLECTED,
+      });
     const [, id, action = ""] = /^\/v1\/predictions\/([\w-]+)(\/cancel)?$/.exec(path) ?? [];
     if (id === undefined) return handleSubmission(call, jobs);
     const job = jobs.find(id);

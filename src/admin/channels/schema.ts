@@ -125,6 +125,7 @@ export const providerSchema = z.object({
   hasRegion: z.boolean(),
   regions: z.array(z.string()).nullable().describe("The regions there are; null for any"),
   hasHeaders: z.boolean(),
+  listsModels: z.boolean().describe("Whether the gateway can read the vendor's list of models"),
   shippedChannels: z
     .array(
       z.object({

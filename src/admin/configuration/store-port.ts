@@ -146,6 +146,8 @@ export interface ProviderDescription {
   /** The known regions; null when any region is allowed. */
   regions: string[] | null;
   hasHeaders: boolean;
+  /** True when the gateway can read the vendor's list of models. */
+  listsModels: boolean;
 }
 
 /** Access to the configuration, in a running gateway or in a command. */

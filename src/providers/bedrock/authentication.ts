@@ -1,8 +1,9 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { type Cancellation, untilAborted } from "../../lib/waiting.ts";
 
-/** A POST without its credential. */
+/** A request without its credential. */
 interface UnsignedRequest {
+  method: "GET" | "POST";
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
@@ -39,19 +40,19 @@ export function authenticateByApiKey(apiKey: string): SignRequest {
  */
 export function authenticateBySignature(region: string, own?: AccessKey): SignRequest {
   const findKey = own ? async () => own : keyOfMachine();
-  return async ({ url, headers, body }, signal) => {
+  return async ({ method, url, headers, body }, signal) => {
     signal.throwIfAborted();
     const key = await untilAborted(findKey().catch(noKey), signal);
     const { SignatureV4 } = await import("@smithy/signature-v4");
-    const { protocol, hostname, port, host, pathname } = new URL(url);
+    const { protocol, hostname, port, host, pathname, searchParams } = new URL(url);
     const signer = new SignatureV4({ service: "bedrock", region, credentials: key, sha256: Sha256 });
     const signed = await signer.sign({
-      method: "POST",
+      method,
       protocol,
       hostname,
       ...(port !== "" && { port: Number(port) }),
       path: pathname,
-      query: {},
+      query: Object.fromEntries(searchParams),
       headers: { ...headers, host },
       body,
     });

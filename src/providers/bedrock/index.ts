@@ -3,6 +3,7 @@ import type { Provider } from "../provider.ts";
 import { headerValue, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
 import { authenticateByApiKey, authenticateBySignature, type SignRequest } from "./authentication.ts";
 import { probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
+import { listBedrockModels } from "./models.ts";
 import { createBedrockText, type BedrockConnection } from "./text.ts";
 
 const settings = z
@@ -51,6 +52,7 @@ export const bedrock: Provider<BedrockSettings> = {
       () => createBedrockText(connectionOf(settings)).send({ ...PROBE, signal }),
       UNKNOWN_TO_BEDROCK,
     ),
+  models: (settings, signal) => listBedrockModels(connectionOf(settings), signal),
   text: (settings) => [createBedrockText(connectionOf(settings))],
 };
 

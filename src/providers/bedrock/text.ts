@@ -27,7 +27,7 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
       const betas = headers["anthropic-beta"];
       const body = writeCloudBody(raw, { version: VERSION, addressed: ADDRESSED, betas });
       const common = isStream ? STREAM_HEADERS : WHOLE_HEADERS;
-      const authenticated = await authenticate({ url, headers: common, body }, signal);
+      const authenticated = await authenticate({ method: "POST", url, headers: common, body }, signal);
       const [secret = null, ...otherSecrets] = authenticated.secrets;
       const errors = createVendorErrors({ secret, otherSecrets, baseUrl }, readBedrockFailure);
       // Loaded only for streams, because the library for event streams is large and few channels need it.

@@ -2,14 +2,19 @@ import { z } from "zod";
 import type { TextCall } from "../../gateway/upstreams.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { removeMember } from "../../lib/json-edit.ts";
+import { textOf } from "../../lib/json.ts";
 import type { GenerateContentConnection } from "../generate-content/connection.ts";
+import { readGoogleFailure } from "../generate-content/errors.ts";
 import { createGenerateContentImages } from "../generate-content/images.ts";
 import { createGenerateContentText } from "../generate-content/text.ts";
 import type { Provider } from "../provider.ts";
 import { createAccessTokens, type GrantedToken, type RequestToken } from "../transport/access-tokens.ts";
 import { fanOutSetting, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
-import { authenticateByToken } from "../transport/credential.ts";
+import { authenticateByToken, withCredential } from "../transport/credential.ts";
+import { JSON_HEADERS } from "../transport/json-call.ts";
+import { joinModels, readModels } from "../transport/model-list.ts";
 import { requestToken } from "../transport/token-request.ts";
+import { createVendorErrors } from "../transport/vendor-errors.ts";
 import { createVertexMessages, isClaude } from "./messages.ts";
 import { readServiceAccount, requestAccountToken } from "./service-account.ts";
 
@@ -56,6 +61,22 @@ export const vertex: Provider<VertexSettings> = {
   async probe(settings, signal) {
     await createGenerateContentText(connectionOf(settings)).countTokens?.(countCall(signal));
   },
+  models: (settings, signal) => {
+    const base = withoutEndSlash(settings.baseUrl ?? GLOBAL_ADDRESS);
+    return withCredential(connectionOf(settings).authenticate, signal, async ({ headers, secret }) => {
+      const { classify } = createVendorErrors({ secret, baseUrl: base }, readGoogleFailure);
+      const call = { headers: { ...JSON_HEADERS, ...headers }, signal };
+      const lists = PUBLISHERS.map(({ publisher, names }) => {
+        const url = `${base}/v1beta1/publishers/${publisher}/models?pageSize=${PAGE_SIZE}`;
+        return readModels({ ...call, url }, classify, {
+          member: "publisherModels",
+          nameOf: ({ name }) => names.exec(textOf(name).split("/").at(-1) ?? "")?.[0],
+          next: { member: "nextPageToken", parameter: "pageToken" },
+        });
+      });
+      return joinModels(await Promise.all(lists));
+    });
+  },
   text(settings) {
     const connection = connectionOf(settings);
     const { baseUrl, authenticate } = connection;
@@ -68,6 +89,15 @@ export const vertex: Provider<VertexSettings> = {
   image: (settings, codecSlots) =>
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
+
+/** The global address. It lists models (Vertex AI reference, `publishers.models.list`); not every region does. */
+const GLOBAL_ADDRESS = "https://aiplatform.googleapis.com";
+const PAGE_SIZE = 100;
+/** Publishers whose models this provider serves, and the names of those that it can call. */
+const PUBLISHERS = [
+  { publisher: "google", names: /^gemini-(?!.*embedding).*/ },
+  { publisher: "anthropic", names: /^claude-.*/ },
+] as const;
 
 /** Returns a call that counts tokens. It is free and works with every model. */
 const countCall = (signal: AbortSignal): TextCall => ({
@@ -112,7 +142,7 @@ function baseUrlOf({ baseUrl, region }: VertexSettings): string {
 
 /** Returns the host of a region (Google Gen AI SDK, `_api_client`). */
 function regionalAddress(region: string): string {
-  if (region === "global") return "https://aiplatform.googleapis.com";
+  if (region === "global") return GLOBAL_ADDRESS;
   if (MULTI_REGIONS.has(region)) return `https://aiplatform.${region}.rep.googleapis.com`;
   return `https://${region}-aiplatform.googleapis.com`;
 }

@@ -37,7 +37,7 @@ export function findSignatureFault(
   const canonical = [
     request.method,
     request.path.split("/").map(encodeURIComponent).join("/"),
-    "",
+    canonicalQuery(request.query),
     ...signed.map((name) => `${name}:${(headers[name] ?? "").trim()}`),
     "",
     names,
@@ -52,6 +52,11 @@ export function findSignatureFault(
   );
   const isGood = timingSafeEqual(hmac(scoped, text), Buffer.from(signature, "hex"));
   return isGood ? undefined : "InvalidSignatureException";
+}
+
+function canonicalQuery(query: URLSearchParams): string {
+  const pairs = [...query].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  return pairs.toSorted().join("&");
 }
 
 function sha256(data: string | Buffer): string {

@@ -4,12 +4,13 @@ import { useState, type ReactNode } from "react";
 import { Button } from "react-aria-components/Button";
 import { ComboBox } from "react-aria-components/ComboBox";
 import { Input } from "react-aria-components/Input";
-import { Label } from "react-aria-components/Label";
 import { ListBox, ListBoxItem } from "react-aria-components/ListBox";
 import { Popover } from "react-aria-components/Popover";
 import { useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { call } from "../../api/call.ts";
+import { operationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
 import { FieldFrame, useField } from "../../ui/forms/field-frame.tsx";
 import type { NewModelValues } from "./new-model.ts";
@@ -24,8 +25,8 @@ export function VendorModelField({ label }: { label: string }) {
   const { field, error, shared } = useField({ name: "upstreamModel" });
   return (
     <VendorModelBox {...shared} channel={channel} value={String(field.value ?? "")} onChange={field.onChange}>
-      {(input) => (
-        <FieldFrame label={label} error={error}>
+      {(input, help) => (
+        <FieldFrame label={label} help={help} error={error}>
           {input}
         </FieldFrame>
       )}
@@ -41,11 +42,10 @@ export function VendorModelInput({
 }: Pick<BoxProps, "channel" | "value" | "onChange"> & { label: string; placeholder: string }) {
   return (
     <VendorModelBox {...box} className={`${FIELD} w-72 max-w-full`} placeholder={placeholder}>
-      {(input) => (
-        <>
-          <Label className="font-medium">{label}</Label>
+      {(input, help) => (
+        <FieldFrame label={label} help={help} error={undefined}>
           {input}
-        </>
+        </FieldFrame>
       )}
     </VendorModelBox>
   );
@@ -57,13 +57,14 @@ interface BoxProps {
   onChange(name: string): void;
   placeholder?: string;
   className: string;
-  children(input: ReactNode): ReactNode;
+  children(input: ReactNode, help: ReactNode): ReactNode;
 }
 
 /** A field whose value is typed or chosen from the vendor's list. The list is read when the user opens it. */
 function VendorModelBox({ channel, value, onChange, placeholder, children, ...shared }: BoxProps) {
   const { t } = useTranslation("models");
   const [isOpen, setOpen] = useState(false);
+  const withoutList = useVendorWithoutList(channel);
   const offered = useVendorModels(channel, isOpen);
   const typed = value.trim().toLowerCase();
   const found = (offered.data?.models ?? []).filter((name) => name.toLowerCase().includes(typed));
@@ -86,14 +87,17 @@ function VendorModelBox({ channel, value, onChange, placeholder, children, ...sh
       {children(
         <span className="relative block">
           <Input className={`${INPUT} pr-8 font-mono`} placeholder={placeholder} spellCheck="false" />
-          <Button
-            isDisabled={channel === null}
-            aria-label={t("vendor.list")}
-            className="absolute inset-y-0 right-0 flex w-8 items-center justify-center text-muted data-disabled:opacity-40"
-          >
-            <ChevronDown size={14} aria-hidden />
-          </Button>
+          {withoutList === null && (
+            <Button
+              isDisabled={channel === null}
+              aria-label={t("vendor.list")}
+              className="absolute inset-y-0 right-0 flex w-8 items-center justify-center text-muted data-disabled:opacity-40"
+            >
+              <ChevronDown size={14} aria-hidden />
+            </Button>
+          )}
         </span>,
+        withoutList === null ? undefined : t("vendor.noList", { vendor: withoutList }),
       )}
       <Popover className="w-(--trigger-width) min-w-56 animate-appear rounded-lg bg-raised shadow-popover">
         <ListBox<{ id: string }>
@@ -112,6 +116,16 @@ function VendorModelBox({ channel, value, onChange, placeholder, children, ...sh
       </Popover>
     </ComboBox>
   );
+}
+
+/** Returns the name of the channel's vendor if it has no list of models; null otherwise, and while that is unknown. */
+function useVendorWithoutList(channel: string | null): string | null {
+  const canList = useCan()("viewer", "installation") && channel !== null;
+  const channels = useQuery({ ...operationQuery("channels.list", {}), enabled: canList });
+  const vendors = useQuery({ ...operationQuery("providers.list", {}), enabled: canList });
+  const provider = channels.data?.data.find(({ id }) => id === channel)?.provider;
+  const vendor = vendors.data?.data.find(({ name }) => name === provider);
+  return vendor && !vendor.listsModels ? vendor.title : null;
 }
 
 function useVendorModels(channel: string | null, isWanted: boolean) {
