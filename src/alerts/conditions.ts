@@ -1,6 +1,6 @@
 import type { AlertCondition, AlertFacts, AlertRule, AlertSettings, WatchedBudget } from "../domain/alert.ts";
+import { budgetFigures } from "../domain/budget-level.ts";
 import { EJECTION_REASONS } from "../domain/status.ts";
-import { formatNanos } from "../lib/money.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -32,11 +32,9 @@ function isReached({ spent, amount }: WatchedBudget, percent: number): boolean {
   return amount > 0n && spent * 100n >= amount * BigInt(percent);
 }
 
-function budgetMessage({ owner, spent, amount, currency, period }: WatchedBudget, percent: number): string {
-  const span = period === "total" ? "in all" : `this ${period}`;
-  const figures = `${formatNanos(spent)} of ${formatNanos(amount)} ${currency}`;
+function budgetMessage(budget: WatchedBudget, percent: number): string {
   const end = percent >= 100 ? " Its requests are refused." : "";
-  return `${owner} has spent ${percent} % of its budget: ${figures} ${span}.${end}`;
+  return `${budget.owner} has spent ${percent} % of its budget: ${budgetFigures(budget)}.${end}`;
 }
 
 function errorConditions(

@@ -6,12 +6,13 @@ export interface StatusCause {
   /**
    * `part`: a part of the gateway has a problem · `ejection`: a target is out of service · `model`: no target of a
    * model can be called · `calls`: calls to a vendor fail · `slow`: calls to a vendor take far longer than usual ·
-   * `requests`: requests fail · `price`: requests are refused because a price is missing · `notices`: mails or webhooks
-   * of alerts do not arrive · `alert`: a rule has found a condition.
+   * `requests`: requests fail · `price`: requests are refused because a price is missing · `budget`: a budget is spent or
+   * nearly spent · `notices`: mails or webhooks of alerts do not arrive · `alert`: a rule has found a condition.
    */
-  kind: "part" | "ejection" | "model" | "calls" | "slow" | "requests" | "price" | "notices" | "alert";
+  kind:
+    "part" | "ejection" | "model" | "calls" | "slow" | "requests" | "price" | "budget" | "notices" | "alert";
   severity: Severity;
-  /** The part, channel, target, model, organization or rule that has the problem. */
+  /** The part, channel, target, model, organization, budget or rule that has the problem. */
   subject: string;
   /** Id of the organization that the problem concerns; null for all. */
   organizationId: string | null;

@@ -55,7 +55,12 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
   "budgets.list": [(s) => s.budgets.list(), (s) => s.budgets.list("theirs")],
   "budgets.page": [(s) => s.budgets.page(PAGE), (s) => s.budgets.page({ ...PAGE, organizationId: "theirs" })],
   "budgets.ofKeys": [(s) => s.budgets.ofKeys(["key_theirs"])],
+  "budgets.ofOrganizations": [(s) => s.budgets.ofOrganizations(["theirs"])],
   "budgets.mostSpent": [(s) => s.budgets.mostSpent(10)],
+  "budgets.nearlySpent": [
+    (s) => s.budgets.nearlySpent({ limit: 10 }),
+    (s) => s.budgets.nearlySpent({ limit: 10, organizationId: "theirs" }),
+  ],
   "budgets.leasesInDoubt": [(s) => s.budgets.leasesInDoubt()],
   "budgets.update": [(s) => s.budgets.update("budget_theirs", () => ({ amount: 0n }), BY)],
   "budgets.remove": [(s) => s.budgets.remove("budget_theirs", BY)],

@@ -297,6 +297,41 @@ onEachDatabaseAndPooler("Money", (databases) => {
     },
   );
 
+  test("a budget is known to be nearly spent, and spent, since the charge that made it so", async () => {
+    const { budgets } = stores.admin;
+    const organizationId = "org_levels";
+    const listed = async () => {
+      const found = await budgets.nearlySpent({ organizationIds: [organizationId], limit: 10 });
+      return found.map(({ id, nearSince, spentSince }) => [id, nearSince !== null, spentSince !== null]);
+    };
+    const budget = await newBudget(100n, { organizationId });
+    const zero = await newBudget(0n, { organizationId });
+    const daily = await newBudget(100n, { organizationId, period: "day" });
+    const post = (id: string, amount: bigint, ids = [budget]) =>
+      stores.ledger.post("", [anEntry(`level-${id}-${budget}`, amount, { at: Date.now(), budgets: ids })]);
+    await post("little", 79n);
+    expect(await listed()).toEqual([]);
+    const before = Date.now() - 1_000;
+    await post("near", 1n, [budget, zero]);
+    expect(await listed()).toEqual([[budget, true, false]]);
+    const since = (await budgets.get(budget))!.nearSince;
+    expect(since).toBeWithin(before, Date.now() + 1_000);
+    await post("daily", 90n, [daily]);
+    await post("spent", 20n);
+    expect(await listed()).toEqual([
+      [budget, true, true],
+      [daily, true, false],
+    ]);
+    expect((await budgets.get(budget))!.nearSince).toBe(since);
+    expect(await budgets.nearlySpent({ organizationIds: ["org_other"], limit: 10 })).toEqual([]);
+    expect(await budgets.nearlySpent({ organizationIds: [], limit: 10 })).toEqual([]);
+    await budgets.update(budget, () => ({ amount: 1_000n }), BY);
+    await database.begin((sql) => sql`UPDATE budgets SET period_start = 1 WHERE id = ${daily}`);
+    expect(await listed()).toEqual([]);
+    await budgets.update(budget, () => ({ amount: 100n }), BY);
+    expect(await listed()).toEqual([[budget, true, true]]);
+  });
+
   test("the budgets that are spent most come first, by their share and not by their amount", async () => {
     const [little, most, some] = [await newBudget(1_000n), await newBudget(10n), await newBudget(100n)];
     for (const [budget, amount] of [

@@ -16,6 +16,7 @@ const MIGRATION_NAMES = [
   "0004_ledger_export_epochs",
   "0005_webhook_formats",
   "0006_event_ends",
+  "0007_budget_levels",
 ];
 
 onEachDatabase("The store", (databases) => {
@@ -241,9 +242,15 @@ onEachDatabase("The store", (databases) => {
     const budget = aBudget("budget_big", 9_223_372_036_854_775_807n, { keyId: "key_hash" });
     const created = await budgets.create(budget, BY);
     const readAt: number = expect.any(Number);
-    expect(await budgets.get("budget_big")).toEqual({ ...budget, version: created.version, readAt });
+    const level = { nearSince: null, spentSince: null };
+    expect(await budgets.get("budget_big")).toEqual({
+      ...budget,
+      ...level,
+      version: created.version,
+      readAt,
+    });
     const amount = 9_007_199_254_740_993n;
-    const changed = { ...budget, amount, version: created.version + 1, readAt };
+    const changed = { ...budget, ...level, amount, version: created.version + 1, readAt };
     expect(await budgets.update("budget_big", () => ({ amount }), BY)).toEqual(changed);
     expect(await budgets.list("org_a")).toEqual([changed]);
     expect(await budgets.remove("budget_big", BY)).toBe(true);

@@ -66,6 +66,30 @@ export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
     alerts: ["status theirs/gpt-5.4", "status calm-chat"],
   },
   {
+    name: "budget spent",
+    organization: "spent",
+    async break(world) {
+      await world.limit("spent", "0.0001");
+      await many(world, "spent");
+    },
+    mend: (world) => world.limit("spent", "10"),
+    state: "warning",
+    causes: ["budget spent"],
+    alerts: ["status spent"],
+  },
+  {
+    name: "budget too small for any request",
+    organization: "tight",
+    async break(world) {
+      await world.limit("tight", "0.000000001");
+      await many(world, "tight");
+    },
+    mend: (world) => world.limit("tight", "10"),
+    state: "warning",
+    causes: ["budget tight"],
+    alerts: ["status tight"],
+  },
+  {
     name: "price missing",
     organization: "unpriced",
     break: (world) => many(world, "unpriced"),
@@ -81,6 +105,17 @@ export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
     alerts: ["status calm-chat"],
   },
 ];
+
+/** Mails that do not arrive, which are told as long as a day. Something must be wrong for one to be sent. */
+export const MAIL_FAULT: DrillFault = {
+  name: "mail away",
+  organization: "unpriced",
+  break: (world) => many(world, "unpriced"),
+  mend: async () => {},
+  state: "critical",
+  causes: ["notices mail", "price calm-chat"],
+  alerts: ["status calm-chat"],
+};
 
 /** Faults of parts, which concern everybody. */
 export const PART_FAULTS: readonly DrillFault[] = [

@@ -1,7 +1,7 @@
 import { findPostgres } from "../support/postgres.ts";
 import { readOptions } from "../support/program-options.ts";
 import { findRedis } from "../support/redis.ts";
-import { difference, ORGANIZATION_FAULTS, PART_FAULTS, type DrillFault } from "./faults.ts";
+import { difference, MAIL_FAULT, ORGANIZATION_FAULTS, PART_FAULTS, type DrillFault } from "./faults.ts";
 import { openDrill, type DrillWorld } from "./world.ts";
 
 /*
@@ -21,7 +21,7 @@ const redis = findRedis();
 if ("missing" in postgres || "missing" in redis) throw new Error("this needs PostgreSQL and Redis");
 
 let isWell = true;
-for (const fault of [...ORGANIZATION_FAULTS, ...PART_FAULTS]) {
+for (const fault of [...ORGANIZATION_FAULTS, MAIL_FAULT, ...PART_FAULTS]) {
   await using world = await openDrill(postgres.folder, redis.binary);
   await world.chat("calm");
   const verdict = await drill(world, fault);

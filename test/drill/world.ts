@@ -19,6 +19,8 @@ export interface DrillWorld extends AsyncDisposable {
   redis: PrivateRedis;
   /** Sends a chat of an organization; resolves to its status. */
   chat(organization: string): Promise<number>;
+  /** Sets the amount of an organization's budget, which verdict and alerts name by the organization. */
+  limit(organization: string, amount: string): Promise<void>;
   /** The verdict of the console, for one organization or for all. */
   verdict(organization?: string): Promise<Verdict>;
   /** The verdict of readiness, which needs no database. */
@@ -41,6 +43,8 @@ const MODELS: Readonly<Record<string, string>> = {
   calm: "calm-chat",
   dead: "dead-chat",
   slow: "slow-chat",
+  spent: "calm-chat",
+  tight: "calm-chat",
   theirs: "calm-chat",
   unpriced: "calm-chat",
 };
@@ -74,6 +78,12 @@ export async function openDrill(postgresFolder: string, redisBinary: string): Pr
   });
   const administrator = await signIn(gateway);
   const keys = await createOrganizations(administrator);
+  const budgets = new Map<string, string>();
+  const named = <Subject extends { subject: string }>(found: Subject): Subject => ({
+    ...found,
+    subject: [...budgets].find(([, id]) => id === found.subject)?.[0] ?? found.subject,
+  });
+  const readable = ({ causes, ...verdict }: Verdict): Verdict => ({ ...verdict, causes: causes.map(named) });
   const filler = join(journal, "filler");
   return {
     gateway,
@@ -89,17 +99,25 @@ export async function openDrill(postgresFolder: string, redisBinary: string): Pr
       await response.text();
       return response.status;
     },
+    async limit(organizationId, amount) {
+      const id = budgets.get(organizationId);
+      if (id !== undefined) return void (await administrator.act("PATCH", `/budgets/${id}`, { amount }));
+      const made = await administrator.act("POST", "/budgets", { organizationId, amount });
+      budgets.set(organizationId, made.id);
+    },
     async verdict(organization) {
       const of = organization === undefined ? "" : `?organizationId=${organization}`;
-      return (await administrator.act("GET", `/overview${of}`)).status;
+      return readable((await administrator.act("GET", `/overview${of}`)).status);
     },
     async readiness() {
       const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
-      return (await (await fetch(`${gateway.url}/readyz?verbose`, { headers })).json()) as Verdict;
+      return readable((await (await fetch(`${gateway.url}/readyz?verbose`, { headers })).json()) as Verdict);
     },
     async alerts() {
       const { data } = await administrator.act("GET", "/alert-events?state=open");
-      return data.map(({ kind, subject }: { kind: string; subject: string }) => `${kind} ${subject}`);
+      return data
+        .map(named)
+        .map(({ kind, subject }: { kind: string; subject: string }) => `${kind} ${subject}`);
     },
     disk: isMounted ? { fill: () => fillDisk(filler), free: () => rmSync(filler, { force: true }) } : null,
     async [Symbol.asyncDispose]() {

@@ -53,6 +53,10 @@ describe.skipIf(missing.length > 0)("what is broken is said, and nothing else", 
       ORGANIZATION_FAULTS.map((fault) => settled(fault, () => world.verdict(fault.organization))),
     );
     expect((await world.verdict("calm")).causes).toEqual([]);
+    for (const id of ["spent", "tight"])
+      expect((await world.verdict(id)).causes).toMatchObject([
+        { path: `/money?organization=${id}`, since: expect.any(String) },
+      ]);
     const expected = ORGANIZATION_FAULTS.flatMap(({ alerts }) => alerts);
     await until(
       "alerts and their mails",

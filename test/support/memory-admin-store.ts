@@ -222,7 +222,8 @@ function budgetStore(note: Note): AdminStore["budgets"] {
     async create(budget, by) {
       const readAt = budget.createdAt;
       const periodStart = runningPeriod(budget.period, budget.periodStart, readAt);
-      const record = { ...structuredClone(budget), periodStart, version: 1, readAt };
+      const level = { nearSince: null, spentSince: null };
+      const record = { ...structuredClone(budget), ...level, periodStart, version: 1, readAt };
       records.set(budget.id, record);
       note(by, `create budget ${budget.id}`);
       return structuredClone(record);
@@ -235,6 +236,8 @@ function budgetStore(note: Note): AdminStore["budgets"] {
         page,
       ),
     mostSpent: async (limit) => structuredClone([...records.values()].slice(0, limit)),
+    nearlySpent: async () => [],
+    ofOrganizations: async () => [],
     ofKeys: async (ids) =>
       structuredClone([...records.values()].filter(({ keyId }) => keyId !== null && ids.includes(keyId))),
     get: async (id) => structuredClone(records.get(id) ?? null),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { BudgetLevel } from "../../domain/budget-level.ts";
 import { amountSchema, versionSchema } from "../input.ts";
 import { amountCodec, timeCodec, versionViewSchema } from "../output.ts";
 import { pageFields } from "../paging.ts";
@@ -29,7 +30,7 @@ export type BudgetRecord = Omit<
 > & {
   /** Unix milliseconds of the store's clock at the reading. The same clock begins and ends periods. */
   readAt: number;
-};
+} & BudgetLevel;
 
 /**
  * A process's lease on one budget that was not renewed for 15 minutes. A part of the lease may be spent by charges that

@@ -1,9 +1,10 @@
+import type { BudgetLevel } from "../../domain/budget-level.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { Actor } from "../actor.ts";
 import type { ListPage, OrganizationFilter } from "../list-page.ts";
 import type { BudgetRecord, LeaseInDoubt } from "./schema.ts";
 
-export type NewBudget = Omit<BudgetRecord, "version" | "readAt">;
+export type NewBudget = Omit<BudgetRecord, "version" | "readAt" | keyof BudgetLevel>;
 
 export interface BudgetAdminStore {
   /** All methods of this store replace an ended period (day or month) with the current one. */
@@ -14,7 +15,11 @@ export interface BudgetAdminStore {
   page(page: ListPage & OrganizationFilter & { keyId?: string }): Promise<BudgetRecord[]>;
   /** Returns the budgets with the largest spent share, at most `limit` of them. */
   mostSpent(limit: number): Promise<BudgetRecord[]>;
+  /** Returns the budgets that are nearly spent in their running periods, the spent ones first, at most `limit`. */
+  nearlySpent(filter: OrganizationFilter & { limit: number }): Promise<BudgetRecord[]>;
   ofKeys(ids: readonly string[]): Promise<BudgetRecord[]>;
+  /** Returns the budgets of whole organizations, without those of their keys. */
+  ofOrganizations(ids: readonly string[]): Promise<BudgetRecord[]>;
   /** Sets the amount that `change` returns for the current budget. Returns null when there is no such budget. */
   update(
     id: string,

@@ -41,7 +41,9 @@ export const scopedMoney = {
       page: filteredOwn(scope, (page) => store.page(page)),
       ofKeys: async (ids) =>
         (await store.ofKeys(ids)).filter(({ organizationId }) => isWithin(scope, organizationId)),
+      ofOrganizations: (ids) => store.ofOrganizations(ids.filter((id) => isWithin(scope, id))),
       mostSpent: refused,
+      nearlySpent: filteredOwn(scope, (filter) => store.nearlySpent(filter)),
       update: async (id, ...change) => ((await get(id)) ? await store.update(id, ...change) : null),
       remove: async (id, by) => (await get(id)) !== null && (await store.remove(id, by)),
       leasesInDoubt: refused,

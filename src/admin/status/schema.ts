@@ -4,9 +4,22 @@ import { isoTimeSchema, timeCodec } from "../output.ts";
 /** Schemas of the state of the installation. */
 
 export const causeSchema = z.object({
-  kind: z.enum(["part", "ejection", "model", "calls", "slow", "requests", "price", "notices", "alert"]),
+  kind: z.enum([
+    "part",
+    "ejection",
+    "model",
+    "calls",
+    "slow",
+    "requests",
+    "price",
+    "budget",
+    "notices",
+    "alert",
+  ]),
   severity: z.enum(["warning", "critical"]),
-  subject: z.string().describe("The part, channel, target, model, organization or rule that it is about"),
+  subject: z
+    .string()
+    .describe("The part, channel, target, model, organization, budget or rule that it is about"),
   organizationId: z.string().nullable().describe("Null where it concerns all"),
   since: timeCodec.nullable(),
   message: z.string(),

@@ -8,6 +8,7 @@ import { AdminError } from "../admin-error.ts";
 import type { AdminContext, Degradation } from "../context.ts";
 import { callableChannels } from "../routes/followed-routes.ts";
 import { accessOf } from "../sign-in/signed-in.ts";
+import { budgetCauses } from "./budget-causes.ts";
 import { type ChannelHealth, channelHealths } from "./channel-health.ts";
 import { ejectionCauses, readEjections } from "./ejected-targets.ts";
 import { readRecentTraffic } from "./recent-traffic.ts";
@@ -88,6 +89,7 @@ async function readCauses(context: AdminContext, { organizations: ids, isOfAll }
     ...slow,
     ...requestCauses(traffic, now),
     ...(await priceCauses(context, traffic, organizations)),
+    ...(await budgetCauses(context, organizations, ids)),
     ...undelivered.map(noticeCause),
     ...open.map(alertCause),
     ...(leases.length > 0 ? [partCause(leasesInDoubt(leases))] : []),

@@ -1,7 +1,8 @@
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, forUpdate, jsonRows, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { money, table, text, time, type Columns, type Row } from "../database/table.ts";
+import { money, nullable, table, text, time, type Columns, type Row } from "../database/table.ts";
+import { type BudgetLevel, levelOf } from "../../domain/budget-level.ts";
 import { type Period, runningPeriod } from "../../domain/calendar.ts";
 
 /**
@@ -9,7 +10,7 @@ import { type Period, runningPeriod } from "../../domain/calendar.ts";
  * transactions cannot deadlock. The running period replaces a period that has ended, and also a period that a wrong
  * clock began too early.
  */
-export interface LockedBudget {
+export interface LockedBudget extends BudgetLevel {
   id: string;
   organizationId: string;
   amount: Nanos;
@@ -37,6 +38,8 @@ export const BUDGET: Columns<Budget> = {
   spent: money(),
   held: money(),
   periodStart: time(),
+  nearSince: nullable(time()),
+  spentSince: nullable(time()),
 };
 
 const budgets = table<Omit<LockedBudget, "now">>("budgets", { ...BUDGET, wantedUntil: time() });
@@ -69,11 +72,16 @@ export async function saveBudgets(
   sql: Sql,
   budgets: Iterable<LockedBudget>,
 ): Promise<void> {
-  const tuples = Array.from(budgets, ({ id, spent, held, periodStart }) => [id, spent, held, periodStart]);
+  const tuples = Array.from(budgets, (budget) => {
+    const { nearSince, spentSince } = levelOf(budget, budget, budget.now);
+    return [budget.id, budget.spent, budget.held, budget.periodStart, nearSince, spentSince];
+  });
   if (tuples.length === 0) return;
-  await sql`UPDATE budgets SET spent = changed.spent, held = changed.held, period_start = changed.period_start
+  await sql`UPDATE budgets SET spent = changed.spent, held = changed.held, period_start = changed.period_start,
+      near_since = changed.near_since, spent_since = changed.spent_since
     FROM (SELECT value ->> 0 AS id, CAST(value ->> 1 AS BIGINT) AS spent, CAST(value ->> 2 AS BIGINT) AS held,
-      CAST(value ->> 3 AS BIGINT) AS period_start FROM ${jsonRows(kind, sql, tuples)}) AS changed
+      CAST(value ->> 3 AS BIGINT) AS period_start, CAST(value ->> 4 AS BIGINT) AS near_since,
+      CAST(value ->> 5 AS BIGINT) AS spent_since FROM ${jsonRows(kind, sql, tuples)}) AS changed
     WHERE budgets.id = changed.id`;
 }
 
@@ -138,15 +146,23 @@ function release(budget: LockedBudget, lease: LockedLease, amount: Nanos): Nanos
 }
 
 /**
- * Returns the period that runs at `now` by the store's clock. `spent` is zero when the stored row still belongs to an
- * earlier period.
+ * Returns the period that runs at `now` by the store's clock. When the stored row still belongs to an earlier period,
+ * nothing is spent and the budget has no level.
  */
 export function inRunningPeriod(
-  stored: Pick<Budget, "period" | "spent" | "periodStart">,
+  {
+    period,
+    spent,
+    periodStart: start,
+    nearSince,
+    spentSince,
+  }: Omit<Budget, "id" | "organizationId" | "amount" | "held">,
   now: number,
-): { spent: Nanos; periodStart: number } {
-  const periodStart = runningPeriod(stored.period, stored.periodStart, now);
-  return { spent: periodStart > stored.periodStart ? 0n : stored.spent, periodStart };
+): Pick<Budget, "spent" | "periodStart" | keyof BudgetLevel> {
+  const periodStart = runningPeriod(period, start, now);
+  return periodStart > start
+    ? { spent: 0n, periodStart, nearSince: null, spentSince: null }
+    : { spent, periodStart, nearSince, spentSince };
 }
 
 function tuplesOf(ids: Iterable<string>): [string][] {

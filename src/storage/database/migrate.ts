@@ -4,6 +4,7 @@ import chargedFailures from "../migrations/0003_charged_failures.sql" with { typ
 import ledgerExportEpochs from "../migrations/0004_ledger_export_epochs.sql" with { type: "text" };
 import webhookFormats from "../migrations/0005_webhook_formats.sql" with { type: "text" };
 import eventEnds from "../migrations/0006_event_ends.sql" with { type: "text" };
+import budgetLevels from "../migrations/0007_budget_levels.sql" with { type: "text" };
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0004_ledger_export_epochs", text: ledgerExportEpochs },
   { name: "0005_webhook_formats", text: webhookFormats },
   { name: "0006_event_ends", text: eventEnds },
+  { name: "0007_budget_levels", text: budgetLevels },
 ];
 
 interface Migration {

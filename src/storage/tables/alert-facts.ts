@@ -1,4 +1,5 @@
-import type { AlertFacts } from "../../domain/alert.ts";
+import type { AlertFacts, WatchedBudget } from "../../domain/alert.ts";
+import type { BudgetLevel } from "../../domain/budget-level.ts";
 import { ATTEMPT_ROUTE } from "../../domain/traffic.ts";
 import { BUDGET, inRunningPeriod } from "../budgets/locked-budgets.ts";
 import { type Integer, storeTime } from "../database/expressions.ts";
@@ -28,7 +29,7 @@ export function readFacts(
   });
 }
 
-const watched = table<AlertFacts["budgets"][number]>("budgets", {
+const watched = table<WatchedBudget & BudgetLevel>("budgets", {
   id: BUDGET.id,
   owner: text(),
   amount: BUDGET.amount,
@@ -36,6 +37,8 @@ const watched = table<AlertFacts["budgets"][number]>("budgets", {
   currency: text(),
   period: BUDGET.period,
   periodStart: BUDGET.periodStart,
+  nearSince: BUDGET.nearSince,
+  spentSince: BUDGET.spentSince,
 });
 
 async function readBudgets(
@@ -44,8 +47,8 @@ async function readBudgets(
   now: number,
 ): Promise<AlertFacts["budgets"]> {
   const rows = await sql<Row[]>`
-    SELECT budgets.id, COALESCE(api_keys.name, organizations.name) AS owner, amount, spent, currency, period, period_start
-    FROM budgets JOIN organizations ON organizations.id = budgets.organization_id
+    SELECT budgets.id, COALESCE(api_keys.name, organizations.name) AS owner, amount, spent, currency, period,
+      period_start, near_since, spent_since FROM budgets JOIN organizations ON organizations.id = budgets.organization_id
       LEFT JOIN api_keys ON api_keys.id = budgets.key_id
     ${organizationId === null ? sql`` : sql`WHERE budgets.organization_id = ${organizationId}`} ORDER BY budgets.id`;
   return rows.map((row) => {

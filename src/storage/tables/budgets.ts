@@ -1,7 +1,9 @@
 import type { BudgetAdminStore, NewBudget } from "../../admin/budgets/store-port.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
 import { BUDGET, inRunningPeriod } from "../budgets/locked-budgets.ts";
-import { firstOf, storeTime } from "../database/expressions.ts";
+import { firstOf, type Integer, storeTime } from "../database/expressions.ts";
+import { levelOf } from "../../domain/budget-level.ts";
+import { startOfSpan } from "../../domain/calendar.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageOf } from "./list-page.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -23,7 +25,8 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
       const change = { by, kind: "budget", action: "create", subject: budget.id } as const;
       let created: BudgetRecord | null = null;
       await makeChange(database, change, async (sql, revision) => {
-        await sql`INSERT INTO budgets ${sql(budgets.write({ ...budget, version: Number(revision) }))}`;
+        const level = levelOf(budget, { nearSince: null, spentSince: null }, budget.createdAt);
+        await sql`INSERT INTO budgets ${sql(budgets.write({ ...budget, ...level, version: Number(revision) }))}`;
         created = await find(database.kind, sql, budget.id);
         return { before: null, after: created && audited(created) };
       });
@@ -37,8 +40,10 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
         const before = await find(database.kind, sql, id);
         if (!before) return null;
         const { amount } = change(before);
-        await sql`UPDATE budgets SET amount = ${amount}, revision = ${revision} WHERE id = ${id}`;
-        after = { ...before, amount, version: Number(revision) };
+        const level = levelOf({ ...before, amount }, before, before.readAt);
+        await sql`UPDATE budgets SET amount = ${amount}, near_since = ${level.nearSince},
+          spent_since = ${level.spentSince}, revision = ${revision} WHERE id = ${id}`;
+        after = { ...before, ...level, amount, version: Number(revision) };
         return { before: audited(before), after: audited(after) };
       });
       return after;
@@ -57,7 +62,10 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
   };
 }
 
-type BudgetReads = Pick<BudgetAdminStore, "get" | "list" | "page" | "mostSpent" | "ofKeys" | "leasesInDoubt">;
+type BudgetReads = Pick<
+  BudgetAdminStore,
+  "get" | "list" | "page" | "mostSpent" | "nearlySpent" | "ofKeys" | "ofOrganizations" | "leasesInDoubt"
+>;
 
 function budgetReads(database: Database): BudgetReads {
   const { kind } = database;
@@ -87,18 +95,44 @@ function budgetReads(database: Database): BudgetReads {
       );
       return rows.map(readBudget);
     },
-    async ofKeys(ids) {
-      if (ids.length === 0) return [];
-      const rows = await database.read(
-        (sql) =>
-          sql<
-            Row[]
-          >`SELECT *, ${storeTime(kind, sql)} AS read_at FROM budgets WHERE key_id IN ${sql([...ids])} ORDER BY created_at, id`,
-      );
-      return rows.map(readBudget);
-    },
+    nearlySpent: (filter) => readNearlySpent(database, filter),
+    ofKeys: (ids) => readOf(database, (sql) => sql`key_id IN ${sql([...ids])}`, ids),
+    ofOrganizations: (ids) =>
+      readOf(database, (sql) => sql`key_id IS NULL AND organization_id IN ${sql([...ids])}`, ids),
     leasesInDoubt: () => leasesInDoubt(database),
   };
+}
+
+/** Reads the budgets that a condition on some ids chooses, oldest first. */
+async function readOf(
+  database: Database,
+  condition: (sql: Sql) => ReturnType<Sql>,
+  ids: readonly string[],
+): Promise<BudgetRecord[]> {
+  if (ids.length === 0) return [];
+  const rows = await database.read(
+    (sql) => sql<Row[]>`SELECT *, ${storeTime(database.kind, sql)} AS read_at FROM budgets
+      WHERE ${condition(sql)} ORDER BY created_at, id`,
+  );
+  return rows.map(readBudget);
+}
+
+async function readNearlySpent(
+  database: Database,
+  { limit, ...filter }: Parameters<BudgetAdminStore["nearlySpent"]>[0],
+): Promise<BudgetRecord[]> {
+  if (filter.organizationIds?.length === 0) return [];
+  const rows = await database.read(async (sql) => {
+    const now = storeTime(database.kind, sql);
+    const clock = firstOf(await sql<{ now: Integer }[]>`SELECT ${now} AS now`);
+    const [day, month] = (["day", "month"] as const).map((span) => startOfSpan(span, Number(clock?.now)));
+    return await sql<Row[]>`SELECT *, ${now} AS read_at FROM budgets WHERE near_since IS NOT NULL
+      AND period_start >= CASE period WHEN 'day' THEN CAST(${day} AS BIGINT)
+        WHEN 'month' THEN CAST(${month} AS BIGINT) ELSE 0 END
+      ${ofOrganizations(sql, filter)}
+      ORDER BY CASE WHEN spent_since IS NULL THEN 1 ELSE 0 END, near_since DESC, id LIMIT ${limit}`;
+  });
+  return rows.map(readBudget);
 }
 
 async function find(kind: Database["kind"], sql: Sql, id: string): Promise<BudgetRecord | null> {
@@ -114,7 +148,14 @@ function readBudget(row: Row): BudgetRecord {
   return { ...stored, ...inRunningPeriod(stored, readAt), readAt };
 }
 
-/** Returns a budget for the audit, without its version and the time of reading. */
-function audited({ version: _version, readAt: _readAt, ...row }: BudgetRecord): NewBudget {
+/** Returns a budget for the audit, without its version, its level and the time of reading. */
+function audited(budget: BudgetRecord): NewBudget {
+  const {
+    version: _version,
+    readAt: _readAt,
+    nearSince: _nearSince,
+    spentSince: _spentSince,
+    ...row
+  } = budget;
   return row;
 }

@@ -142,8 +142,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "a new period begins with what was spent in the last",
     file: LOCKED,
-    find: "spent: periodStart > stored.periodStart ? 0n : stored.spent",
-    replace: "spent: stored.spent",
+    find: "? { spent: 0n, periodStart,",
+    replace: "? { spent, periodStart,",
     tests: money,
   },
   {

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import { BudgetBar } from "../../ui/chart/budget-bar.tsx";
+import { BudgetBar, NEARLY_SPENT, shareOf } from "../../ui/chart/budget-bar.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { MoneyField } from "../../ui/forms/money-field.tsx";
 import { useViewForm } from "../../ui/forms/view-form.ts";
@@ -63,8 +63,9 @@ function BudgetName({ budget }: { budget: Budget }) {
 
 function BudgetState({ budget }: { budget: Budget }) {
   const { t } = useTranslation("money");
-  if (Number(budget.spent) + Number(budget.held) >= Number(budget.amount))
-    return <Status level="bad">{t("budget.exhausted")}</Status>;
+  const share = shareOf(budget.spent, Number(budget.amount));
+  if (share >= 1) return <Status level="bad">{t("budget.exhausted")}</Status>;
+  if (share >= NEARLY_SPENT) return <Status level="warn">{t("budget.nearly")}</Status>;
   if (budget.forecast === null) return null;
   const isOver = Number(budget.forecast) > Number(budget.amount);
   return (

@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed, OctagonX, TriangleAlert } from "lucide-react
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
 import { parseSearch } from "../../address.ts";
-import { formatCount } from "../../ui/text/format.ts";
+import { formatCount, formatMoney } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Overview } from "./overview.ts";
@@ -105,8 +105,13 @@ function Severity({ severity }: { severity: Cause["severity"] }) {
 
 function textOf({ kind, subject, figures }: Cause & { kind: Exclude<Cause["kind"], "part"> }) {
   if (kind === "notices") return subject === "mail" ? "cause.notices.mail" : "cause.notices.webhook";
+  if (kind === "budget") return `cause.budget.${budgetState(figures)}` as const;
   if (kind === "slow" && figures["usual"] === undefined) return "cause.slow.unknown";
   return `cause.${kind}` as const;
+}
+
+function budgetState({ state }: Cause["figures"]) {
+  return state === "spent" || state === "refusing" ? state : "near";
 }
 
 /** Describes a cause in the reader's language, or in the server's own words if they say more. */
@@ -127,6 +132,10 @@ function CauseText({ cause }: { cause: Cause }) {
     );
   const values = {
     ...figures,
+    ...(kind === "budget" && {
+      spent: formatMoney(String(figures["spent"]), String(figures["currency"])),
+      amount: formatMoney(String(figures["amount"]), String(figures["currency"])),
+    }),
     reason: t([`reason.${figures["reason"]}`, "reason"] as never, { reason: figures["reason"] }),
   };
   return (

@@ -1,5 +1,6 @@
 import { Meter } from "react-aria-components/Meter";
 import { useTranslation } from "react-i18next";
+import { NEARLY_SPENT_PERCENT } from "../../../domain/budget-level.ts";
 import { formatMoney } from "../text/format.ts";
 
 /** The amount of a budget, and the parts of it that are used, as decimal texts in one currency. */
@@ -19,7 +20,7 @@ export function BudgetBar({ budget }: { budget: BudgetUse }) {
   const amount = Number(budget.amount);
   const spent = shareOf(budget.spent, amount);
   const held = Math.min(shareOf(budget.held, amount), 1 - spent);
-  const look = spent >= 1 ? "bg-bad-solid" : spent + held >= NEARLY ? "bg-warn" : "bg-accent-solid";
+  const look = spent >= 1 ? "bg-bad-solid" : spent + held >= NEARLY_SPENT ? "bg-warn" : "bg-accent-solid";
   const text = t("budget.bar", {
     spent: formatMoney(budget.spent, budget.currency),
     amount: formatMoney(budget.amount, budget.currency),
@@ -37,9 +38,9 @@ export function BudgetBar({ budget }: { budget: BudgetUse }) {
   );
 }
 
-const NEARLY = 0.8;
+export const NEARLY_SPENT = NEARLY_SPENT_PERCENT / 100;
 
 /** Returns a share from 0 to 1. A budget of zero counts as used up. */
-function shareOf(part: string, amount: number): number {
+export function shareOf(part: string, amount: number): number {
   return amount > 0 ? Math.min(1, Math.max(0, Number(part) / amount)) : 1;
 }

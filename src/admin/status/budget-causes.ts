@@ -1,0 +1,128 @@
+import { budgetFigures } from "../../domain/budget-level.ts";
+import type { StatusCause } from "../../domain/status.ts";
+import { formatNanos } from "../../lib/money.ts";
+import type { BudgetRecord } from "../budgets/schema.ts";
+import type { AdminContext } from "../context.ts";
+import type { OrganizationRecord } from "../organizations/schema.ts";
+import type { TrafficSum } from "../usage/store-port.ts";
+import { RECENT_MS } from "./recent-traffic.ts";
+
+/** Maximum number of budgets that are causes. */
+const MAX_BUDGETS = 20;
+
+/**
+ * Returns the budgets that are spent or nearly spent, and those that have refused requests lately because less was left
+ * than these needed. Leaves out budgets of keys and organizations that are not in use. `ids` names the organizations;
+ * undefined for all.
+ */
+export async function budgetCauses(
+  context: AdminContext,
+  organizations: readonly OrganizationRecord[],
+  ids: readonly string[] | undefined,
+): Promise<StatusCause[]> {
+  const { store, clock } = context;
+  const filter = { limit: MAX_BUDGETS, ...(ids && { organizationIds: ids }) };
+  const [near, refusing] = await Promise.all([store.budgets.nearlySpent(filter), readRefusing(context, ids)]);
+  const refusals = new Map(refusing.map(({ budget, since }) => [budget.id, { since }]));
+  const all = new Map([...near, ...refusing.map(({ budget }) => budget)].map((each) => [each.id, each]));
+  const causes = [...all.values()].slice(0, MAX_BUDGETS).map(async (budget): Promise<StatusCause[]> => {
+    const organization = organizations.find(({ id }) => id === budget.organizationId);
+    const key = budget.keyId === null ? null : await store.keys.get(budget.keyId);
+    const isUsed = key && !key.isDisabled && (key.expiresAt === null || key.expiresAt > clock.now());
+    if (!organization || (budget.keyId !== null && !isUsed)) return [];
+    const owned = { budget, owner: key?.name ?? organization.name, currency: organization.currency };
+    return [budgetCause(owned, refusals.get(budget.id))];
+  });
+  return (await Promise.all(causes)).flat();
+}
+
+/** A budget that refuses requests, and since when; null when that began before the minutes that are looked at. */
+interface RefusingBudget {
+  budget: BudgetRecord;
+  since: number | null;
+}
+
+/**
+ * Returns the budgets that have refused requests of the last minutes. A request counts in several budgets; the one with
+ * the least left is named.
+ */
+async function readRefusing(
+  { store, clock }: AdminContext,
+  ids: readonly string[] | undefined,
+): Promise<RefusingBudget[]> {
+  const now = clock.now();
+  const range = { from: now - RECENT_MS, to: now + RECENT_MS, span: "minute" as const };
+  const sums = await store.usage.traffic({ ...range, ...(ids && { organizations: ids }) }, [
+    "at",
+    "organizationId",
+    "keyId",
+    "code",
+  ]);
+  const refused = sums.filter(({ code }) => code === NO_BUDGET);
+  const owners = [...Map.groupBy(refused, ({ keyId }) => keyId)].slice(0, MAX_REFUSED);
+  if (owners.length === 0) return [];
+  const organizationIds = new Set(owners.flatMap(([, [first]]) => first?.organizationId ?? []));
+  const budgets = [
+    ...(await store.budgets.ofKeys(owners.map(([keyId]) => keyId))),
+    ...(await store.budgets.ofOrganizations([...organizationIds])),
+  ];
+  return owners.flatMap(([keyId, minutes]) => {
+    const [budget] = budgets
+      .filter((each) => each.keyId === keyId || (each.keyId === null && isOf(each, minutes)))
+      .toSorted((one, other) => Number(one.amount - one.spent - (other.amount - other.spent)));
+    const since = Math.min(...minutes.map(({ at }) => at));
+    return budget ? [{ budget, since: since < range.from + 2 * MINUTE_MS ? null : since }] : [];
+  });
+}
+
+function isOf({ organizationId }: BudgetRecord, minutes: readonly TrafficSum[]): boolean {
+  return minutes.some((minute) => minute.organizationId === organizationId);
+}
+
+const MINUTE_MS = 60_000;
+/** Maximum number of refused keys whose budgets are read. */
+const MAX_REFUSED = 100;
+const NO_BUDGET = "BILLING_BLOCKED";
+
+interface OwnedBudget {
+  budget: BudgetRecord;
+  /** Name of the key or organization that the budget limits. */
+  owner: string;
+  currency: string;
+}
+
+function budgetCause(
+  { budget, owner, currency }: OwnedBudget,
+  refusal: Pick<RefusingBudget, "since"> | undefined,
+): StatusCause {
+  const { id, organizationId, keyId, amount, spent, period, nearSince, spentSince } = budget;
+  const percent = amount === 0n ? 100 : Number((spent * 100n) / amount);
+  const state = spentSince !== null ? "spent" : refusal ? "refusing" : "near";
+  const since = { spent: spentSince, refusing: refusal?.since ?? nearSince, near: nearSince }[state];
+  const key = keyId === null ? "" : `&key=${encodeURIComponent(keyId)}`;
+  return {
+    kind: "budget",
+    severity: "warning",
+    subject: id,
+    organizationId,
+    // A budget that had its level before the level was recorded has 0.
+    since: since === 0 ? null : since,
+    message: `${owner} has spent ${percent} % of its budget: ${budgetFigures({ ...budget, currency })}.${ENDS[state]}`,
+    figures: {
+      owner,
+      percent,
+      spent: formatNanos(spent),
+      amount: formatNanos(amount),
+      currency,
+      period,
+      state,
+    },
+    path: `/money?organization=${encodeURIComponent(organizationId)}${key}`,
+  };
+}
+
+const ENDS = {
+  spent: " Its requests are refused.",
+  refusing: " Requests that need more than is left are refused.",
+  near: "",
+} as const;

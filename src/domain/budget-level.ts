@@ -1,0 +1,43 @@
+import { formatNanos, type Nanos } from "../lib/money.ts";
+import type { Period } from "./calendar.ts";
+
+/** Percentage of its amount from which a budget counts as nearly spent. */
+export const NEARLY_SPENT_PERCENT = 80;
+
+/** Unix milliseconds since which a budget is nearly spent and spent; null while it is not, and 0 when that is unknown. */
+export interface BudgetLevel {
+  nearSince: number | null;
+  spentSince: number | null;
+}
+
+interface SpentBudget {
+  amount: Nanos;
+  spent: Nanos;
+}
+
+/**
+ * Returns the level of a budget whose `spent` or `amount` has changed now. A budget of zero has no level, because
+ * nothing is spent of it.
+ */
+export function levelOf(
+  { amount, spent }: SpentBudget,
+  { nearSince, spentSince }: BudgetLevel,
+  now: number,
+): BudgetLevel {
+  const isAt = (percent: number) => amount > 0n && spent * 100n >= amount * BigInt(percent);
+  return {
+    nearSince: isAt(NEARLY_SPENT_PERCENT) ? (nearSince ?? now) : null,
+    spentSince: isAt(100) ? (spentSince ?? now) : null,
+  };
+}
+
+/** Describes for operators how much of a budget is spent, such as `0.85 of 1.00 USD this month`. */
+export function budgetFigures({
+  spent,
+  amount,
+  currency,
+  period,
+}: SpentBudget & { currency: string; period: Period }): string {
+  const span = period === "total" ? "in all" : `this ${period}`;
+  return `${formatNanos(spent)} of ${formatNanos(amount)} ${currency} ${span}`;
+}
