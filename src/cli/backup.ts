@@ -52,7 +52,7 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
     });
 }
 
-/** Prints each step also as a line, if no terminal shows the progress. */
+/** Also prints each step as a line, if no terminal shows the progress. */
 function withLines(cli: CommandContext, onProgress: Progress): Progress {
   return (step, ...progress) => {
     onProgress(step, ...progress);

@@ -68,7 +68,7 @@ export interface CliContext {
   cwd: string;
   /** Returns the name of the operating system's user, for the audit. */
   userName(): string;
-  /** Folder of the catalogue; by default the shipped one. */
+  /** Folder of the catalogue; by default that of the shipped catalogue. */
   catalogueDirectory?: string;
   stdout: TextOutput;
   stderr: TextOutput;
@@ -184,7 +184,7 @@ async function readToken({ env }: CliContext, program: Command): Promise<string>
     throw new Error(
       "name an admin token with --token or GATEWAY_TOKEN; members make theirs at /console/settings/account",
     );
-  // The first characters of a token show if it is an admin token or a gateway key.
+  // An admin token and a gateway key differ in their first characters.
   if (token.startsWith("ga_")) return token;
   throw new Error("an admin token begins with ga_; gk_ is a key for calls of models");
 }

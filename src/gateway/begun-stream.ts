@@ -13,7 +13,7 @@ interface StreamToBegin extends Pick<RelayedStream, "ignored"> {
   /** Time between two keep-alive frames. */
   intervalMs: number;
   keepAliveFrame: Uint8Array;
-  /** Returns the caller's error event for a stream of which nothing was sent. */
+  /** Returns an error event in the caller's protocol, for a stream of which no content was sent. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 

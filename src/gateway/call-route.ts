@@ -35,7 +35,7 @@ interface RouteCall<Reply> {
   settleAbandoned?(): Promise<void> | Error | undefined;
 }
 
-/** Records on the call the fields that are not sent to its target. For a strict caller, throws about the first. */
+/** Records on the call the fields that are not sent to its target. If the caller is strict, throws an error. */
 export function noteIgnored({ isStrict }: RequestContext, call: Call, names: readonly string[]): void {
   const [first] = names;
   if (first !== undefined && isStrict) throw untranslatable(first);

@@ -34,8 +34,8 @@ interface EmbeddingsOutcome {
 }
 
 /**
- * Serves a request for embeddings, billed by its input. Throws a `GatewayError` or an `UpstreamError` when no target
- * served it, and `ClientDisconnected` when the client is no longer connected.
+ * Serves a request for embeddings and bills its input. Throws a `GatewayError`, an `UpstreamError` when no target
+ * served the request, and `ClientDisconnected` when the client has disconnected.
  */
 export async function handleEmbeddings(
   core: Core,
@@ -99,7 +99,7 @@ async function settleAbandoned(
   admitted.settle({ target, usage: usage(), flags: ["partial", "caller_gone"] });
 }
 
-/** Returns the caller's fields that this vendor is not sent. */
+/** Returns the caller's fields that are not sent to this vendor. */
 function untoldFields(
   { foreign }: EmbeddingsPayload,
   { takesPurposes }: Pick<EmbeddingUpstream, "takesPurposes">,

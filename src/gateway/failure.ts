@@ -6,9 +6,9 @@ import { callerError } from "./routing/caller-error.ts";
 const RETRY_SECONDS = 2;
 
 /**
- * Returns the error that a caller receives for a thrown value. A `GatewayError` is returned unchanged. A vendor's
- * failure loses the vendor's name. An unavailable dependency or exhausted resource of this machine becomes a 503.
- * Everything else becomes `internal_error` without details.
+ * Returns the error that a caller receives for a thrown value. A `GatewayError` is returned unchanged. An error of a
+ * vendor is returned without the vendor's name. An unavailable dependency or an exhausted resource of this machine
+ * becomes a 503. Everything else becomes `internal_error` without details.
  */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;

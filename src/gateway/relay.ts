@@ -27,15 +27,15 @@ export interface Relay {
   /** True when the rest of the body is read even after the client has disconnected, because the outcome is kept. */
   isKept: boolean;
   /**
-   * Counts the tokens that the vendor did not report; null when no time is needed. Called before `end`, except when the
-   * client's disconnection, or a failure before the client reads, ends the stream.
+   * Counts the tokens that the vendor did not report. Returns null when nothing has to be counted. Called before `end`,
+   * except when the client's disconnection, or a failure before the client reads, ends the stream.
    */
   refine(): Promise<void> | null;
   /** Called at most every two seconds, while the stream runs and has new data. */
   checkpoint(): void;
   /** Called exactly once, before the last bytes. Returns an error event to replace the normal ending, or null. */
   end(how: StreamEnd): Uint8Array | null;
-  /** Called after `end`. The last bytes are sent once the promise resolves; undefined when nothing needs a wait. */
+  /** Called after `end`. The last bytes are sent once the promise resolves; undefined means no wait. */
   settling(): Promise<void> | undefined;
 }
 
@@ -82,8 +82,8 @@ class RunningRelay implements BodyWriter {
   #hasEnded = false;
   #isClientDisconnected = false;
   /**
-   * Monotonic milliseconds at which the current wait for the upstream began; at first, the wait for the client to begin
-   * reading. Null while the relay waits for a client that reads slowly, and while the usage is counted.
+   * Monotonic milliseconds at which the relay began to wait for the upstream. Before the client reads, this is the time
+   * of creation. Null while the relay waits for a client that reads slowly, and while the usage is counted.
    */
   #waitingSince: number | null = performance.now();
   /** Time of the last keep-alive frame. */

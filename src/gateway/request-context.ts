@@ -6,7 +6,7 @@ import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { RequestTrace } from "../domain/trace.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 
-/** One authenticated request as the core sees it, without anything of HTTP. */
+/** One authenticated request as the core sees it, independent of HTTP. */
 export interface RequestContext {
   /** The gateway's own id; the key of its ledger entry. */
   id: string;

@@ -25,7 +25,7 @@ export type TargetReply = {
 
 interface RequestToCall {
   payload: TextPayload;
-  /** The maximum of output tokens to send when the caller set none; null when none is needed. */
+  /** The maximum of output tokens to send, if the caller set no maximum and one is needed; otherwise null. */
   coveredTokens: number | null;
   admitted: AdmittedText;
 }

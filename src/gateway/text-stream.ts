@@ -13,7 +13,7 @@ import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
 import { asStreamError } from "./stream-error.ts";
 
-/** A vendor's stream whose first content has arrived, or that has ended without any. */
+/** A vendor's stream whose first content has arrived, or that has ended without content. */
 export interface OpenedStream {
   reader: ByteReader;
   stream: TextStream;

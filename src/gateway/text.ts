@@ -106,7 +106,7 @@ async function serveStream(
   });
 }
 
-/** Calls vendors until the first content of a stream. */
+/** Calls vendors until one of them has sent the first content of its stream. */
 async function openRelay(
   core: Core,
   admitted: AdmittedText,

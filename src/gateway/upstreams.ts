@@ -19,14 +19,14 @@ export interface Upstreams {
 
 /** Sends text requests to a vendor. The provider transports them; a dialect reads and writes them. */
 export interface TextUpstream {
-  /** The protocol the vendor speaks. */
+  /** The protocol that the vendor speaks. */
   dialect: TextDialectName;
   traits?: VendorTraits;
   /** True when the vendor serves this upstream model in this protocol. Without this function, it serves all of them. */
   serves?(upstreamModel: string): boolean;
   /**
-   * Sends a request in that protocol and resolves once the vendor's status is known.
-   * Throws an `UpstreamError` for every response that is not a success.
+   * Sends a request in this protocol. Resolves once the vendor's status is known. Throws an `UpstreamError` for every
+   * response that is not a success.
    */
   send(call: TextCall): Promise<TextResponse>;
   /**

@@ -76,10 +76,7 @@ export class Base64Decoder {
     return taken;
   }
 
-  /**
-   * Decodes plain text. Returns false for text with spaces, the other alphabet or padding, and for text that is not
-   * base64.
-   */
+  /** Decodes plain base64: the standard alphabet, without spaces or padding. Returns false for any other text. */
   #decodePlain(text: Buffer, from: number, to: number): boolean {
     const whole = ((to - from) / 4) * 3;
     if (this.#padding > 0 || this.#decodeStrictly(text.toString("latin1", from, to)) !== whole) return false;

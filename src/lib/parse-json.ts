@@ -42,7 +42,7 @@ export function parseBounded(text: string, parse: (text: string) => unknown = JS
   return parse(text);
 }
 
-/** True for nearly every text: it is too short for many values and has too few brackets for many levels. */
+/** True for a text that is too short for many values and has too few brackets for many levels. Nearly every text is. */
 function isPlain(text: string): boolean {
   if (text.length <= 2 * JSON_BOUNDS.depth) return true;
   if (text.length > SHORT_CHARACTERS) return false;

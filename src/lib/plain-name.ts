@@ -13,8 +13,9 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Poin
 const STRAY_MARKS = /^\p{M}|[\p{Mn}\p{Me}]{5}/u;
 
 /**
- * True when a name shows how it is written. False for control, invisible and direction characters, which make two names
- * look alike or reverse a line. Also false for half of a surrogate pair, and for stacked marks that cover other lines.
+ * True when a name contains nothing that hides how it is written. Not allowed are control, invisible and direction
+ * characters, which make two names look alike or reverse a line. Half of a surrogate pair, and stacked marks that cover
+ * other lines, are not allowed either.
  */
 export function isPlainName(name: string): boolean {
   return !INVISIBLE.test(name.replaceAll(WITHIN_EMOJI, "")) && !STRAY_MARKS.test(name);

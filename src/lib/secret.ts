@@ -63,7 +63,7 @@ export function hashSecret(secret: string): string {
   return Bun.CryptoHasher.hash("sha256", secret, "hex");
 }
 
-/** Returns the first characters of a secret. They identify a key to people, but cannot be used as the key. */
+/** Returns the first characters of a secret. They let people recognize a key, but cannot be used as the key. */
 export function secretPrefix(secret: string): string {
   return secret.slice(0, PREFIX_LENGTH);
 }

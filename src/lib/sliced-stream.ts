@@ -4,7 +4,7 @@ import { detachBuffer } from "./detach-buffer.ts";
 import { spoolPathOf } from "./spool/name.ts";
 import { yieldToEventLoop } from "./waiting.ts";
 
-/** Bytes of a slice. Processing so many takes at most a few milliseconds. */
+/** Number of bytes of a slice. Processing this many takes at most a few milliseconds. */
 const SLICE_BYTES = 16 * 1024;
 
 /**

@@ -20,7 +20,7 @@ export class FrameSplitter {
   #isFirst = true;
   /** True when the last byte was a carriage return. A line feed after it belongs to the same line break. */
   #isAfterReturn = false;
-  /** State of the incomplete frame: its current line is empty, all its lines are empty, it has only comments. */
+  /** Facts about the incomplete frame: its current line is empty, all its lines are empty, it has only comments. */
   #isLineEmpty = true;
   #isFrameEmpty = true;
   #isComment = true;

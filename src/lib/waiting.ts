@@ -44,7 +44,7 @@ export async function withDeadline<Result>(
   }
 }
 
-/** Calls `work` after the given milliseconds. Calling the returned function before prevents it. */
+/** Calls `work` after the given milliseconds. The returned function cancels the call. */
 export function after(milliseconds: number, work: () => void): () => void {
   const timer = setTimeout(work, milliseconds);
   return () => clearTimeout(timer);
@@ -55,13 +55,13 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Background work, from the call that starts it until it is stopped. */
+/** Background work that runs until it is stopped. */
 export interface BackgroundWork {
   /** Prevents further runs. Resolves when the current run has ended. May be called again. */
   stop(): Promise<void>;
 }
 
-/** Runs `work` every so many milliseconds, never twice at the same time. Its errors are passed to `onProblem`. */
+/** Runs `work` at an interval in milliseconds, never twice at the same time. `onProblem` gets its errors. */
 export function every(
   milliseconds: number,
   work: () => unknown,

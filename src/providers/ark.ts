@@ -116,8 +116,8 @@ async function generate(
 /**
  * Writes the request for one picture. The vendor makes several pictures only as a series of related scenes, which may
  * have fewer pictures than requested. Generations and edits use the same call: with references it is an edit (Ark image
- * generation reference). The size is always sent in pixels: with a tier, the model would choose the ratio, and so the
- * price, by the prompt.
+ * generation reference). The size is always sent in pixels. With a tier, the model would choose the ratio by the
+ * prompt, and the ratio decides the price.
  */
 function writeRequest(order: ImageOrder): JsonBody {
   const { formats } = order.model.image;

@@ -40,7 +40,7 @@ const settings = z.object({
 
 type OpenAiSettings = z.infer<typeof settings>;
 
-/** OpenAI, and every other vendor of its chat completions or images protocol. */
+/** OpenAI, and every other vendor that speaks OpenAI's chat completions or images protocol. */
 export const openai: Provider<OpenAiSettings> = {
   name: "openai",
   title: "OpenAI",
@@ -86,7 +86,7 @@ function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenA
 /** Traits of an unknown vendor. Only OpenAI documents tools that accept any text. */
 const UNKNOWN: VendorTraits = { refuses: ["custom_tools"] };
 
-/** Returns the known differences of the vendor at an address. */
+/** Returns the known traits and codes of the vendor at an address. */
 function textFacts(base: string): Pick<OpenAiAddress, "textTraits" | "ownCodes"> {
   if (base.startsWith(OPENAI_ORIGIN))
     return { textTraits: { maxTokensField: "max_completion_tokens", takesRefusals: true } };

@@ -179,8 +179,8 @@ export function watchDegradations(sources: Sources, clock: () => number): Degrad
 }
 
 /**
- * Maximum number of charges that wait for the ledger while the database is available. A second is enough to post more
- * than these.
+ * Maximum number of charges that may wait for the ledger while the database is available. A process posts more in a
+ * second.
  */
 const MAX_BACKLOG = 5_000;
 

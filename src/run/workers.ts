@@ -216,7 +216,7 @@ type SupervisorMessage =
 export interface WorkerLink extends SupervisorLink {
   /** Reports to the supervisor that this worker serves. */
   sendReady(): void;
-  /** Sets the handler that is called when the supervisor gets the request to reload the configuration. */
+  /** Sets the handler for the supervisor's message to reload the configuration. */
   onReload(handler: () => void): void;
   /**
    * Resolves when the worker must stop, because the supervisor has ordered it or has ended. A worker that outlived its

@@ -62,8 +62,8 @@ export interface FoundTarget {
 export type Handler = (request: Request, server: Server<undefined>, target: FoundTarget) => Promise<Response>;
 
 /**
- * Returns the handler of all HTTP requests. It gives each request an id, authenticates it as its route requires,
- * renders errors in the route's shape, and reports the request once to the listeners, after its end.
+ * Returns the handler of all HTTP requests. It gives each request an id, authenticates it as its route requires, and
+ * renders errors in the route's format. At the end, it reports each request once to the listeners.
  */
 export function createHandler(settings: EndpointSettings): Handler {
   const report = createReport(settings);

@@ -84,7 +84,7 @@ export function startServer(options: ServerOptions): RunningServer {
     async abandon(onCut) {
       lifecycle.phase = "stopping";
       onCut(stopping());
-      // The requests end with this error in this turn. If the connections closed first, their clients would seem gone.
+      // Requests end with this error in this turn. After closing, each would look like one whose client disconnected.
       await nextTurn();
       void limiting.stop();
       void server.stop(true);

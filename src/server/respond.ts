@@ -40,7 +40,7 @@ function adminType(status: number): string {
   return ADMIN_TYPES[status] ?? (status < 500 ? "invalid_input" : "unavailable");
 }
 
-/** Renders an error in the shape of its route family. */
+/** Renders an error in the format of its route family. */
 export function errorResponse(
   error: GatewayError,
   family: ErrorFamily,
@@ -89,7 +89,7 @@ function headerWord(name: string): string {
   return word;
 }
 
-/** The reason why a request reaches no handler, and the shape of its error. */
+/** The reason why a request reaches no handler, and the format of its error. */
 export interface HttpRefusal {
   error: GatewayError;
   family: ErrorFamily;
@@ -162,7 +162,7 @@ export function notRouted(
   return { error, family: found.family, headers: { allow } };
 }
 
-/** Returns the error format that clients of such a path read. */
+/** Returns the error format that clients of this path can read. */
 function likelyFamily(path: string): ErrorFamily {
   if (/^\/v1(?:beta)?\/.+:\w+$/.test(path)) return "native";
   return /\/messages(?:\/|$)/.test(path) ? "messages" : "images";

@@ -20,7 +20,7 @@ const keysSchema = z.looseObject({
 });
 const teamsSchema = z.array(z.looseObject({ team_id: z.string(), team_alias: text, ...limited }));
 
-/** Imports teams as organizations, and then keys. */
+/** Imports teams as organizations, then imports keys. */
 export function importLiteLlmAccess(draft: ImportDraft, files: SourceFiles): void {
   const organizations = new Map<string, string>();
   for (const { team_id: id, team_alias: alias, ...limits } of files.read(teamsSchema).flat()) {

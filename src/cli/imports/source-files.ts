@@ -12,7 +12,7 @@ export const text = z
   .nullish()
   .transform((value) => value ?? undefined);
 
-/** The files of another gateway, in any order. The content of a file decides about its kind. */
+/** The files of another gateway, in any order. The kind of a file is recognized by its content. */
 export class SourceFiles {
   readonly #files: ReadonlyMap<string, unknown>;
   readonly #unread: Set<string>;

@@ -3,8 +3,8 @@ import { useCan } from "../api/session.ts";
 import { RouteTabs } from "../ui/page/route-tabs.tsx";
 
 /**
- * The pages of areas that have several. `needs` is the role that a page requires. Without it, every role may read the
- * page.
+ * The pages of each area that has more than one. `needs` is the role that a page requires. Without it, every role may
+ * read the page.
  */
 const AREA_PAGES = {
   images: [

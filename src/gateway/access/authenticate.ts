@@ -117,8 +117,8 @@ const MAX_NETWORKS = 10_000;
 const OTHERS = "others";
 
 /**
- * Limits how many unknown keys each client network may have looked up in a minute, so that forged keys do not reach the
- * store. Keys in memory need no lookup and are never refused. With a limit of null nothing is counted.
+ * Limits the lookups of unknown keys for each client network and minute, so that forged keys do not reach the store.
+ * Keys in memory need no lookup and are never refused. With a limit of null nothing is counted.
  */
 export class UnknownKeys {
   readonly #clock: Clock;

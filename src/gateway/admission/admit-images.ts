@@ -98,7 +98,7 @@ const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
  * Fits the size to the model and drops the fields that the model does not read. Throws a 400 for a value that the
- * model's family does not define and for too many reference images; no image is fetched before.
+ * model's family does not define. Throws for too many reference images before any of them is fetched.
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];

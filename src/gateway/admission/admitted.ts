@@ -19,7 +19,7 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   admittedAt: number;
   /** Returns the maximum cost. Called only when a budget limits the request. */
   ceiling(): Nanos;
-  /** Returns the smallest amount with which the request can be served. If absent, it is the ceiling. */
+  /** Returns the smallest amount with which the request can be served. Without it, this is the ceiling. */
   floor?(): Nanos;
 }
 
@@ -35,8 +35,8 @@ export interface Charge {
 }
 
 /**
- * Holds the money of a request that the limits have granted, and returns the request as admitted. Throws a
- * `GatewayError` that names what is missing. Returns a promise only when the store of budgets must be called.
+ * Reserves the money for a request that has passed the limits. Returns the request as admitted. Throws a `GatewayError`
+ * that says what is missing. Returns a promise only when the store of budgets must be called.
  */
 export function holdMoney<OfModel extends Model, OfPrice extends Price>(
   core: Core,
@@ -129,7 +129,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   }
 
   /**
-   * Aborts when the client disconnects. It does not if the organization wants replies read to their end and a slot for
+   * Aborts when the client disconnects, except when the organization wants replies read to their end and a slot for
    * detached calls is free.
    */
   get signal(): AbortSignal {
@@ -151,8 +151,8 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   }
 
   /**
-   * Notes a reply that the vendor charges for but that nobody receives. The ledger entry records its price as orphan
-   * cost.
+   * Records a reply that the vendor charges for but that nobody receives. In the ledger entry, the price of the reply
+   * is orphan cost.
    */
   abandon({ tokens }: TokenUsage): void {
     this.#abandoned.push({ unit: "token", tokens, source: "estimated" });

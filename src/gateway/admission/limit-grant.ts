@@ -16,8 +16,8 @@ export type LimitedPipeline = "text" | "image";
 
 /**
  * The counts of one request in the limits. They remain when the request is refused or fails, with three exceptions: the
- * number of tokens is corrected; the slot is released; if the image limit refuses an image request for its further
- * images, the first image is given back.
+ * number of tokens is corrected; the slot is released; the first image is given back when the image limit refuses the
+ * other images.
  */
 export class LimitGrant {
   #requestsWindow: LimitWindow | null = null;
@@ -53,8 +53,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts the estimated tokens of a text request. Throws `invalid_parameter` when they exceed the limit itself;
-   * `param` names the caller's parameter that makes the request smaller.
+   * Counts the estimated tokens of a text request. Throws `invalid_parameter` when they exceed the whole limit; `param`
+   * is the name of the caller's parameter that makes the request smaller.
    */
   countTokens(estimated: number, param: string): Promise<void> | undefined {
     const tokens = Math.max(0, Math.ceil(estimated));
@@ -120,7 +120,7 @@ export class LimitGrant {
   }
 
   /**
-   * Gives back the first image. Without this, refused requests for several images would use up a limit that has room
+   * Gives back the first image. Otherwise, refused requests for several images would use up a limit that still has room
    * for smaller requests.
    */
   #giveBackFirstImage(): void {
@@ -171,16 +171,16 @@ const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
 };
 
 /**
- * Returns the limit in force. A limit of `null` on the organization or key lifts the configured limit, so `??` would be
- * wrong.
+ * Returns the limit in force. A limit of `null` on the organization or key removes the configured limit, so `??` would
+ * be wrong.
  */
 export function limitOf(own: number | null | undefined, configured: number | null): number | null {
   return own === undefined ? configured : own;
 }
 
 /**
- * Returns the error of a request that no retry helps. It is a 400 when a smaller request would be admitted, because
- * official clients never retry a 400.
+ * Returns the error for a request that the limit always refuses. It is a 400 when a smaller request would be admitted,
+ * because official clients never retry a 400.
  */
 function neverAdmitted(request: LimitRequest, param: string): GatewayError {
   const { limit, amount } = request;

@@ -186,8 +186,8 @@ export class SlidingWindow {
 }
 
 /**
- * Windows by owner, in two maps: young and old. The old map is dropped as a whole once it is older than a window, so
- * unused windows are removed without a search.
+ * Windows by owner, in two maps: young and old. The old map is dropped as a whole once it is older than the length of a
+ * window, so unused windows are removed without a search.
  */
 export class WindowTable {
   #young = new Map<string, SlidingWindow>();

@@ -25,8 +25,8 @@ interface MemoryLimiterOptions {
 /**
  * Counts within this process, by the monotonic clock. A limit applies to every span of a minute. A used amount is
  * available again after a minute, at most two seconds later. Unused counters are dropped. With a `share`, each limit is
- * divided by it and rounded down, but never below 1: when there are more processes than the limit, the sum of their
- * parts exceeds it. A request larger than this part counts as the whole part.
+ * divided by it and rounded down, but never below 1. A limit smaller than the number of processes is therefore
+ * exceeded. A request larger than this process's part counts as the whole part.
  */
 export class MemoryLimiter implements Limiter {
   readonly #windows: Record<LimitRequest["scope"], Record<LimitQuantity, WindowTable>>;

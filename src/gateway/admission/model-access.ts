@@ -74,7 +74,7 @@ export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly 
 }
 
 /**
- * Seconds after which a client may retry a model without a usable channel. Here only an operator can correct the
+ * Seconds after which a client may retry a model without a usable channel. Only an operator can correct the
  * configuration, but another process may be able to serve the model now.
  */
 const UNUSABLE_RETRY_SECONDS = 5;

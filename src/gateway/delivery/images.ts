@@ -152,7 +152,7 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/** Splits the input tokens if the vendor does not: those beyond the prompt's estimate belong to the references. */
+/** Splits the input tokens if the vendor does not. Those beyond the estimate for the prompt belong to the images. */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);

@@ -3,7 +3,7 @@ import { DependencyError } from "../dependency-error.ts";
 import type { BudgetStore } from "./stores.ts";
 import { beginCall, BudgetLease } from "./budget-lease.ts";
 
-/** A lease lasts 15 minutes and is not used in the last one, because the store counts it as in doubt after its end. */
+/** A lease lasts 15 minutes. Its last minute is not used, because the store counts an ended lease as in doubt. */
 export const USABLE_MS = 14 * 60_000;
 /** Time for which a lease acquires only needed amounts, after other processes lacked money of its budget. */
 const SCARCE_MS = 5000;
@@ -11,7 +11,7 @@ const SCARCE_MS = 5000;
 const IDLE_MS = 5 * 60_000;
 const LEASES_A_TURN = 250;
 
-/** All leases of this process. It keeps them consistent with the store. */
+/** The table of all leases of this process. It keeps them consistent with the store. */
 export class LeaseTable {
   readonly #leases = new Map<string, BudgetLease>();
   readonly #store: BudgetStore;

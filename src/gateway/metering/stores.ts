@@ -11,9 +11,9 @@ export interface Journal {
    * when neither succeeds.
    */
   append(record: JournalRecord): void;
-  /** False while the disk refuses records. Becomes true again without a call. */
+  /** False while the disk refuses records. Becomes true again once the disk takes them. */
   isWritable(): boolean;
-  /** Returns why the last record was refused, with the folder; null while the disk takes records. */
+  /** Returns the reason why the last record was refused, with the folder; null while the disk takes records. */
   refusal(): string | null;
 }
 
@@ -31,7 +31,7 @@ export interface BudgetStore {
   take(processId: string, requests: readonly BudgetRequest[]): Promise<Granted | Exhausted>;
   /** Gives back amounts that this process does not use. */
   giveBack(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
-  /** Gives amounts back, then deletes those of these leases that are empty. */
+  /** Gives amounts back, and then deletes each of these leases that is empty. */
   close(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
    * Prolongs leases to 15 minutes from now, by the store's clock. Returns for each lease the amount acquired from its

@@ -53,7 +53,7 @@ const MAX_OUTPUT_TOKENS = 2 ** 32;
 
 /** Returns the highest price of a token in a request of at most `inputTokens`, over all price steps. */
 function highestPrice(price: TokenPrice, categories: readonly TokenCategory[], inputTokens: number): Nanos {
-  // Tokens that a vendor adds to the prompt may cross a price step.
+  // The tokens that a vendor adds may make the prompt longer than a price step.
   const longest = inputTokens + INPUT_MARGIN;
   const lengths = [
     0,

@@ -83,9 +83,9 @@ export function usageBounds(
 }
 
 /**
- * Returns the billed usage of a text response; the rules are the same for a whole reply, a stream and a part of one. A
+ * Returns the billed usage of a text response. The rules are the same for a whole reply, a stream and a part of one. A
  * count is estimated when it is missing, impossible, or zero although there was something to count. When the response
- * was cut or continued after the vendor's report, the larger of the reported and estimated counts is billed. Of uses,
+ * was cut, or continued after the vendor's report, the larger of the reported and estimated counts is billed. For uses,
  * the larger of the reported and observed counts is billed. No count exceeds the bounds.
  */
 export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): TokenUsage {
@@ -136,7 +136,7 @@ function usesOf(
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;
     const count = Math.max(reported, seen);
-    // A report that lacks the count, or that was made before the end, does not contradict the observed uses.
+    // If the report lacks the count, or was made before the end, more observed uses are no anomaly.
     const isLate = seen > reported && (reported === 0 || !isReportFinal);
     if (isLate) found.isEstimated = true;
     if (count > max || (reported !== seen && !isLate)) found.isAnomalous = true;

@@ -58,7 +58,7 @@ export class ConcurrencyLimiter {
     if (maxConcurrent === undefined) return undefined;
     const slots = this.#channels.get(id) ?? new FairSemaphore(maxConcurrent);
     this.#channels.set(id, slots);
-    // Calls that began before a reload continue to count.
+    // Calls that began before a reload are still counted.
     slots.resize(maxConcurrent);
     return slots;
   }

@@ -16,7 +16,7 @@ export class Call {
   vendorRequestId: string | undefined;
   /** The caller's fields that have no effect at the vendor. */
   ignoredParams: readonly string[] = NO_PARAMS;
-  /** Set until the call has the first part of its reply. `since` is the start in monotonic milliseconds. */
+  /** Set while the call waits for the first part of its reply. `since` is the start in monotonic milliseconds. */
   waiting: { channel: string; organization: string; since: number } | null = null;
   readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
@@ -130,7 +130,7 @@ export class DetachedCalls {
   readonly #slots = new FairSemaphore(MAX_DETACHED, MAX_DETACHED_PER_ORGANIZATION);
   #isClosed = false;
 
-  /** Returns the signal for a vendor call. With the setting `abort`, it is the client's signal. */
+  /** Returns the signal for a vendor call: the client's own with `abort`, one that may outlive it with `drain`. */
   signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
     if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: nothing };
     const controller = new AbortController();

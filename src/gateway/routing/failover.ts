@@ -239,7 +239,7 @@ async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise
   }
 }
 
-/** Returns the error for the case that the channels of all possible targets run their maximum of calls. */
+/** Returns the error when the channels of all possible targets already run their maximum of calls. */
 function atCapacity(): UpstreamError {
   return new UpstreamError("overloaded", "every channel has reached its max_concurrent", {
     retryAfterSeconds: 1,

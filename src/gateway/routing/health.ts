@@ -43,7 +43,7 @@ export class Health {
     this.#onChange = onChange;
   }
 
-  /** Returns true when the target may be called now. Just after an ejection, this call is the probe. */
+  /** Returns true when the target may be called now. After an ejection, the first permitted call is the probe. */
   tryCall(target: Target, organization: string): boolean {
     if (!this.isAvailable(target, organization)) return false;
     const states = this.#statesOf(target, organization);
@@ -288,7 +288,7 @@ export interface Ejection {
   organization: string | null;
   reason: "overload" | "account" | "limited";
   durationMs: number;
-  /** Milliseconds that the target has been out of service in this process. */
+  /** Milliseconds for which the target has been out of service in this process. */
   lastedMs?: number;
 }
 

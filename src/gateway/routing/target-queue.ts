@@ -3,8 +3,8 @@ import type { ConcurrencyLimiter } from "./call-bounds.ts";
 import type { Health } from "./health.ts";
 
 /**
- * Returns a route's targets in calling order. The strategy `ordered` keeps the listed order. The other one chooses each
- * next target at random by weight from the remaining ones. `random` returns numbers from 0 up to 1.
+ * Returns a route's targets in calling order. The strategy `ordered` keeps the listed order. With `weighted`, each next
+ * target is chosen at random, by weight, from the remaining ones. `random` returns numbers from 0 up to 1.
  */
 export function orderTargets({ strategy, targets }: Route, random: () => number): readonly Target[] {
   if (strategy === "ordered" || targets.length === 1) return targets;
@@ -20,8 +20,8 @@ export function orderTargets({ strategy, targets }: Route, random: () => number)
 }
 
 /**
- * Returns the targets whose context is large enough for an input of `tokens`, or all targets when none is: the number
- * is an estimate. `contextWindow` is the model's context, for targets that set none of their own.
+ * Returns the targets whose context is large enough for the input. If no context is, returns all targets, because the
+ * number is an estimate. `contextWindow` is the model's context, for targets that set none of their own.
  */
 export function targetsThatFit(
   targets: readonly Target[],
@@ -99,7 +99,7 @@ export class TargetQueue {
     this.#queue.push(target);
   }
 
-  /** Puts the target for calls after a timeout first, unless it has been called. */
+  /** Moves the target for calls after a timeout to the front, unless it was already called. */
   moveAfterTimeout(): void {
     const target = this.#afterTimeout;
     if (!target || this.#called.includes(target)) return;

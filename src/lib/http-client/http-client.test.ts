@@ -12,7 +12,7 @@ interface Peer {
   url: string;
   connections: number;
   closed: number;
-  /** Returns all bytes received. */
+  /** All bytes received so far. */
   received: string;
 }
 

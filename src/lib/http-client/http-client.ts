@@ -29,8 +29,8 @@ interface Prelude {
 }
 
 /**
- * HTTP/1.1 client for cheap calls (RFC 9110, 9112). It runs on the calling thread and reuses connections. It checks
- * certificates and does not follow redirects. It has no timeout: only the signal aborts a call.
+ * HTTP/1.1 client with a low cost per call (RFC 9110, 9112). It runs on the calling thread and reuses connections. It
+ * checks certificates and does not follow redirects. It has no timeout: only the signal aborts a call.
  */
 export class HttpClient {
   readonly #certificateAuthority: string | undefined;

@@ -54,7 +54,7 @@ export function dialledAt(
   const tls: BunFetchRequestInit["tls"] = {
     ...(isIP(host) === 0 && { serverName: host }),
     ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
-    // With a check of its own, each request gets a new connection from Bun and never a pooled one.
+    // Because the request has its own check, Bun opens a new connection for it and never uses a pooled one.
     checkServerIdentity: (_name, certificate) => {
       const error = checkServerIdentity(host, certificate);
       if (!error) onConnect();

@@ -92,7 +92,7 @@ export class SpoolFile {
     if (this.#isMade) await rm(this.path, { force: true });
   }
 
-  /** Gives a file that nobody reads any more to the pool, so that another spool may overwrite it. */
+  /** Gives the file to the pool, where another spool may overwrite it. Call it when nobody reads the file any more. */
   async retire(): Promise<void> {
     const { filePool } = this.#context;
     if (!this.#isFinished || !filePool) return this.remove();

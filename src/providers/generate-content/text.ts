@@ -20,7 +20,7 @@ import { readTextFailure } from "./errors.ts";
 
 /**
  * Text by `generateContent` and `streamGenerateContent`. The texts of request and response are not changed. Throws for
- * an error in a whole response with a success status. The reader of a stream handles errors inside it.
+ * an error in a whole response with a success status. Errors inside a stream are left to the reader of the stream.
  */
 export function createGenerateContentText(connection: GenerateContentConnection): TextUpstream {
   return {

@@ -18,8 +18,8 @@ import { tellingUnknownBetas } from "./unknown-betas.ts";
 
 /**
  * Text in the messages protocol. The texts of request and response are not changed, and the caller's headers of the
- * protocol are sent. Throws for an error in a whole response with a success status. The reader of a stream handles
- * errors inside it.
+ * protocol are sent. Throws for an error in a whole response with a success status. Errors inside a stream are left to
+ * the reader of the stream.
  */
 export function createMessagesText(connection: MessagesConnection, traits: VendorTraits = {}): TextUpstream {
   const { url, jsonHeaders, streamHeaders, errors, countsTokens } = connection;

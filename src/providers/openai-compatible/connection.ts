@@ -39,7 +39,7 @@ type VendorOperation =
   | "embeddings";
 
 export interface ImageLimits {
-  /** Formats that the address returns. The model's record does not matter. */
+  /** Formats that the address can return, even if a model's record lists others. */
   formats: readonly ImageFormat[];
   references: ReferenceRules;
 }

@@ -21,7 +21,7 @@ const UNDECRYPTABLE = "invalid_encrypted_content";
 /**
  * The responses protocol. The texts of request and response are not changed. If an account cannot decrypt the reasoning
  * of another account, or has not stored it, the request is sent again without reasoning. Throws for an error in a whole
- * response with a success status. The reader of a stream handles errors inside it.
+ * response with a success status. Errors inside a stream are left to the reader of the stream.
  */
 export function createOpenAiResponses(
   connection: OpenAiConnection,

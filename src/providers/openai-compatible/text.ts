@@ -15,7 +15,7 @@ import { hasError } from "./errors.ts";
 
 /**
  * Chat completions. The texts of request and response are not changed. Throws for an error in a whole response with a
- * success status. The reader of a stream handles errors inside it.
+ * success status. Errors inside a stream are left to the reader of the stream.
  */
 export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
   return {

@@ -200,7 +200,7 @@ export const VENDORS = {
   },
 } as const satisfies Readonly<Record<string, CompatibleVendor>>;
 
-/** Returns the known differences of the vendor at an address, for a channel that does not name its vendor. */
+/** Returns the known traits and codes of the vendor at an address, for a channel that does not name its vendor. */
 export function vendorAt(address: string): Pick<CompatibleVendor, "traits" | "ownCodes"> {
   const host = new URL(address).hostname;
   const isAt = ({ isOwnServer, baseUrl, otherHosts = [] }: CompatibleVendor) =>

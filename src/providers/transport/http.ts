@@ -39,8 +39,8 @@ export function post(request: TextRequest, classify: Classify): Promise<VendorRe
 }
 
 /**
- * Makes any other call. The runtime's client makes it, which accepts files and bodies that are produced while they are
- * sent. Otherwise behaves like `post`.
+ * Makes any other call, with the runtime's client. That client accepts files and bodies that are produced while they
+ * are sent. Otherwise behaves like `post`.
  */
 export function send(
   method: "POST" | "GET" | "PUT",

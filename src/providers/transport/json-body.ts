@@ -1,9 +1,9 @@
 import { splitJson, writePieces } from "../../lib/json-spool.ts";
 
 /**
- * Writes a JSON request with pictures as base64, of which only a part is in memory at any time. `write` returns the
- * value. In it, the text that `base64(blob)` returns marks where the picture goes, alone or inside of a longer string
- * such as a `data:` URL. A body without blobs is a string.
+ * Writes a JSON request with pictures as base64. Only a part of the base64 is in memory at any time. `write` returns
+ * the value of the request. In that value, the text that `base64(blob)` returns stands for the picture, alone or inside
+ * of a longer string such as a `data:` URL. A body without blobs is a string.
  */
 export function writeJsonBody(write: (base64: (blob: Blob) => string) => unknown): JsonBody {
   const pieces = splitJson((base64) => JSON.stringify(write(base64)));

@@ -36,7 +36,7 @@ interface JsonCall extends Omit<VendorRequest, "body"> {
   body?: JsonBody;
 }
 
-/** Headers of every JSON call, besides the credential. */
+/** Headers of every JSON call, without the credential. */
 export const JSON_HEADERS = {
   accept: "application/json",
   "accept-encoding": "identity",

@@ -46,7 +46,7 @@ export interface Running {
 
 export const RUNNING: Running = { state: "running" };
 
-/** Returns the id of a job as a part of a path. Throws `broken` when the vendor gave none. */
+/** Returns the id of a job after checking that it can be a part of a path. Throws `broken` otherwise. */
 export function readJobId(id: unknown): string {
   if (typeof id === "string" && /^[\w-]{1,100}$/.test(id)) return id;
   throw brokenResponse("named no job id");

@@ -2,7 +2,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Classify, VendorRequest } from "./http.ts";
 import { callJson } from "./json-call.ts";
 
-/** Makes a call that only reads, which the vendor serves to every valid credential free of charge. */
+/** Makes a read-only call, which the vendor serves to every valid credential free of charge. */
 export async function probeByReading(call: Omit<VendorRequest, "body">, classify: Classify): Promise<void> {
   await callJson("GET", call, classify);
 }

@@ -129,7 +129,7 @@ function connectionOf(settings: VertexSettings): GenerateContentConnection {
   };
 }
 
-/** Returns the address below which the models of a publisher are. */
+/** Returns the base address of a publisher's models. */
 function modelsUrlOf(settings: VertexSettings, version: string, publisher: string): string {
   const { region } = settings;
   const project = `${baseUrlOf(settings)}/${version}/projects/${projectOf(settings)}`;

@@ -55,7 +55,7 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
     },
     {
       ...open,
-      // Load balancers without a configured path check this one (HAProxy manual, `option httpchk`).
+      // This endpoint is for load balancers without a configured path (HAProxy manual, `option httpchk`).
       method: "OPTIONS",
       path: "/",
       name: "readiness",

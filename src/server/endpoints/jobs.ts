@@ -29,7 +29,7 @@ type JobEndpoints = ImageEndpoints & JobCore;
 /** Maximum size of a cancellation's body. The ids of one call need less. */
 const MAX_CANCEL_BYTES = 64 * 1024;
 
-/** Returns the routes of images as asynchronous jobs. */
+/** Returns the routes of asynchronous image jobs. */
 export function jobRoutes(endpoints: JobEndpoints): HttpRoute[] {
   const common = { family: "images", auth: "key", scope: "ai:image" } as const;
   const post = { ...common, method: "POST" } as const;

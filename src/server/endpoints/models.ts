@@ -65,7 +65,7 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   ];
 }
 
-/** Returns a field for a route: it passes requests from clients of the native protocol to that protocol's own route. */
+/** Returns a `routeFor` that passes requests from clients of the native protocol to that protocol's own route. */
 function ifNative(native: HttpRoute): Pick<HttpRoute, "routeFor"> {
   const isNative = ({ headers }: Request): boolean =>
     headers.has("x-goog-api-key") || headers.has("x-goog-api-client");

@@ -8,7 +8,7 @@ import type { HttpRoute } from "../routes.ts";
 import { isModelName, modelName } from "./native-call.ts";
 
 /**
- * Returns the routes of the models that the native protocol can call, in that protocol's shape (Gemini API reference,
+ * Returns the routes of the models that the native protocol can call, in that protocol's format (Gemini API reference,
  * `models.list`).
  */
 export function nativeModelRoutes(callable: (principal: Principal) => readonly Model[]): {

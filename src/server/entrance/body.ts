@@ -17,8 +17,7 @@ import { SmallChunks } from "./small-chunks.ts";
 
 /**
  * Maximum bytes of a body that `readJsonBody` reads at once. Larger bodies are read in pieces, so that a slow client is
- * noticed before the end. Few bodies are larger than a megabyte, and reading that much in pieces doubles the cost of
- * the request.
+ * noticed before the end. Reading a megabyte in pieces doubles the cost of a request, and few bodies are larger.
  */
 const MAX_SMALL_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
@@ -59,7 +58,7 @@ class GrowingBuffer {
   readonly #maxBytes: number;
   readonly #memory: QuotaShare;
 
-  /** `byteLength` is the first size of the buffer. `memory` has already counted it. */
+  /** `byteLength` is the initial size of the buffer. `memory` has already counted it. */
   constructor(byteLength: number, maxBytes: number, memory: QuotaShare) {
     this.#buffer = Buffer.allocUnsafeSlow(byteLength);
     this.#maxBytes = maxBytes;
@@ -88,7 +87,7 @@ class GrowingBuffer {
   }
 }
 
-/** Throws for a content type other than JSON in UTF-8. A missing one counts as JSON. */
+/** Throws for a content type other than JSON in UTF-8. A missing content type counts as JSON. */
 export function requireJson(contentType: string | null): void {
   if (contentType === null || contentType === "application/json") return;
   const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());

@@ -29,7 +29,7 @@ const MAX_RESERVE = 1024;
  * one may be in use too.
  */
 const TIGHT_SHARE = 0.9;
-/** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` applies while connections are too many. */
+/** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` applies after connections were closed. */
 const SCAN_SHARE = 20;
 const BUSY_SCAN_SHARE = 5;
 /** The same multiple once half of the reserve is used. */

@@ -116,7 +116,7 @@ class HeldClaim {
     );
   }
 
-  /** Stores a whole outcome before it is sent, and the outcome of a stream before its end is sent. */
+  /** Stores the outcome: of a whole response before it is sent, of a stream before its end is sent. */
   async captured(result: RouteResult): Promise<RouteResult> {
     if (!this.#renewal) return result;
     if (result instanceof Response) return await this.#storeWhole(result);
@@ -136,7 +136,7 @@ class HeldClaim {
       const outcome = response && (await this.#outcomeOf(response));
       await (outcome ? outcomes.complete(this.#claim, outcome) : outcomes.release(this.#claim));
     } catch {
-      // The error has no consequences, because the claim expires without a call.
+      // The error has no consequences, because the claim expires anyway.
     }
   }
 
@@ -197,7 +197,7 @@ class HeldClaim {
       else request.signal.addEventListener("abort", () => void readOn(), { once: true });
     };
     // If the call continues without its client, the whole reply is read, so that a repeated request gets its outcome.
-    // Otherwise the rest is read only when the vendor's reply ended without an error, because it is charged fully.
+    // Otherwise the rest is read only when the vendor's reply ended without an error: all of it is charged then.
     if (principal.organization.settings.callerGone === "drain") goOn();
     else void ended.then((failure) => (failure === null ? goOn() : undefined));
     return new ReadableStream({

@@ -16,7 +16,7 @@ import type { AuthenticatedExchange } from "../http-exchange.ts";
 /** Maximum size of the body before and after decoding. */
 const MAX_BYTES = 800 * 1024 * 1024;
 
-/** The destination of a body, and the resources that reading it may use. */
+/** The spool for the files of a body, and the limits for reading the body. */
 export interface BodyDestination {
   limits: BodyLimits;
   spool: Spool;

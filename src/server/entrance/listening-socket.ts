@@ -3,12 +3,10 @@ import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { sleep } from "../../lib/waiting.ts";
 import { openLibc } from "./libc.ts";
 
-/*
- * The runtime cannot stop listening and keep idle connections open. Its graceful stop closes them, and a proxy that
- * sends a request on such a connection at that moment loses the request. Closing only the listening socket resets
- * connections that the kernel has accepted but the process has not: measured on loopback, 30 of 1,000 a second. So the
- * socket first drops new SYNs, then the process accepts the queued connections, and only then is the socket closed.
- */
+/* The runtime's graceful stop closes idle connections. A proxy that sends a request on such a connection at that
+   moment loses the request. If only the listening socket is closed, the kernel resets the connections that the
+   process has not accepted yet (measured on loopback: 30 of 1,000 connections per second). Therefore the socket
+   first drops new SYNs. Then the process accepts the queued connections. Only then is the socket closed. */
 
 /** Time in which the process accepts the queued connections. */
 const QUEUE_MS = 100;

@@ -17,8 +17,8 @@ interface OverloadSettings {
   /** Maximum bytes of a body in the first step. Larger bodies and bodies of unknown length are refused. */
   largeBodyBytes: number;
   /**
-   * Thresholds of the process's resident memory. Null derives them from the memory of the machine or container, divided
-   * by the number of workers.
+   * Thresholds of the process's resident memory. If null, they are derived from the memory of the machine or container,
+   * divided by the number of workers.
    */
   memoryBytes: { largeBodies: number | null; requests: number | null };
   /** Thresholds of the free space on the data folder's disk. */
@@ -58,8 +58,8 @@ const MIB = 1024 * 1024;
 const SHARES: Thresholds = { largeBodies: 0.8, requests: 0.9 };
 
 /**
- * Samples memory, disk and event loop. Refuses requests in two steps before one of these is exhausted. A request only
- * reads `step`.
+ * Samples memory, disk and event loop. Refuses requests in two steps before one of these is overloaded. Serving a
+ * request only reads `step`.
  */
 export class Overload {
   step: OverloadStep = 0;
@@ -108,7 +108,7 @@ export class Overload {
     throw new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_SECONDS });
   }
 
-  /** True when the disk of the data folder has space to store bytes that are optional. */
+  /** True when the disk of the data folder has space for this many bytes of optional data. */
   hasSpaceToKeep(bytes: number): boolean {
     return this.sample.freeDiskBytes - bytes >= KEPT_SHARE * this.#options.settings.freeDiskBytes.largeBodies;
   }

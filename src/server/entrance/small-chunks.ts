@@ -1,6 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 
-/** Receiving a chunk with fewer bytes takes longer than processing them. */
+/** Receiving a chunk with fewer bytes takes longer than processing its bytes. */
 const SMALL_BYTES = 512;
 /**
  * Maximum number of small chunks. Receiving this many takes about 10 ms. Client libraries send chunks of kilobytes, and

@@ -36,7 +36,7 @@ export async function respondFromSpool(
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);
   };
-  // Lets later requests reuse the files. Only after a complete response does nobody read them any more.
+  // Lets later requests reuse the files. This is safe only after a complete response: nobody reads the files then.
   const retire = async () => {
     await Promise.allSettled([spool.retire()]);
   };

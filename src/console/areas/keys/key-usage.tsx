@@ -25,7 +25,7 @@ export function KeyUsage({ id }: { id: string }) {
       <QueryState query={usage} skeleton={<Skeleton className="h-80 w-full" />}>
         {(data) =>
           data.totals.requests === 0 ? (
-            // It has the height of the skeleton, so that nothing below it moves.
+            // This element has the height of the skeleton, so that nothing below it moves.
             <div className="flex min-h-80 flex-col justify-center">
               <EmptyState>{t("detail.usage.empty")}</EmptyState>
             </div>

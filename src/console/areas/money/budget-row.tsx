@@ -165,8 +165,8 @@ interface RemoveBudgetDialogProps {
 }
 
 /**
- * Asks for confirmation before a budget is removed. Without the budget its limit no longer stops requests. Shows what
- * is left of it, and how many other budgets there are.
+ * Asks for confirmation before a budget is removed. After that, the budget no longer stops requests. Shows what is left
+ * of the budget, and how many other budgets there are.
  */
 function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialogProps) {
   const { t } = useTranslation("money");

@@ -41,7 +41,7 @@ export function ResultState({
 
 const TICK_MS = 1_000;
 
-/** Shows the seconds since a moment. */
+/** Shows the seconds that have passed since a time. */
 function Elapsed({ since }: { since: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

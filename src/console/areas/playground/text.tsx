@@ -212,7 +212,7 @@ function Buttons({ isRunning, hasTalk, onSend, onStop, onBegin }: ButtonsProps) 
           {t("conversation.new")}
         </Button>
       )}
-      {/* One button sends and stops. It keeps the focus, and releasing the key that sent does not stop the reply. */}
+      {/* One button sends and stops. So it keeps the focus, and releasing the pressed key does not stop the reply. */}
       <Button
         kind={isRunning ? "plain" : "primary"}
         icon={isRunning ? Square : Send}

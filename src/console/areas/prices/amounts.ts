@@ -50,7 +50,7 @@ function named<Value>(entries: Record<string, Value | undefined | "">): Record<s
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
-/** Removes the field from an error about a field that this form lacks, so that the error is shown above the form. */
+/** If this form lacks the field of an error, removes the field. The error is then shown above the form. */
 export function withoutRowField(error: unknown): unknown {
   if (
     !(error instanceof ApiError) ||

@@ -3,7 +3,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { ChannelState } from "./channel-state.tsx";
 import type { ListedChannel } from "./channel-values.ts";
 
-/** Shows the health of a channel, the reason, and how long it has been so. */
+/** Shows the health of a channel with its reason and its start, or the problems of an unusable channel. */
 export function ChannelHealth({ channel: { health, isUsable, problems } }: { channel: ListedChannel }) {
   const { t } = useTranslation("providers");
   if (!isUsable)

@@ -32,8 +32,8 @@ export function fieldsOf({ settings }: Pick<ProviderView, "settings">): SettingF
 }
 
 /**
- * Returns the form's values for a new channel. Its id is the shipped channel whose models it serves, unless that id is
- * taken.
+ * Returns the form's values for a new channel. Its id is that of the shipped channel whose models it serves, unless
+ * that id is taken.
  */
 export function newValues(provider: ProviderView): ChannelValues {
   const open = provider.shippedChannels.filter(({ isTaken }) => !isTaken);

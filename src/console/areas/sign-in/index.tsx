@@ -77,7 +77,7 @@ export default function SignInPage() {
   );
 }
 
-/** Checks for an existing session. With one, no form is needed; this happens after an outage. */
+/** Checks for an existing session, for example after an outage. With a session, no form is needed. */
 function useExistingSession(onFound: (member: SignedInMember) => unknown): void {
   const found = useRef(onFound);
   useEffect(() => {

@@ -18,7 +18,7 @@ export interface FieldProps {
 }
 
 /**
- * Returns the value and the error of a field in the surrounding form. Also returns the properties for it that all field
+ * Returns the value and the error of a field in the surrounding form. Also returns the properties that all field
  * components of React Aria take.
  */
 export function useField({ name, isRequired = false, isDisabled = false }: Omit<FieldProps, "label">) {

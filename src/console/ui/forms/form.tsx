@@ -21,8 +21,8 @@ interface FormProps<Values extends FieldValues> {
 }
 
 /**
- * A form in a page. Errors of the gateway are shown beside their fields. Before the user leaves the page with unsaved
- * changes, the form asks. Without changes its button is disabled, unless the form creates something.
+ * A form in a page. Errors of the gateway are shown beside their fields. The form asks for confirmation before the user
+ * leaves the page with unsaved changes. Without changes its button is disabled, unless the form creates something.
  */
 export function Form<Values extends FieldValues>({
   form,

@@ -20,7 +20,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   const isForbidden = error instanceof ApiError && error.status === 403;
   const isRefused = error instanceof ApiError && error.status < 500;
   useEffect(() => {
-    // An unavailable service will be available again, so the read is repeated. A refusal would only be repeated.
+    // An unavailable service becomes available again, so the read is repeated. Repeating a refused read does not help.
     if (isRefused) return;
     const again = setInterval(() => document.hidden || retry.current(), RETRY_MS);
     return () => clearInterval(again);

@@ -8,7 +8,7 @@ export function isAmount(text: string): boolean {
   return AMOUNT.test(text);
 }
 
-/** Throws the gateway's kind of error when a text is not an amount. The message is then shown beside the field. */
+/** Throws an `ApiError` for a text that is not an amount. The message is then shown beside the field. */
 export function requireAmount(text: string, field: string, message: string): void {
   if (!isAmount(text)) throw new ApiError(400, "bad_request", message, field, null);
 }
