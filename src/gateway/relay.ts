@@ -54,7 +54,7 @@ export interface BodyWriter {
 /** The object to which the client's bytes are written. */
 export type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
 
-/** Returns a response body whose bytes the writer writes. */
+/** Returns a response body. `writer` writes its bytes. */
 export function bodyOf(writer: BodyWriter): ReadableStream<Uint8Array> {
   // A direct stream has no queue, so it adds the least work per frame. `write` returns a promise while the client reads
   // too slowly.

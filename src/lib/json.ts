@@ -36,8 +36,8 @@ export interface JsonBounds {
   /** Number of values. They are counted by commas, opening brackets and strings. */
   values: number;
   /**
-   * Number of values that one string counts as, in addition to its comma. In a text with few strings, a string takes as
-   * much time as seven numbers.
+   * Number of values as which one string counts, in addition to its comma. In a text with few strings, a string takes
+   * as much time as seven numbers.
    */
   perString: number;
   /** Number of member names. A name takes about a microsecond, many times as long as a value. */
@@ -54,7 +54,7 @@ export interface JsonBounds {
 
 export type JsonBound = "depth" | "values" | "names" | "escapes" | "unquoted";
 
-/** Returns the bound that a text exceeds, or null. It is fast even for a text whose parsing would take seconds. */
+/** Returns the bound that a text exceeds, or null. Takes little time even if parsing the text would take seconds. */
 export function exceededBound(text: string, bounds: JsonBounds): JsonBound | null {
   if (hasMoreEscapes(text, bounds.escapes)) return "escapes";
   const { perString } = bounds;

@@ -13,8 +13,8 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Poin
 const STRAY_MARKS = /^\p{M}|[\p{Mn}\p{Me}]{5}/u;
 
 /**
- * True when a name contains nothing that hides how it is written. Not allowed are control, invisible and direction
- * characters, which make two names look alike or reverse a line. Half of a surrogate pair, and stacked marks that cover
+ * True when a name contains nothing that hides how it is written. Control, invisible and direction characters are not
+ * allowed: they make two names look alike or reverse a line. Half of a surrogate pair, and stacked marks that cover
  * other lines, are not allowed either.
  */
 export function isPlainName(name: string): boolean {

@@ -62,8 +62,8 @@ export const ark: Provider<ArkSettings> = {
 };
 
 /**
- * Matches the names of models for images. The list, of OpenAI's form, has all models of the vendor; clients of the
- * vendor read it, although the reference does not name it.
+ * Matches the names of image models. The vendor's list has the format of OpenAI's and contains all its models. Clients
+ * of the vendor read the list, although the reference does not mention it.
  */
 const IMAGE_MODEL = /^.*seed(?:ream|edit).*$/;
 

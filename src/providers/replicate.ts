@@ -122,7 +122,7 @@ function readOutput(output: unknown): VendorJobStatus<string[]> {
   return { state: "failed", error: brokenResponse("succeeded without a picture") };
 }
 
-/** Returns the kind of a failed prediction. Its message is the model's; some contain a code in parentheses. */
+/** Returns the kind of a failed prediction by the model's message. Some messages contain a code in parentheses. */
 function kindOf(code: string, message: string): UpstreamErrorKind {
   if (code === "E005" || /\bNSFW\b/i.test(message)) return "refused";
   return code === "E006" ? "rejected" : "overloaded";

@@ -24,7 +24,7 @@ const { principal, core } = plainCore({
 
 const keyedRoute = { method: "POST", name: "keyed", family: "chat", auth: "key", scope: "ai:llm" } as const;
 
-/** Opens the handler with three routes: one with a key, one with limits and a public one. Returns its records. */
+/** Opens the handler with a route for keys, one with limits and a public one. Returns the records that it reports. */
 function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "serving") {
   return openFor(() => handle(), phase);
 }

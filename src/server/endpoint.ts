@@ -165,8 +165,8 @@ function principalOf(
 }
 
 /**
- * Returns the error of a failed request. If the client disconnects while it sends the body, the error of the read is
- * replaced, because it varies.
+ * Returns the error of a failed request. If the client has disconnected, replaces the error of reading its body,
+ * because that error varies.
  */
 function failureOf(
   { lifecycle }: EndpointSettings,

@@ -27,7 +27,7 @@ export type HttpRoute = {
       auth: "key";
       /** The scope that the key must have; null when any key may call the route. */
       scope: Scope | null;
-      /** The pipeline whose limits count the request before its body is read; absent when none do. */
+      /** The pipeline whose limits count the request before its body is read; absent if no limit does. */
       pipeline?: LimitedPipeline;
       /** True when the endpoint itself stores the outcomes of requests with an idempotency key. */
       keepsOutcomes?: true;

@@ -4,7 +4,7 @@ import type { Exhausted } from "./stores.ts";
 
 /** Time for which an exhaustion is remembered, so that refused requests do not flood the store. */
 const REMEMBERED_MS = 250;
-/** Time for which requests do not wait, after a request has waited for other processes in vain. */
+/** Time in which no request waits for other processes, after such a wait had no success. */
 const PATIENT_AGAIN_MS = 5000;
 
 /** The reason of a refused hold: the budget is spent, or running requests hold what is left. */

@@ -46,7 +46,7 @@ interface FailoverRequest<Reply> {
    * `canMoveOn` returns true while another target could be called instead.
    */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
-  /** Receives every attempt as it ends. */
+  /** Each attempt is added here when it ends. */
   attempts: Attempt[];
   /** The request's trace, while traces are exported. */
   trace?: RequestTrace | null | undefined;

@@ -277,7 +277,7 @@ function headOf(prelude: string, length: number): string {
   return `${prelude}${length}\r\n\r\n`;
 }
 
-/** Returns bytes that the next request does not overwrite, by a copy if necessary. */
+/** Returns the bytes, or a copy of them if the next request would overwrite them. */
 export function copyOf(bytes: Buffer): Buffer {
   return bytes.buffer === SHARED.buffer ? Buffer.from(bytes) : bytes;
 }

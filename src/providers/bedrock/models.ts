@@ -6,14 +6,14 @@ import { readBedrockFailure } from "./errors.ts";
 import type { BedrockConnection } from "./text.ts";
 
 /**
- * Reads the ids of Claude's models that can be called without a profile, and of the inference profiles of Claude's
- * models (Amazon Bedrock API reference, ListFoundationModels and ListInferenceProfiles).
+ * Reads the ids of the Claude models that can be called without a profile, and the ids of the inference profiles for
+ * Claude models (Amazon Bedrock API reference, ListFoundationModels and ListInferenceProfiles).
  */
 export async function listBedrockModels(
   { baseUrl, authenticate }: BedrockConnection,
   signal: AbortSignal,
 ): Promise<string[]> {
-  // Lists are served by another host than the models (AWS General Reference, "Amazon Bedrock endpoints").
+  // The lists are on another host than the models (AWS General Reference, "Amazon Bedrock endpoints").
   const base = baseUrl.replace(/^(https?:\/\/)bedrock-runtime/, "$1bedrock");
   const read = async (path: string, form: Parameters<typeof readModels>[2]): Promise<string[]> => {
     const url = `${base}/${path}`;

@@ -14,7 +14,7 @@ let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => {
   return client.post(guard ? { ...request, guard } : request);
 };
 
-/** Sends all later calls through the proxy that the environment sets. Only the runtime's client supports proxies. */
+/** Sends all later calls through the proxy of the environment variables. Only the runtime's client supports it. */
 export function callThroughProxies(): void {
   useProxies();
   sendText = (request) => fetchGuarded(request.url, fetchOptions("POST", request));
@@ -81,7 +81,7 @@ function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<stri
 function fetchOptions(method: string, request: VendorRequest): BunFetchRequestInit {
   const { body, signal } = request;
   const headers = tracedHeaders(request);
-  // By default the runtime ends a call after five silent minutes, but only the deadlines in `signal` may end it.
+  // By default the runtime ends a call after five minutes of silence. Only the deadlines in `signal` may end it.
   return { method, headers, body, signal: signalOf(signal), redirect: "manual", timeout: false };
 }
 

@@ -8,13 +8,13 @@ const MAX_MODELS = 2_000;
 /** Matches a name of a model that people can read and choose. */
 const NAME = /^[\x21-\x7e]{1,200}$/;
 
-/** The form of a vendor's list of models. Without it the list is in `data` or `models`, or alone, and names are ids. */
+/** The form of a vendor's list. By default the list is the response, or its `data` or `models`; names are ids. */
 interface ListForm {
-  /** The member that has the list. */
+  /** The member of the response that contains the list. */
   member?: string;
-  /** Reads the name of one model; anything but a text leaves the model out. */
+  /** Returns the name of one model. If the result is not a text, the model is left out. */
   nameOf?(model: Record<string, unknown>): unknown;
-  /** The member that has the position of the next page, and the query parameter that takes it. */
+  /** The member with the position of the next page, and the query parameter for that position. */
   next?: { member: string; parameter: string };
 }
 
@@ -46,7 +46,7 @@ export async function readModels(
   return joinModels([names]);
 }
 
-/** Joins lists of names to one sorted list of at most 2,000, without repeated names. */
+/** Joins lists of names to one sorted list without repetitions, 2,000 names at most. */
 export function joinModels(lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())].toSorted().slice(0, MAX_MODELS);
 }

@@ -7,7 +7,7 @@ import { AddressRefused, type NetworkGuard } from "../../lib/network-guard.ts";
 const running = new AsyncLocalStorage<NetworkGuard>();
 let isProxied = false;
 
-/** Makes the runtime's client send every call through the proxy that the environment sets. */
+/** Makes the runtime's client send every call through the proxy that the environment variables name. */
 export function useProxies(): void {
   isProxied = true;
 }

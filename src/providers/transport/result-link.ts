@@ -7,7 +7,7 @@ import { fetchGuarded } from "./network.ts";
 
 /**
  * Fetches the picture of a result link into `spool`, without credentials, with a size limit and one retry. Throws the
- * signal's reason, or `broken`. That error is ambiguous, because the vendor has made the picture.
+ * signal's reason, or an error `broken`, which is ambiguous because the vendor has made the picture.
  */
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 

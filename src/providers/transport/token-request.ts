@@ -31,7 +31,7 @@ interface TokenRequest {
   headers: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
-  /** False when the call must bypass the proxy that the environment sets. */
+  /** False when the call must bypass the proxy that the environment variables name. */
   proxy?: false;
 }
 

@@ -90,10 +90,10 @@ export const vertex: Provider<VertexSettings> = {
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
-/** The global address. It lists models (Vertex AI reference, `publishers.models.list`); not every region does. */
+/** The global address. It lists models, which not every region does (Vertex AI reference, `publishers.models.list`). */
 const GLOBAL_ADDRESS = "https://aiplatform.googleapis.com";
 const PAGE_SIZE = 100;
-/** Publishers whose models this provider serves, and the names of those that it can call. */
+/** The publishers of the models that this provider serves, each with a pattern for the names of these models. */
 const PUBLISHERS = [
   { publisher: "google", names: /^gemini-(?!.*embedding).*/ },
   { publisher: "anthropic", names: /^claude-.*/ },

@@ -116,7 +116,7 @@ class HeldClaim {
     );
   }
 
-  /** Stores the outcome: of a whole response before it is sent, of a stream before its end is sent. */
+  /** Stores the outcome. A whole response is stored before it is sent, a stream before its end is sent. */
   async captured(result: RouteResult): Promise<RouteResult> {
     if (!this.#renewal) return result;
     if (result instanceof Response) return await this.#storeWhole(result);

@@ -72,7 +72,7 @@ function useColumns(): TableColumn<AlertEventView>[] {
   ];
 }
 
-/** Shows whether an event lasts. One that ended with its alert may still hold, so it is not shown as good. */
+/** Shows the state of an event. One that ended with its alert is not shown as good: the cause may continue. */
 function EventState({ event: { resolvedAt, endReason, severity } }: { event: AlertEventView }) {
   const { t } = useTranslation("alerts");
   if (resolvedAt === null)

@@ -118,7 +118,7 @@ function VendorModelBox({ channel, value, onChange, placeholder, children, ...sh
   );
 }
 
-/** Returns the name of the channel's vendor if it has no list of models; null otherwise, and while that is unknown. */
+/** Returns the name of the channel's vendor if it has no list of models. Null if it has one or this is unknown. */
 function useVendorWithoutList(channel: string | null): string | null {
   const canList = useCan()("viewer", "installation") && channel !== null;
   const channels = useQuery({ ...operationQuery("channels.list", {}), enabled: canList });

@@ -10,8 +10,8 @@ import { Time } from "../text/time.tsx";
 const RETRY_MS = 10_000;
 
 /**
- * Shows why and since when data cannot be read, with a button that tries again. Tries again by itself if the gateway is
- * unavailable.
+ * Shows the reason why data cannot be read, the time of the failure and a button that tries again. Tries again by
+ * itself if the gateway is unavailable.
  */
 export function FailedState({ error, at, onRetry }: { error: unknown; at?: number; onRetry(): void }) {
   const { t } = useTranslation();
