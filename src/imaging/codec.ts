@@ -2,6 +2,7 @@ import { detachBuffer } from "../lib/detach-buffer.ts";
 import { FairSemaphore } from "../lib/semaphore.ts";
 import { ByteCursor, type ImageHeader, type Orientation, textAt } from "./header-reader.ts";
 import { decodeForeign, type ForeignFormat } from "./foreign.ts";
+import { DECODED } from "./png/chunks.ts";
 
 /** Maximum number of pixels of a picture. `MAX_EDGE` is the maximum width and height in pixels. */
 export const MAX_PIXELS = 50_000_000;
@@ -97,11 +98,6 @@ function isForeign(header: ImageHeader): header is ImageHeader & { format: Forei
   if (format === "png" || format === "webp" || format === "gif") return false;
   return isUnusual === true || FOREIGN.has(format);
 }
-
-/** Types of the PNG chunks that determine pixels and colours. */
-const DECODED: ReadonlySet<string> = new Set(
-  "IHDR PLTE tRNS IDAT IEND iCCP sRGB gAMA cHRM cICP sBIT".split(" "),
-);
 
 /**
  * Returns a PNG with only the chunks that determine pixels and colours. The codec would read all other chunks into

@@ -8,7 +8,8 @@ import {
   ResourceLimits,
   type IMagickImage,
 } from "@imagemagick/magick-wasm";
-import type { ForeignFormat, ForeignReply, ForeignRequest } from "./foreign.ts";
+import type { ForeignFormat, ForeignRequest } from "./foreign.ts";
+import type { PictureReply } from "./picture-thread.ts";
 import { DISPLAY_P3_PROFILE, SRGB_PROFILE } from "./profiles.ts";
 
 /* This thread decodes one picture and then ends, because the memory of the decoder never shrinks. */
@@ -16,7 +17,7 @@ import { DISPLAY_P3_PROFILE, SRGB_PROFILE } from "./profiles.ts";
 declare const self: Worker;
 
 self.onmessage = async ({ data }: MessageEvent<ForeignRequest>) => {
-  const reply: ForeignReply = await decode(data).catch((error: unknown) => ({ problem: String(error) }));
+  const reply: PictureReply = await decode(data).catch((error: unknown) => ({ problem: String(error) }));
   postMessage(reply, "png" in reply ? [reply.png.buffer] : []);
 };
 
@@ -31,7 +32,7 @@ const DECODERS: Readonly<Record<ForeignFormat, MagickFormat>> = {
 
 const MAX_MEMORY_BYTES = 2n ** 30n;
 
-async function decode(request: ForeignRequest): Promise<ForeignReply> {
+async function decode(request: ForeignRequest): Promise<PictureReply> {
   const { decoder, bytes, format, isDisplayP3, maxEdge, maxPixels } = request;
   await initializeImageMagick(decoder);
   ResourceLimits.width = BigInt(maxEdge);

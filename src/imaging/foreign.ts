@@ -1,8 +1,7 @@
 import decoderPath from "@imagemagick/magick-wasm/magick.wasm" with { type: "file" };
-import { threadScript } from "../lib/program-files.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
-import { untilAborted, withDeadline } from "../lib/waiting.ts";
-import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
+import type { ImageHeader } from "./header-reader.ts";
+import { pngFromThread } from "./picture-thread.ts";
 
 /**
  * Decodes a picture that the built-in codec cannot read or decodes incorrectly: HEIC, AVIF, TIFF, unusual BMP and CMYK
@@ -11,23 +10,9 @@ import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-re
  */
 export async function decodeForeign(image: Blob, { signal, ...limits }: ForeignOptions): Promise<Blob> {
   using _turn = await TURNS.acquire(signal);
-  const bytes = await image.bytes();
-  const thread = new Worker(threadScript("src/imaging/foreign-worker.ts"));
-  try {
-    const decoding = withDeadline(
-      MAX_MS,
-      replyOf(thread, { bytes, ...limits }),
-      () => new Error("takes too long"),
-    );
-    const reply = await (signal ? untilAborted(decoding, signal) : decoding);
-    if ("png" in reply) return new Blob([reply.png]);
-    throw new Error(reply.problem);
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw new UnreadableImageError(UNDECODABLE, { cause });
-  } finally {
-    thread.terminate();
-  }
+  const decoder = await compiledDecoder();
+  const request: ForeignRequest = { decoder, bytes: await image.bytes(), ...limits };
+  return await pngFromThread("src/imaging/foreign-worker.ts", request, request.bytes, signal);
 }
 
 export type ForeignFormat = Exclude<ImageHeader["format"], "png" | "webp" | "gif">;
@@ -44,25 +29,12 @@ export interface ForeignRequest {
   maxPixels: number;
 }
 
-/** The only reply that the thread sends. */
-export type ForeignReply = { png: Uint8Array<ArrayBuffer> } | { problem: string };
-
 interface ForeignOptions extends Omit<ForeignRequest, "decoder" | "bytes"> {
   signal?: AbortSignal;
 }
 
 /** The process decodes only one picture at a time, because a large picture takes up to a gigabyte of memory. */
 const TURNS = createSemaphore(1);
-const MAX_MS = 60_000;
-
-async function replyOf(thread: Worker, request: Omit<ForeignRequest, "decoder">): Promise<ForeignReply> {
-  const decoder = await compiledDecoder();
-  const { promise, resolve, reject } = Promise.withResolvers<ForeignReply>();
-  thread.onmessage = ({ data }: MessageEvent<ForeignReply>) => resolve(data);
-  thread.onerror = ({ message }) => reject(new Error(message));
-  thread.postMessage({ decoder, ...request } satisfies ForeignRequest, [request.bytes.buffer]);
-  return await promise;
-}
 
 let compiled: Promise<WebAssembly.Module> | null = null;
 

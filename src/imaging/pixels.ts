@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { deflate, inflate } from "node:zlib";
 import { yieldToEventLoop } from "../lib/waiting.ts";
 import { MAX_PIXELS } from "./codec.ts";
+import { type Chunk, joinedData, readChunks, writeChunks } from "./png/chunks.ts";
 
 /**
  * Changes the pixels of a picture. `change` receives each row as red, green, blue and alpha bytes, and returns true
@@ -14,13 +15,8 @@ export async function changePixels(
 ): Promise<Bun.Image> {
   const { width, rows, before, after } = await decodeRows(picture);
   if (!(await walkRows(rows, width, change))) return picture;
-  const data = writeChunk({ type: "IDAT", data: await pack(rows, { level: 0 }) });
-  const png = Buffer.concat([
-    SIGNATURE,
-    ...before.flatMap(writeChunk),
-    ...data,
-    ...after.flatMap(writeChunk),
-  ]);
+  const data = { type: "IDAT", data: await pack(rows, { level: 0 }) };
+  const png = writeChunks([...before, data, ...after]);
   return new Bun.Image(png, { maxPixels: MAX_PIXELS });
 }
 
@@ -34,8 +30,8 @@ async function decodeRows(picture: Bun.Image): Promise<Rows> {
   const first = chunks.findIndex(isPicture);
   const copyOf = ({ type, data }: Chunk): Chunk => ({ type, data: Buffer.from(data) });
   return {
-    width: chunks[0]?.data.readUInt32BE(0) ?? 0,
-    rows: await unpack(joined(chunks.filter(isPicture).map(({ data }) => data))),
+    width: Buffer.from(chunks[0]?.data ?? []).readUInt32BE(0),
+    rows: await unpack(joinedData(chunks)),
     before: chunks.slice(0, first).map(copyOf),
     after: chunks
       .slice(first)
@@ -52,22 +48,11 @@ interface Rows {
   after: Chunk[];
 }
 
-function joined(pieces: Buffer[]): Buffer {
-  const [only, ...more] = pieces;
-  return only && more.length === 0 ? only : Buffer.concat(pieces);
-}
-
-interface Chunk {
-  type: string;
-  data: Buffer;
-}
-
-const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 const BYTES_PER_PIXEL = 4;
 const BYTES_PER_SLICE = 2 ** 20;
 
 const pack: (bytes: Buffer, options: { level: number }) => Promise<Buffer> = promisify(deflate);
-const unpack: (bytes: Buffer) => Promise<Buffer> = promisify(inflate);
+const unpack: (bytes: Uint8Array) => Promise<Buffer> = promisify(inflate);
 
 async function walkRows(rows: Buffer, width: number, change: (row: Uint8Array) => boolean): Promise<boolean> {
   const stride = 1 + width * BYTES_PER_PIXEL;
@@ -83,26 +68,4 @@ async function walkRows(rows: Buffer, width: number, change: (row: Uint8Array) =
     await yieldToEventLoop();
   }
   return isChanged;
-}
-
-function readChunks(png: Buffer): Chunk[] {
-  const chunks: Chunk[] = [];
-  for (let offset = SIGNATURE.length; offset < png.length;) {
-    const end = offset + 8 + png.readUInt32BE(offset);
-    chunks.push({
-      type: png.toString("latin1", offset + 4, offset + 8),
-      data: png.subarray(offset + 8, end),
-    });
-    offset = end + 4;
-  }
-  return chunks;
-}
-
-function writeChunk({ type, data }: Chunk): Buffer[] {
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(data.length, 0);
-  head.write(type, 4, "latin1");
-  const checksum = Buffer.alloc(4);
-  checksum.writeUInt32BE(Bun.hash.crc32(data, Bun.hash.crc32(head.subarray(4))), 0);
-  return [head, data, checksum];
 }

@@ -3,6 +3,7 @@ import type { ReferenceImage } from "../domain/image.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { decodeWhole, isPortable } from "./codec.ts";
 import { type ImageHeader, UNDECODABLE, UnreadableImageError } from "./header-reader.ts";
+import { encodePng } from "./png/index.ts";
 import { readImageHeader, refusing, sniffImage } from "./sniff.ts";
 import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
@@ -48,14 +49,18 @@ interface ReferenceOptions {
 
 /**
  * Encodes a picture in a portable format. A lossy picture stays lossy; otherwise a photograph could become ten times
- * larger.
+ * larger. A PNG keeps its channels and depth.
  */
 async function encodePortably(
   image: Blob,
   header: ImageHeader,
   signal: AbortSignal | undefined,
 ): Promise<Blob> {
-  const { format, hasAlpha, isLossless } = header;
+  const { format, hasAlpha, isLossless, orientation } = header;
+  if (format === "png" && orientation !== undefined) {
+    await decode(image, header, signal);
+    return await encodePng(await image.bytes(), { kind: "turn", orientation }, signal);
+  }
   if (format === "webp" && isLossless) return await encodeAs("webp", image, header, { isLossless, signal });
   if (format === "webp") return await encodeWebp(image, header, signal);
   const isPhotograph = format === "heic" || format === "avif" || format === "jpeg";

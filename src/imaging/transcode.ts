@@ -3,6 +3,7 @@ import type { Semaphore } from "../lib/semaphore.ts";
 import { openPicture } from "./codec.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 import { changePixels } from "./pixels.ts";
+import { encodePng } from "./png/index.ts";
 import { readImageHeader } from "./sniff.ts";
 
 /**
@@ -30,6 +31,10 @@ export async function encodeAs(
 ): Promise<Blob> {
   try {
     const picture = await openPicture(image, header, signal);
+    if (format === "png") {
+      const png = await picture.png({ compressionLevel: 0 }).bytes();
+      return await encodePng(png, { kind: "reduce", hasAlpha: header.hasAlpha }, signal);
+    }
     const needsBackground = format === "jpeg" && header.hasAlpha;
     return await encode(needsBackground ? await changePixels(picture, layOnWhite) : picture, {
       format,
@@ -59,17 +64,16 @@ export async function encode(
   picture: Bun.Image,
   { format, quality, isLossless = false }: EncodeOptions,
 ): Promise<Blob> {
-  const encoders = {
-    png: () => picture.png(),
-    jpeg: () => picture.jpeg({ quality }),
-    webp: () => picture.webp(isLossless ? { lossless: true } : { quality }),
-  } as const satisfies Record<ImageFormat, () => Bun.Image>;
-  return await encoders[format]().blob();
+  const encoded =
+    format === "jpeg"
+      ? picture.jpeg({ quality })
+      : picture.webp(isLossless ? { lossless: true } : { quality });
+  return await encoded.blob();
 }
 
 interface EncodeOptions {
-  format: ImageFormat;
-  /** Quality from 1 to 100. PNG ignores it. */
+  format: Exclude<ImageFormat, "png">;
+  /** Quality from 1 to 100. */
   quality: number;
   /** True for WebP without loss. The quality is then ignored. */
   isLossless?: boolean | undefined;

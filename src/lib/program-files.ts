@@ -34,6 +34,7 @@ export const PROGRAM_FOLDERS = ["catalogue", "dist/console", "dist/docs"] as con
 /** Scripts that run as threads. Their file names must differ. */
 export const THREAD_SCRIPTS = [
   "src/imaging/foreign-worker.ts",
+  "src/imaging/png/png-thread.ts",
   "src/lib/token-counter/thread.ts",
   "src/storage/backup/sqlite-thread.ts",
   "src/storage/database/sqlite-upkeep-thread.ts",
@@ -44,4 +45,4 @@ export const THREAD_SCRIPTS = [
 ] as const;
 
 type ProgramFolder = (typeof PROGRAM_FOLDERS)[number];
-type ThreadScript = (typeof THREAD_SCRIPTS)[number];
+export type ThreadScript = (typeof THREAD_SCRIPTS)[number];
