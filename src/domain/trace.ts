@@ -9,7 +9,7 @@ export interface RequestTrace {
   readonly spanId: string;
   /** False when the trace is not exported. Vendors get its id nevertheless. */
   readonly isSampled: boolean;
-  /** The spans of the calls to vendors, in the order of the request's attempts. */
+  /** The spans of the calls to vendors, in the order of the request's attempts; empty when the trace is not exported. */
   readonly attempts: AttemptSpan[];
 }
 
@@ -19,10 +19,15 @@ export interface AttemptSpan {
   readonly startedAt: number;
 }
 
-/** Begins a trace, or continues the caller's trace. `ownId` becomes the trace id when the caller sends no trace. */
-export type BeginTrace = (traceparent: string | null, ownId: string) => RequestTrace;
+/**
+ * Begins a trace, or continues the caller's trace. The digits of `id`, the id of a request or a job, become the trace id
+ * when the caller sends no trace.
+ */
+export type BeginTrace = (traceparent: string | null, id: string) => RequestTrace;
 
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(?:$|-)/;
+const TRACE_DIGITS = 32;
+const SPAN_DIGITS = 16;
 const RANDOM_DIGITS = 14;
 
 /**
@@ -32,11 +37,12 @@ const RANDOM_DIGITS = 14;
 export function traceSampler(ratio: number): BeginTrace {
   // The 56 random bits of the id decide (W3C Trace Context, level 2).
   const threshold = (1 - ratio) * 16 ** RANDOM_DIGITS;
-  return (traceparent, ownId) => {
+  return (traceparent, id) => {
     const [, callersId, parentId = null] = (traceparent !== null && TRACEPARENT.exec(traceparent)) || [];
-    const traceId = callersId ?? ownId;
+    const traceId = callersId ?? id.slice(-TRACE_DIGITS);
     const isSampled = Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) >= threshold;
-    return { traceId, parentId, spanId: newSpanId(), isSampled, attempts: [] };
+    // The last digits of an id are random, so no random id has to be made.
+    return { traceId, parentId, spanId: id.slice(-SPAN_DIGITS), isSampled, attempts: [] };
   };
 }
 
@@ -46,5 +52,5 @@ export function traceparentOf({ traceId, isSampled }: RequestTrace, spanId: stri
 }
 
 export function newSpanId(): string {
-  return crypto.getRandomValues(new Uint8Array(8)).toHex();
+  return crypto.getRandomValues(new Uint8Array(SPAN_DIGITS / 2)).toHex();
 }

@@ -1,5 +1,6 @@
 import type { Organization } from "../domain/organization.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
+import type { BeginTrace } from "../domain/trace.ts";
 import { limitOf } from "../gateway/admission/limit-grant.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { RequestContext } from "../gateway/request-context.ts";
@@ -18,6 +19,8 @@ export interface JobWorkerOptions {
   concurrency: number;
   createSpool(): Spool;
   observer: JobObserver;
+  /** Null while no traces are exported. */
+  beginTrace: BeginTrace | null;
   onProblem(message: string, cause: unknown): void;
 }
 
@@ -139,10 +142,11 @@ export class JobWorker {
   }
 
   async #run(job: ClaimedJob, organization: Organization, control: RunControl): Promise<void> {
-    const { core, createSpool, observer, onProblem } = this.#options;
+    const { core, createSpool, observer, beginTrace, onProblem } = this.#options;
     const at = core.clock.now();
     const startedAt = core.clock.monotonic();
-    const context = contextOfJob(core, job, organization, control.signal);
+    const trace = beginTrace && beginTrace(null, job.jobId);
+    const context = { ...contextOfJob(core, job, organization, control.signal), trace };
     try {
       await using spool = createSpool();
       const ending = await runJob({ job, core, context, control, spool });

@@ -4,6 +4,7 @@ import type { ImageCore } from "../gateway/images.ts";
 import { Billing, OrphanCosts } from "../gateway/metering/billing.ts";
 import { BudgetLeases } from "../gateway/metering/budget-leases.ts";
 import type { RequestListener } from "../domain/request-event.ts";
+import type { BeginTrace } from "../domain/trace.ts";
 import { ConcurrencyLimiter, RetryBudget } from "../gateway/routing/call-bounds.ts";
 import { DetachedCalls } from "../gateway/routing/call.ts";
 import { Health, type TargetChange } from "../gateway/routing/health.ts";
@@ -124,6 +125,7 @@ interface JobParts {
   core: ImageCore;
   metrics: JobMetrics;
   listeners: readonly RequestListener[];
+  beginTrace: BeginTrace | null;
 }
 
 /** The functions for jobs that requests and administration use. */
@@ -193,7 +195,7 @@ function webhookOptions(
 
 function openWorker(
   { live, storage, processId, onProblem }: ProcessBasis,
-  { core, metrics, listeners }: JobParts,
+  { core, metrics, listeners, beginTrace }: JobParts,
   concurrency: number,
 ): JobWorker {
   const directory = join(live.current.dataDirectory, "spool");
@@ -213,6 +215,7 @@ function openWorker(
     concurrency,
     createSpool: () => createSpool(directory),
     observer,
+    beginTrace,
     onProblem,
   });
 }

@@ -76,7 +76,8 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const observing = observe(basis, log, { ...watched, logOutput, concurrency, ledgerExport });
   const { jobMetrics, metrics, listeners, recording, degradations, liveMetrics, otlp } = observing;
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
-  const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners });
+  const beginTrace = settings.telemetry && traceSampler(settings.telemetry.sampleRatio);
+  const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners, beginTrace });
   const alerts = openAlerts(basis, health, (organizationId) => administration.status(organizationId));
   const background = { alerts, degradations, recording, liveMetrics, otlp, ledgerExport };
   const administered = { ...watched, calls: core.failover.calls, jobs: jobs.port, ...background };
@@ -101,7 +102,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     undeclaredProxy,
     onProblem,
     listeners,
-    beginTrace: settings.telemetry && traceSampler(settings.telemetry.sampleRatio),
+    beginTrace,
     metrics: gatherMetrics(metrics, settings),
   };
   return { basis, log, bootstrapped, blobs, opened, overload, jobs, background, forServer };

@@ -45,8 +45,6 @@ export interface EndpointSettings extends ReportSettings {
 }
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
-/** Length of `req_`. The other characters of a request's id have the length of a trace id. */
-const ID_PREFIX = 4;
 const STOPPING_RETRY_SECONDS = 1;
 
 /**
@@ -121,7 +119,7 @@ function openExchange(
     at: clock.now(),
     startedAt: clock.monotonic(),
     attempts: [],
-    trace: beginTrace && beginTrace(request.headers.get("traceparent"), id.slice(ID_PREFIX)),
+    trace: beginTrace && beginTrace(request.headers.get("traceparent"), id),
     facts: newRequestFacts(),
   };
 }

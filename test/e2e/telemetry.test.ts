@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { openFleet } from "../support/fleet.ts";
+import { IMAGE_MODEL, openFleet } from "../support/fleet.ts";
 import { until } from "../support/gateway.ts";
 import { startCollector } from "../support/collector.ts";
+import { submit, untilStatus } from "../support/job-calls.ts";
 
 /*
  * Traces, metrics and events of OpenTelemetry, as a collector receives them.
@@ -91,6 +92,25 @@ test("a request is one trace with a span for each call, told to vendors, also wh
     .filter(({ message }) => String(message).startsWith("the collector of telemetry is away"));
   expect(away).toHaveLength(1);
   expect(await gateway!.stop()).toBe(0);
+}, 60_000);
+
+test("the run of a job is a trace of its own, with the request of its submission", async () => {
+  const collector = startCollector();
+  await using fleet = await openFleet({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  const [gateway] = fleet.gateways;
+  const body = { model: IMAGE_MODEL, prompt: "a boat" };
+  const { id } = await submit(gateway!, body, { headers: { "x-request-id": "of-the-submission" } });
+  expect(await untilStatus(gateway!, id)).toMatchObject({ status: "completed" });
+  expect(await gateway!.stop()).toBe(0);
+  const [run, call] = collector.spans;
+  expect(run).toMatchObject({ name: "jobs.run", kind: 5, traceId: id.replace("job_", "") });
+  expect(run!.attributes).toMatchObject({
+    "gateway.job.id": id,
+    "gateway.request.id": "of-the-submission",
+  });
+  expect(call).toMatchObject({ kind: 3, traceId: run!.traceId, parentSpanId: run!.spanId });
+  expect(fleet.vendors[0]!.hits.at(-1)?.headers["traceparent"]).toBe(`00-${run!.traceId}-${call!.spanId}-01`);
+  await collector.stop();
 }, 60_000);
 
 test("without a collector nothing is exported, and vendors are told of no trace", async () => {

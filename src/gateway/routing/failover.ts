@@ -136,8 +136,8 @@ async function callOne<Reply>(
   const call = new Call(deadlineTimer, clientSignal, target.channel.timeouts?.totalMs ?? totalMs);
   call.waiting = { channel: target.channel.id, organization, since: startedAt };
   calls.add(call);
-  const span = trace ? { spanId: newSpanId(), startedAt } : null;
-  if (trace && span) call.cancellation.traceparent = traceparentOf(trace, span.spanId);
+  const span = trace?.isSampled ? { spanId: newSpanId(), startedAt } : null;
+  if (trace) call.cancellation.traceparent = traceparentOf(trace, span?.spanId ?? trace.spanId);
   const release = releaseOf(call, calls, slot);
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
