@@ -7,7 +7,7 @@ export type Sample = readonly [suffix: string, labels: string, value: number];
 const MAX_SERIES = 2_000;
 
 /** Maximum number of series of a histogram. It is lower because each series has one sample per bucket. */
-const MAX_HISTOGRAMS = 300;
+export const MAX_HISTOGRAMS = 300;
 
 /** A series without changes for this time is removed when another series needs its place. */
 const IDLE_MS = 24 * 3_600_000;
@@ -31,7 +31,7 @@ interface Series<Value> {
  * label gets the value `other`. If there are too many folded series, the second foldable label also gets this value,
  * and so on. Labels that are not foldable must have a closed set of values.
  */
-class BoundedSeries<Value> {
+export class BoundedSeries<Value> {
   #series = new NestedMap<Series<Value>>();
   /** The number of series for each number of folded labels. */
   #sizes: number[] = [];
@@ -152,18 +152,27 @@ const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** Upper bounds of the histogram buckets for calls to a store, in seconds. */
 export const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-interface Histogram {
+/** Counts observations in buckets. */
+export class Histogram {
+  /** Upper bounds of the buckets. */
+  readonly bounds: readonly number[];
+  /** One for each bound, and a last one for the observations above all bounds. */
   readonly buckets: Float64Array;
-  sum: number;
-  count: number;
-}
+  sum = 0;
+  count = 0;
 
-/** A histogram with its label values. The last bucket counts the observations above all bounds. */
-export interface HistogramSeries {
-  values: readonly string[];
-  buckets: number[];
-  sum: number;
-  count: number;
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.buckets = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    while (value > (this.bounds[bucket] ?? Infinity)) bucket += 1;
+    this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
+    this.sum += value;
+    this.count += 1;
+  }
 }
 
 /** The label values of the only series of a metric without labels. */
@@ -171,16 +180,10 @@ export const TOTAL: readonly string[] = [""];
 
 /** Histograms of durations, one for each combination of label values. */
 export class Histograms {
-  readonly names: readonly string[];
-  /** Upper bounds of the buckets. */
-  readonly bounds: readonly number[];
   readonly #series: BoundedSeries<Histogram>;
 
   constructor(names: readonly string[], foldable: readonly string[] = [], bounds = BUCKETS) {
-    const make = (): Histogram => ({ buckets: new Float64Array(bounds.length), sum: 0, count: 0 });
-    this.#series = new BoundedSeries(names, foldable, MAX_HISTOGRAMS, make);
-    this.names = names;
-    this.bounds = bounds;
+    this.#series = new BoundedSeries(names, foldable, MAX_HISTOGRAMS, () => new Histogram(bounds));
   }
 
   /** Number of observations whose label values were replaced by `other`. */
@@ -190,26 +193,14 @@ export class Histograms {
 
   /** Adds an observation to the series with these label values. `Counters.add` describes `at`. */
   observe(values: readonly string[], seconds: number, at = 0): void {
-    const found = this.#series.open(values, at);
-    let bucket = 0;
-    while (seconds > (this.bounds[bucket] ?? Infinity)) bucket += 1;
-    if (bucket < this.bounds.length) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
-    found.sum += seconds;
-    found.count += 1;
-  }
-
-  series(): HistogramSeries[] {
-    return Array.from(this.#series.byValues(), ([values, { buckets, sum, count }]) => {
-      const above = buckets.reduce((rest, bucket) => rest - bucket, count);
-      return { values, buckets: [...buckets, above], sum, count };
-    });
+    this.#series.open(values, at).observe(seconds);
   }
 
   samples(): Sample[] {
-    return [...this.#series.entries()].flatMap(([own, { buckets, sum, count }]) => {
+    return [...this.#series.entries()].flatMap(([own, { bounds, buckets, sum, count }]) => {
       const within = (bound: string): string => `${own}${own && ","}le="${bound}"`;
       let total = 0;
-      const bounded = this.bounds.map((bound, index): Sample => {
+      const bounded = bounds.map((bound, index): Sample => {
         total += buckets[index] ?? 0;
         return ["_bucket", within(String(bound)), total];
       });

@@ -44,7 +44,7 @@ const logger = logs.getLogger(scope.name, version);
 const startTime = timeOf(systemClock.now());
 
 parentPort?.on("message", (order: ExportOrder) => {
-  if (order.kind === "requests") void send(order.requests);
+  if (order.kind === "requests") void send(JSON.parse(order.requests));
   else if (order.kind === "metrics") sendMetrics(order.metrics);
   else void end();
 });
@@ -79,18 +79,16 @@ function sendMetrics(exportedMetrics: readonly ExportedMetric[]): void {
   metrics.export({ resource, scopeMetrics: [{ scope: { name, version }, metrics: data }] }, () => {});
 }
 
-function metricData({ name, unit, attributes, bounds, series }: ExportedMetric, endTime: HrTime): MetricData {
+function metricData({ name, unit, series }: ExportedMetric, endTime: HrTime): MetricData {
   return {
     descriptor: { name, unit, description: "", valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPointType: DataPointType.HISTOGRAM,
-    dataPoints: series.map(({ values, buckets, sum, count }) => ({
+    dataPoints: series.map(({ attributes, histogram: { bounds, buckets, sum, count } }) => ({
       startTime,
       endTime,
-      attributes: Object.fromEntries(
-        attributes.flatMap((attribute, index) => (values[index] ? [[attribute, values[index]]] : [])),
-      ),
-      value: { buckets: { boundaries: [...bounds], counts: buckets }, sum, count },
+      attributes,
+      value: { buckets: { boundaries: [...bounds], counts: [...buckets] }, sum, count },
     })),
   };
 }

@@ -64,21 +64,28 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
+/** Values of `gen_ai.operation.name` by route. All other routes have `generate_content`. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  chat: "chat",
+  messages: "chat",
+  responses: "chat",
+  embeddings: "embeddings",
+};
+
 /** Returns the measurement of a request to a model, even if no vendor was called. */
 export function measurementOf(event: RequestEvent, options: RecordOptions): Measurement {
   const { attempts, usage } = event;
   const last = attempts.at(-1);
-  const tokens = (categories: readonly TokenCategory[]): number | null => tokensOf(usage, categories);
   return {
-    operation: operationOf(event.route),
+    operation: OPERATIONS[event.route] ?? "generate_content",
     provider: last ? providerName(last.channel, options) : "gateway",
     model: event.modelPattern ?? event.model ?? "unknown",
     upstreamModel: last?.outcome === "answered" ? last.upstreamModel : null,
     error: event.code,
     durationMs: event.durationMs,
     firstByteMs: event.firstByteMs,
-    inputTokens: tokens(INPUT_CATEGORIES),
-    outputTokens: tokens(OUTPUT_CATEGORIES),
+    inputTokens: tokensOf(usage, INPUT_CATEGORIES),
+    outputTokens: tokensOf(usage, OUTPUT_CATEGORIES),
   };
 }
 
@@ -128,12 +135,9 @@ function providerName(channel: string, { providerOf }: RecordOptions): string {
   return PROVIDER_NAMES[provider] ?? provider;
 }
 
-function operationOf(route: string): string {
-  if (route.startsWith("embeddings")) return "embeddings";
-  return /^(?:chat|messages|responses)/.test(route) ? "chat" : "generate_content";
-}
-
 function tokensOf(usage: Usage | null, categories: readonly TokenCategory[]): number | null {
   if (usage?.unit !== "token") return null;
-  return categories.reduce((sum, category) => sum + (usage.tokens[category] ?? 0), 0);
+  let sum = 0;
+  for (const category of categories) sum += usage.tokens[category] ?? 0;
+  return sum;
 }
