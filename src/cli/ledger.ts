@@ -91,7 +91,7 @@ function toRow(entry: EntryView) {
     at,
     usage: usageText(usage),
     amount: `${amount} ${currency}`,
-    channel: channel ?? "",
+    channel,
     "vendor cost": vendorCost ? `${vendorCost.amount} ${vendorCost.currency}` : "",
     margin: entry.margin ?? "",
   };

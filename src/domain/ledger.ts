@@ -22,8 +22,8 @@ export interface LedgerEntry {
   client?: string;
   model: string;
   /** Channel and vendor model of the charged or abandoned call. */
-  channel: string | null;
-  upstreamModel: string | null;
+  channel: string;
+  upstreamModel: string;
   /** Unix milliseconds at which the entry was made. */
   at: number;
   /** Unix milliseconds at which the request was admitted and priced; absent in old charges and in corrections. */

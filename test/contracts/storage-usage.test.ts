@@ -29,7 +29,7 @@ const charge = fc.record({
   organizationId: fc.constantFrom("org_a", "org_b"),
   keyId: fc.constantFrom("key_a", "key_b"),
   model: fc.constantFrom("m1", "m2"),
-  channel: fc.constantFrom("c1", null),
+  channel: fc.constantFrom("c1", "c2"),
   currency: fc.constantFrom("USD", "EUR"),
   at: fc.integer({ min: START, max: START + 3 * DAY_MS }),
   amount: fc.bigInt({ min: 0n, max: 10n ** 12n }),

@@ -78,7 +78,6 @@ test("the ledger is exported as CSV and as JSON lines, and no cell is a formula"
       organizationId: "default",
       keyId: "@key",
       model: "-1+1",
-      channel: null,
       usage: null,
       corrects: "req_4",
     }),
@@ -91,7 +90,7 @@ test("the ledger is exported as CSV and as JSON lines, and no cell is a formula"
   );
   expect(lines[1]).toEndWith(",1000000,,,,1000000,,,,,,,,,,,");
   expect(lines[4]).toContain(
-    `,default,'@key,"'=HYPERLINK(""http://evil.example"",""pay"")",'-1+1,,sandbox-chat,-0.25,USD,`,
+    `,default,'@key,"'=HYPERLINK(""http://evil.example"",""pay"")",'-1+1,sandbox,sandbox-chat,-0.25,USD,`,
   );
   const json = (await cli.run("ledger export --format jsonl --request request-req_1")).stdout;
   expect(JSON.parse(json)).toMatchObject({ id: "req_1", amount: "0.60", usage: { tokens: { input: 1e6 } } });

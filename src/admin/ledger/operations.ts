@@ -54,8 +54,8 @@ const entrySchema = z.object({
     .optional()
     .describe("The program that called, of a fixed list; absent where it named none"),
   model: z.string(),
-  channel: z.string().nullable(),
-  upstreamModel: z.string().nullable(),
+  channel: z.string(),
+  upstreamModel: z.string(),
   at: isoTimeSchema,
   admittedAt: isoTimeSchema.optional(),
   usage: usageSchema.nullable(),

@@ -43,8 +43,7 @@ export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
     const rows = new Map<string, UsageRow>();
     for (const entry of entries) {
       const at = startOfSpan(span, entry.at);
-      const { organizationId, keyId, model, source = "", client = "", currency } = entry;
-      const channel = entry.channel ?? "";
+      const { organizationId, keyId, model, channel, source = "", client = "", currency } = entry;
       const names = [organizationId, keyId, model, channel, source, client, currency];
       const name = [String(at).padStart(16, "0"), ...names].join("\n");
       let row = rows.get(name);
