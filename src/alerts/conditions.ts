@@ -1,6 +1,7 @@
 import type { AlertCondition, AlertFacts, AlertRule, AlertSettings, WatchedBudget } from "../domain/alert.ts";
 import { budgetFigures } from "../domain/budget-level.ts";
 import { EJECTION_REASONS } from "../domain/status.ts";
+import { countText } from "../lib/count-text.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -47,7 +48,7 @@ function errorConditions(
   const failed = recent.reduce((sum, minute) => sum + minute.failed, 0);
   if (requests < minRequests || failed * 100 < requests * percent) return [];
   const share = Math.round((failed / requests) * 100);
-  const message = `${failed} of ${requests} requests (${share} %) failed within ${minutes} minutes.`;
+  const message = `${failed} of ${countText(requests, "request")} (${share} %) failed within ${countText(minutes, "minute")}.`;
   return [{ condition: "error rate", subject: "requests", severity: "critical", message }];
 }
 

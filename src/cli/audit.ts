@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
+import { countText } from "../lib/count-text.ts";
 
 /** Adds the commands `audit list|verify`. */
 export function addAuditCommands(program: Command, cli: CommandContext): void {
@@ -24,9 +25,9 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
       faults.length === 0
         ? null
         : faults.map(({ revision, fault }) => ({ revision: String(revision ?? "end"), fault })),
-    line: ({ rows, head }) => `Checked ${rows} rows. Head: ${head ?? "none"}`,
+    line: ({ rows, head }) => `Checked ${countText(rows, "row")}. Head: ${head ?? "none"}`,
     failure: ({ faultCount }) =>
-      faultCount === 0 ? null : `the audit has ${faultCount} fault${faultCount === 1 ? "" : "s"}`,
+      faultCount === 0 ? null : `the audit has ${countText(faultCount, "fault")}`,
   });
 }
 

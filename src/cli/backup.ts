@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Progress } from "../lib/progress.ts";
 import type { CommandContext } from "./context.ts";
 import { runLongWork } from "./long-work.ts";
+import { countText } from "../lib/count-text.ts";
 
 /** Adds the commands `backup` and `restore`. */
 export function addBackupCommands(program: Command, cli: CommandContext): void {
@@ -21,8 +22,10 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
         whenInterrupted: () => `${path} was not written.`,
       });
       const { ledgerEntries, waitingCharges, pictures, masterKey, differences } = made;
-      cli.printLine(`Wrote ${path}: ${ledgerEntries} ledger entries, ${waitingCharges} charges in journals.`);
-      cli.printLine(`It lists ${pictures.count} pictures (${pictures.bytes} bytes), which are not in it.`);
+      const charges = countText(waitingCharges, "charge");
+      cli.printLine(`Wrote ${path}: ${entriesText(ledgerEntries)}, ${charges} in journals.`);
+      const size = countText(pictures.bytes, "byte");
+      cli.printLine(`Not in it: ${countText(pictures.count, "picture")} (${size}), which it lists.`);
       if (masterKey !== null)
         cli.printLine(`The master key ${masterKey}, which is not in it either, must be kept elsewhere.`);
       if (differences > 0) cli.printLine(differenceText(differences));
@@ -42,12 +45,11 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
         whenInterrupted: () => "The database is as it was before.",
       });
       const { ledgerEntries, waitingCharges, madeAt, differences } = restored.manifest;
-      cli.printLine(`Restored ${path} of ${madeAt}: ${ledgerEntries} ledger entries.`);
+      cli.printLine(`Restored ${path} of ${madeAt}: ${entriesText(ledgerEntries)}.`);
       if (waitingCharges > 0)
-        cli.printLine(`The next start posts ${waitingCharges} charges of its journals.`);
+        cli.printLine(`The next start posts ${countText(waitingCharges, "charge")} of its journals.`);
       if (restored.replaced !== null) cli.printLine(`The earlier database is ${restored.replaced}.`);
-      if (restored.missingPictures > 0)
-        cli.printLine(`${restored.missingPictures} of its pictures are missing: copy them separately.`);
+      if (restored.missingPictures > 0) cli.printLine(`${missingText(restored.missingPictures)} separately.`);
       if (differences > 0) cli.printLine(differenceText(differences));
     });
 }
@@ -58,6 +60,13 @@ function withLines(cli: CommandContext, onProgress: Progress): Progress {
     onProgress(step, ...progress);
     if (progress.length === 0 && !cli.context.stderr.isTTY) cli.printLine(step);
   };
+}
+
+const entriesText = (count: number): string => countText(count, "ledger entry", "ledger entries");
+
+function missingText(count: number): string {
+  const ofThem = "of its pictures";
+  return countText(count, `${ofThem} is missing: copy it`, `${ofThem} are missing: copy them`);
 }
 
 function differenceText(count: number): string {

@@ -3,6 +3,7 @@ import type { CommandContext, CommandOutput } from "./context.ts";
 import { addList, addOperation, type FieldOptions } from "./operation-command.ts";
 import { UNSET } from "./options.ts";
 import { readSecret, readSource, SOURCES } from "./secret-source.ts";
+import { countText } from "../lib/count-text.ts";
 
 const ID = "<id>  the channel's id";
 
@@ -46,7 +47,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
     description:
       "encrypt stored credentials and secrets of TOTP with the present master key, after it was changed",
     json: (result) => result,
-    line: ({ resealed }) => `Sealed ${resealed} secrets anew.`,
+    line: ({ resealed }) => `Sealed ${countText(resealed, "secret")} anew.`,
     failure({ failed }) {
       const names = failed.map(({ kind, id, field }) => `${kind} ${id}: ${field}`);
       return names.length === 0

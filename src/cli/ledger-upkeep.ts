@@ -7,6 +7,7 @@ import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { runLongWork } from "./long-work.ts";
 import { addOperation } from "./operation-command.ts";
+import { countText } from "../lib/count-text.ts";
 
 /** Adds the commands `ledger verify|archive`. */
 export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
@@ -16,7 +17,7 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     rows: ({ differenceCount, differences }) => (differenceCount > 0 ? differences.map(toRow) : null),
     line: summary,
     failure: ({ differenceCount }) =>
-      differenceCount > 0 ? `the ledger has ${countText(differenceCount)}` : null,
+      differenceCount > 0 ? `the ledger has ${differenceText(differenceCount)}` : null,
   });
   ledger
     .command("archive")
@@ -34,7 +35,7 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
             for await (const archive of archiveLedger(admin, input, onProgress)) archives.push(archive);
           }),
         whenInterrupted: () =>
-          `${archives.length} months were moved; no entry is lost, and the same command goes on from here.`,
+          `${countText(archives.length, "month was", "months were")} moved; no entry is lost, and the same command goes on from here.`,
       });
       cli.print(
         json,
@@ -51,13 +52,14 @@ function toRow({ check, subject, expected, found }: Verification["differences"][
 }
 
 function summary({ entries, budgets, waiting, differenceCount }: Verification): string {
-  const waitingPart = waiting > 0 ? ` ${waiting} journaled charges are not posted yet.` : "";
-  const result = countText(differenceCount);
-  return `Compared ${entries} entries and ${budgets} budgets: ${result}.${waitingPart}`;
+  const charges = countText(waiting, "journaled charge is", "journaled charges are");
+  const waitingPart = waiting > 0 ? ` ${charges} not posted yet.` : "";
+  const compared = `${countText(entries, "entry", "entries")} and ${countText(budgets, "budget")}`;
+  return `Compared ${compared}: ${differenceText(differenceCount)}.${waitingPart}`;
 }
 
-function countText(count: number): string {
-  return count === 0 ? "no difference" : count === 1 ? "1 difference" : `${count} differences`;
+function differenceText(count: number): string {
+  return count === 0 ? "no difference" : countText(count, "difference");
 }
 
 function toArchiveRow(archive: LedgerArchive) {

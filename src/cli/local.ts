@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { systemClock } from "../lib/clock.ts";
 import type { CommandContext } from "./context.ts";
 import { runLongWork } from "./long-work.ts";
+import { countText } from "../lib/count-text.ts";
 
 /** Adds the commands `worker|health|migrate|demo`, which work on the processes and the database of this machine. */
 export function addLocalCommands(program: Command, cli: CommandContext): void {
@@ -81,7 +82,9 @@ function addDemoCommand(program: Command, cli: CommandContext): void {
             ? "Nothing is left of the demo."
             : "A part of the demo is in the database: empty it before the next one.",
       });
-      cli.printLine(`Wrote ${requests} requests of the last 14 days to ${settings.dataDirectory}.`);
+      cli.printLine(
+        `Wrote ${countText(requests, "request")} of the last 14 days to ${settings.dataDirectory}.`,
+      );
       cli.printLine("Now start the gateway with the same settings, and open /console.");
       if (password !== null) cli.printLine(`Sign in as admin with the password ${password}`);
     });

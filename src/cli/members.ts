@@ -3,6 +3,7 @@ import { ROLES } from "../admin/roles.ts";
 import type { CommandContext } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 import { collect } from "./options.ts";
+import { countText } from "../lib/count-text.ts";
 
 const MEMBER = "<member>  the member's id or name";
 
@@ -33,7 +34,7 @@ export function addMemberCommands(program: Command, cli: CommandContext): void {
     description: "end all sessions of a member",
     fields: { id: MEMBER },
     input: (given) => withId(cli, given),
-    line: ({ sessions }, { id: named }) => `${sessions} sessions of ${named} ended.`,
+    line: ({ sessions }, { id: named }) => `${countText(sessions, "session")} of ${named} ended.`,
   });
   addOperation(members, cli, ["remove", "members.remove"], {
     description: "remove a member with its sessions and tokens",

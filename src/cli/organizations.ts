@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 import { collect, limitText } from "./options.ts";
+import { countText } from "../lib/count-text.ts";
 
 const ID = "<id>  organization";
 
@@ -82,7 +83,7 @@ export function addPromptCommands(program: Command, cli: CommandContext): void {
       before: "--before <time>  of requests before this ISO date or time only",
     },
     json: (result) => result,
-    line: ({ removed }) => `Deleted prompts and replies of ${removed} requests.`,
+    line: ({ removed }) => `Deleted prompts and replies of ${countText(removed, "request")}.`,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { countText } from "../lib/count-text.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
@@ -43,7 +44,9 @@ function toRows({ currency, organizations }: Correction) {
 
 function summary({ isApplied, charges, unrated, adjusted, difference, currency }: Correction): string {
   const unratedPart = unrated > 0 ? `; ${unrated} cannot be rated by this price` : "";
-  const found = `${adjusted} of ${charges} charges differ, by ${difference} ${currency}${unratedPart}.`;
+  const all = `of ${countText(charges, "charge")}`;
+  const differing = countText(adjusted, `${all} differs`, `${all} differ`);
+  const found = `${differing}, by ${difference} ${currency}${unratedPart}.`;
   if (adjusted === 0) return `${found} Nothing to correct.`;
   return isApplied ? `${found} Booked.` : `${found} Nothing is changed yet: repeat with --apply.`;
 }

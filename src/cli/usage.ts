@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 import type { TableRow } from "./table.ts";
+import { countText } from "../lib/count-text.ts";
 
 /** Adds the command `usage`. */
 export function addUsageCommand(program: Command, cli: CommandContext): void {
@@ -45,7 +46,9 @@ function totalText({ from, to, totals, previous, currency, currencies, groups, g
   const others = currencies.filter((each) => each !== currency);
   return [
     `${from} to ${to}: ${totals.amount} ${currency}, before that ${previous.amount} ${currency}.`,
-    ...(groupCount > groups.length ? [`${groups.length} of ${groupCount} lines; more with --limit.`] : []),
+    ...(groupCount > groups.length
+      ? [`${groups.length} of ${countText(groupCount, "line")}; more with --limit.`]
+      : []),
     ...(others.length > 0 ? [`Also spent in ${others.join(", ")}: choose with --currency.`] : []),
   ].join("\n");
 }

@@ -15,6 +15,7 @@ import { coreOf, JobBilling } from "./job-billing.ts";
 import type { JobStore, NewJob, Submission } from "./ports.ts";
 import type { WebhookQueue } from "./webhook-ports.ts";
 import { readJobRequest, removeBlobs, writeStoredRequest, type JobRequest } from "./stored-request.ts";
+import { countText } from "../lib/count-text.ts";
 
 export interface JobCore extends ImageCore {
   jobs: JobStore;
@@ -166,7 +167,7 @@ function accepted(result: Submission): Job {
 }
 
 function full({ scope, limit }: { scope: "organization" | "key"; limit: number }): GatewayError {
-  const name = `${scope === "key" ? "This key's" : "Your organization's"} limit of ${limit} queued jobs`;
+  const name = `${scope === "key" ? "This key's" : "Your organization's"} limit of ${countText(limit, "queued job")}`;
   if (limit === 0)
     return new GatewayError("rate_limit_exceeded", `${name} admits nothing.`, { shouldRetry: false });
   const message = `${name} is reached. Submit more when some of them have been started.`;

@@ -16,6 +16,7 @@ import type { AdminStore } from "../admin/admin-store.ts";
 import type { ProcessBasis } from "./core.ts";
 import { databaseOf } from "./stores.ts";
 import type { LiveSettings } from "./reload.ts";
+import { countText } from "../lib/count-text.ts";
 
 interface Recorders {
   traffic: TrafficCounters;
@@ -121,7 +122,10 @@ function dropReport({ recorder, onProblem }: RecordingParts): () => void {
     const dropped = recorder.dropped - reported;
     reported = recorder.dropped;
     if (dropped > 0)
-      onProblem(`${dropped} requests were left out of the request log to stay within its bounds`, null);
+      onProblem(
+        `${countText(dropped, "request was", "requests were")} left out of the request log to stay within its bounds`,
+        null,
+      );
   };
 }
 

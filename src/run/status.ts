@@ -9,6 +9,7 @@ import type { Storage } from "../storage/index.ts";
 import type { LedgerExport } from "../storage/ledger-export/ledger-export.ts";
 import type { LogOutput } from "../telemetry/log-output.ts";
 import type { Gauge } from "../telemetry/metrics.ts";
+import { countText } from "../lib/count-text.ts";
 
 /** The objects whose state the metrics and the console show. */
 export interface StatusSources {
@@ -233,7 +234,7 @@ function degraded({
       !isAway && storage.backlog() > MAX_BACKLOG,
       {
         part: "backlog",
-        message: `${storage.backlog()} charges wait for the ledger.`,
+        message: `${countText(storage.backlog(), "charge waits", "charges wait")} for the ledger.`,
         path: "/money/ledger",
       },
     ],
@@ -242,7 +243,7 @@ function degraded({
       {
         part: "refused entries",
         isCritical: true,
-        message: `${storage.refused()} charges were refused by the database.`,
+        message: `${countText(storage.refused(), "charge was", "charges were")} refused by the database.`,
         path: "/money/ledger",
       },
     ],
@@ -250,7 +251,7 @@ function degraded({
       storage.quarantined() > 0,
       {
         part: "quarantine",
-        message: `${storage.quarantined()} journal files were not understood.`,
+        message: `${countText(storage.quarantined(), "journal file was", "journal files were")} not understood.`,
         path: "/money/ledger",
       },
     ],
@@ -260,7 +261,7 @@ function degraded({
       {
         part: "ledger",
         isCritical: true,
-        message: `The last verification of the ledger found ${differences} differences.`,
+        message: `The last verification of the ledger found ${countText(differences, "difference")}.`,
         path: "/money/ledger",
       },
     ],

@@ -264,7 +264,7 @@ test("the command line lets in again whoever is locked out", async () => {
     await gateway.cli("members", "create", "--name", "made", "--role", "admin", "--json"),
   );
   await signIn(gateway, { name: "made", password: made.password });
-  expect(await gateway.cli("members", "sign-out", made.member.id)).toContain("1 sessions");
+  expect(await gateway.cli("members", "sign-out", made.member.id)).toContain("1 session of ");
   expect(await gateway.cli("members", "list")).toMatch(/made +admin +all +off +enabled/);
   await gateway.cli("members", "remove", made.member.id);
   expect(await gateway.cli("members", "list")).not.toContain("made");

@@ -28,7 +28,7 @@ test("a verification fails on a difference and sets the metrics", async () => {
   await gateway.cli("budgets", "create", "--amount", "100", "--period", "month");
   await gateway.call("/v1/chat/completions", { headers: { "x-request-id": "paid" }, body: CHAT });
   await gateway.charged("paid");
-  expect(await gateway.cli("ledger", "verify")).toBe("Compared 1 entries and 1 budgets: no difference.\n");
+  expect(await gateway.cli("ledger", "verify")).toBe("Compared 1 entry and 1 budget: no difference.\n");
   await gateway.stop();
   using database = new Database(join(gateway.dataDirectory, "gateway.sqlite"));
   database.run("UPDATE budgets SET spent = spent + 1");

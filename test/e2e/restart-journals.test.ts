@@ -19,7 +19,7 @@ test("an unreadable lock delays only its own journal", async () => {
   expect(await idsIn(gateway)).toEqual(["proc_1", "proc_3"]);
   expect(messages(gateway)).toContain("the journal of proc_2 cannot be taken over; its charges wait");
   expect(messages(gateway)).toContain(
-    "took over the journal of proc_1: 1 charges, of which those that were not in the ledger are posted",
+    "took over the journal of proc_1: 1 charge, posted unless in the ledger already",
   );
   expect(await metric(gateway, "gateway_recovered_charges_total")).toBe(2);
   await gateway.stop();

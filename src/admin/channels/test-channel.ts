@@ -7,6 +7,7 @@ import { checkChannel, freeId, requireChannel, requireProvider } from "./channel
 import { readConfigured, storedEntry, type ConfiguredValues } from "../configuration/configured.ts";
 import type { ConfiguredChannel } from "../configuration/store-port.ts";
 import type { OperationContext } from "../context.ts";
+import { countText } from "../../lib/count-text.ts";
 
 type TestResult = z.output<typeof channelTestResultSchema>;
 
@@ -74,7 +75,10 @@ export async function listVendorModels(
     context.configuration.models(channel, signal),
   );
   if (value === null) return { models: null, message: NO_LIST };
-  return { models: value ?? null, message: value ? `The vendor offers ${value.length} models.` : message };
+  return {
+    models: value ?? null,
+    message: value ? `The vendor offers ${countText(value.length, "model")}.` : message,
+  };
 }
 
 const NO_LIST =

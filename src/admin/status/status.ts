@@ -14,6 +14,7 @@ import { ejectionCauses, readEjections } from "./ejected-targets.ts";
 import { readRecentTraffic } from "./recent-traffic.ts";
 import type { statusSchema } from "./schema.ts";
 import { priceCauses, requestCauses, slowCauses, vendorCauses } from "./traffic-causes.ts";
+import { countText } from "../../lib/count-text.ts";
 
 type Status = z.output<typeof statusSchema>;
 
@@ -140,7 +141,8 @@ function databaseAway(now: number): Degradation {
 
 function leasesInDoubt(leases: readonly { since: number }[]): Degradation {
   const since = Math.min(...leases.map((lease) => lease.since));
-  const message = `${leases.length} leases are in doubt: their processes are gone without their journals posted.`;
+  const leasesAre = countText(leases.length, "lease is", "leases are");
+  const message = `${leasesAre} in doubt: a process is gone without its journal posted.`;
   return { part: "leases", since, message, path: "/money" };
 }
 

@@ -5,6 +5,7 @@ import type { OrganizationRecord } from "../organizations/schema.ts";
 import { priceIndex } from "../prices/price-index.ts";
 import { trafficView } from "../usage/totals.ts";
 import { recentFailures, RECENT_MS, type RecentTraffic } from "./recent-traffic.ts";
+import { countText } from "../../lib/count-text.ts";
 
 const MINUTE_MS = 60_000;
 /** Minimum share of failed requests at which a cause about requests is critical. */
@@ -25,7 +26,7 @@ export function vendorCauses({ calls }: RecentTraffic, now: number): StatusCause
         subject: `${channel}/${model}`,
         organizationId: null,
         since,
-        message: `${failed} of ${all} calls to ${channel} for ${model} failed in the last ${minutes} min, most with ${code}.`,
+        message: `${failed} of ${countText(all, "call")} to ${channel} for ${model} failed in the last ${minutes} min, most with ${code}.`,
         figures: { channel, model, failed, all, minutes, outcome: code },
         path: `/models/providers/${encodeURIComponent(channel)}`,
       },
@@ -47,7 +48,7 @@ export function requestCauses({ requests }: RecentTraffic, now: number): StatusC
         subject: organizationId,
         organizationId: organizationId === "" ? null : organizationId,
         since,
-        message: `${failed} of ${all} requests of ${organizationId} failed in the last ${minutes} min, most with ${code}.`,
+        message: `${failed} of ${countText(all, "request")} of ${organizationId} failed in the last ${minutes} min, most with ${code}.`,
         figures: { organization: organizationId, failed, all, minutes, code },
         path: `/requests?status=5xx${organizationId === "" ? "" : `&organization=${encodeURIComponent(organizationId)}`}`,
       },

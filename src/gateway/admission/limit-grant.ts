@@ -10,6 +10,7 @@ import type {
   LimitVerdict,
   LimitWindow,
 } from "./limits.ts";
+import { countText } from "../../lib/count-text.ts";
 
 /** The pipeline whose limits apply: `text` counts requests and tokens, `image` counts images and concurrency slots. */
 export type LimitedPipeline = "text" | "image";
@@ -155,7 +156,7 @@ export class LimitGrant {
     const { failed, retryAfterSeconds } = verdict;
     if (failed.quantity === "images") this.#giveBackFirstImage();
     const { limitState } = this;
-    const wait = `Retry in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? "second" : "seconds"}.`;
+    const wait = `Retry in ${countText(retryAfterSeconds, "second")}.`;
     throw new GatewayError("rate_limit_exceeded", `${nameOf(failed)} is reached. ${wait}`, {
       retryAfterSeconds,
       ...(limitState && { limitState }),

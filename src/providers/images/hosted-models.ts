@@ -14,6 +14,7 @@ import { fetchEach, type FetchResult } from "../transport/result-link.ts";
 import { createImageUpstream } from "./image-upstream.ts";
 import type { ReferenceRules } from "./reference-image.ts";
 import { billedQuality, followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
+import { countText } from "../../lib/count-text.ts";
 
 /**
  * Images of a vendor that hosts models of many makers. Each model has its own inputs. A job makes the images and
@@ -116,7 +117,7 @@ export type HostedSettings = z.infer<ReturnType<typeof hostedSettings>>;
 function refuseSurplus({ references }: ImageOrder, { max_references: most = Infinity }: ModelInputs): void {
   if (references.length <= most) return;
   throw new UpstreamError("rejected", "the vendor takes fewer references", {
-    publicMessage: `This model takes at most ${most} reference images at present.`,
+    publicMessage: `This model takes at most ${countText(most, "reference image")} at present.`,
     param: "image",
     isUnsent: true,
   });

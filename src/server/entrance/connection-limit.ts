@@ -3,6 +3,7 @@ import { networkOf, type AddressList } from "../../lib/cidr.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { listDescriptors, type ClientConnection, type OpenDescriptors } from "./client-connections.ts";
 import { openLibc, type Libc } from "./libc.ts";
+import { countText } from "../../lib/count-text.ts";
 
 interface ConnectionLimitOptions {
   /** Maximum number of connections of one client address, or of one /64 network of IPv6; null for no limit. */
@@ -152,7 +153,9 @@ export class ConnectionLimit {
     this.#closed += closed;
     this.#unreported += closed;
     if (this.#unreported === 0 || performance.now() - this.#reportedAt < REPORT_MS) return;
-    this.#options.onClosed(`closed ${this.#unreported} connections without a request to stay within limits`);
+    this.#options.onClosed(
+      `closed ${countText(this.#unreported, "connection")} without a request to stay within limits`,
+    );
     this.#reportedAt = performance.now();
     this.#unreported = 0;
   }

@@ -6,6 +6,7 @@ import type { FileJournal } from "./journal.ts";
 import type { KeptSegments } from "./kept-segments.ts";
 import { postAll, type LedgerWriter } from "./posting.ts";
 import { readSegment, segmentFiles } from "./segments.ts";
+import { countText } from "../../lib/count-text.ts";
 
 /** Posts charges of the running process again when the database has lost them by going back to an earlier state. */
 export interface LostCharges {
@@ -45,7 +46,7 @@ export function lostCharges(options: LostChargesOptions): LostCharges {
         const { added } = await postAll(writer, processId, chargesOnDisk(options));
         await marks.set(processId, lastBatch);
         count += added;
-        onProblem(`${added} charges that the database had lost are posted again`, null, "info");
+        onProblem(`posted ${countText(added, "charge")} again that the database had lost`, null, "info");
       }
       nextAt = clock.monotonic() + FIND_MS;
     },

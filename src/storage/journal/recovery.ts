@@ -11,6 +11,7 @@ import type { KeptSegment, KeptSegments } from "./kept-segments.ts";
 import { WENT_BACK } from "./lost-charges.ts";
 import { postAll, type LedgerWriter } from "./posting.ts";
 import { listSegments, replay, segmentFiles, segmentName } from "./segments.ts";
+import { countText } from "../../lib/count-text.ts";
 
 /** Posts the journals of ended processes. */
 export interface Recovery {
@@ -68,7 +69,7 @@ export function createRecovery(options: RecoveryOptions): Recovery {
             recovered += count;
             restored += lost;
             onProblem(
-              `took over the journal of ${folder.processId}: ${count} charges, of which those that were not in the ledger are posted`,
+              `took over the journal of ${folder.processId}: ${countText(count, "charge")}, posted unless in the ledger already`,
               null,
               "info",
             );
@@ -115,7 +116,11 @@ async function recoverFolder(options: RecoveryOptions, folder: JournalFolder) {
 }
 
 function reportLost({ onProblem }: RecoveryOptions, processId: string, count: number): void {
-  onProblem(`${count} charges of ${processId} that the database had lost are posted again`, null, "info");
+  onProblem(
+    `posted ${countText(count, "charge")} of ${processId} again that the database had lost`,
+    null,
+    "info",
+  );
 }
 
 /** Posts the charges of an ended process and frees the money that it held. */
