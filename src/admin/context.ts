@@ -2,6 +2,7 @@ import type { Job } from "../domain/job.ts";
 import type { Model } from "../domain/model.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Progress } from "../lib/progress.ts";
 import { isPattern } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
@@ -22,6 +23,8 @@ export interface AdminContext {
   catalogue: Catalogue;
   /** The running gateway; absent on the command line, which has only the database. */
   running?: RunningGateway;
+  /** Receives the progress of a long operation; absent where nobody sees it. */
+  onProgress?: Progress | undefined;
 }
 
 /** Facts and actions that need a running gateway. */

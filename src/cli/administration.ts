@@ -3,6 +3,7 @@ import type { OperationContext } from "../admin/context.ts";
 import { exportList, type ExportFormat, type ExportName } from "../admin/exports/exports.ts";
 import { runOperation, type Operation } from "../admin/operation.ts";
 import { operationNamed, operations, type OperationName, type Operations } from "../admin/operations.ts";
+import type { Progress } from "../lib/progress.ts";
 import { exportRemotely, runRemotely, type RemoteGateway } from "./remote.ts";
 
 export type CommandInput<Name extends OperationName> = z.input<Operations[Name]["input"]>;
@@ -22,7 +23,12 @@ interface Page<Item = unknown> {
 
 /** Runs operations for commands, in this process or at another gateway. */
 export interface CommandAdministration {
-  run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
+  /** Runs one operation. Another gateway does not call `onProgress`. */
+  run<Name extends OperationName>(
+    name: Name,
+    input: CommandInput<Name>,
+    onProgress?: Progress,
+  ): Promise<CommandOutput<Name>>;
   /** Returns all items of a list, which is read page by page. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
   /** Returns a list as text, in pieces. */
@@ -34,7 +40,7 @@ type ExportFilter = { format: ExportFormat } & Record<string, unknown>;
 /** Returns an object that runs operations on the local store. */
 export function localAdministration(admin: OperationContext): CommandAdministration {
   return {
-    run: (name, input) => runOperation(operationNamed(name), admin, input),
+    run: (name, input, onProgress) => runOperation(operationNamed(name), { ...admin, onProgress }, input),
     list: (name, input) => readList(name, input, (page) => runOperation(listNamed(name), admin, page)),
     export: (name, filter) => exportList(admin, name, filter),
   };

@@ -22,6 +22,8 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
       yaml: "<file>  the document, - for the standard input",
       isDryRun: "--dry-run  only show what would change; ends with 3 when anything would",
     },
+    step: "Reading the document.",
+    whenInterrupted: "Nothing was changed.",
     input: async (given) => ({ ...given, yaml: await readInputFile(given.yaml) }),
     rows: ({ changes }) => changes.map(toRow),
     json: (result) => result,

@@ -2,7 +2,6 @@ import { hostname } from "node:os";
 import type { Command } from "commander";
 import type { Configuration, StoredEntry } from "../admin/configuration/store-port.ts";
 import type { OperationContext } from "../admin/context.ts";
-import type { OperationName } from "../admin/operations.ts";
 import type { AdminStore } from "../admin/admin-store.ts";
 import {
   loadSettings,
@@ -21,7 +20,6 @@ import {
   type CommandInput,
   type ListItem,
   type ListCommandName,
-  type CommandOutput,
 } from "./administration.ts";
 import { openPrinter, type CommandPrinter, type TextOutput } from "./printer.ts";
 import type { RemoteGateway } from "./remote.ts";
@@ -48,7 +46,7 @@ export interface CliContext {
   /** Returns the configuration for administration. It uses `load` to load it. */
   openConfiguration(load: LoadConfiguration): Configuration;
   /** Migrates the database to the newest schema and returns the names of the applied migrations. */
-  migrate(settings: Settings): Promise<{ applied: string[] }>;
+  migrate(settings: Settings, onProgress: Progress): Promise<{ applied: string[] }>;
   /** Fills an empty installation with example traffic. */
   fillDemo(
     settings: Settings,
@@ -86,7 +84,7 @@ export interface StoreAccess {
   /** Runs `work` with operations on the local store, or at the gateway that `--url` names. */
   connect<Result>(work: (administration: CommandAdministration) => Promise<Result>): Promise<Result>;
   /** Runs one operation. */
-  run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
+  run: CommandAdministration["run"];
   /** Returns all items of a list. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
   /** Runs `work` directly on the local store. The store is always closed afterwards. */
@@ -149,7 +147,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
     return {
       administer,
       connect,
-      run: (name, input) => connect(({ run }) => run(name, input)),
+      run: (...operation) => connect(({ run }) => run(...operation)),
       list: (name, input) => connect((administration) => administration.list(name, input)),
     };
   };

@@ -52,7 +52,12 @@ function addMigrateCommand(program: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
       cli.requireLocal();
-      const { applied } = await cli.context.migrate((await cli.loadSettings()).settings);
+      const { settings } = await cli.loadSettings();
+      const { applied } = await runLongWork(cli.context, {
+        run: (onProgress) => cli.context.migrate(settings, onProgress),
+        whenInterrupted: () => "The database has all of the changes or none; the same command makes them.",
+        mayBeLeft: true,
+      });
       if (json) cli.print(true, { applied }, []);
       else
         cli.printLine(

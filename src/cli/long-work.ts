@@ -21,8 +21,11 @@ interface LongWork<Result> {
   run(onProgress: Progress): Promise<Result>;
   /** Returns a sentence for the user about the state after an interruption. Called when the work has cleaned up. */
   whenInterrupted: () => string;
-  /** True for work that changes nothing. After an interruption the command does not wait for its end. */
-  isReadOnly?: boolean;
+  /**
+   * True for work that either changes nothing or is done as a whole. After an interruption the command does not wait for
+   * its end.
+   */
+  mayBeLeft?: boolean;
 }
 
 /**
@@ -31,7 +34,7 @@ interface LongWork<Result> {
  */
 export async function runLongWork<Result>(
   { stderr, env }: Pick<Terminal, "stderr" | "env">,
-  { run, whenInterrupted, isReadOnly = false }: LongWork<Result>,
+  { run, whenInterrupted, mayBeLeft = false }: LongWork<Result>,
 ): Promise<Result> {
   const line = stderr.isTTY === true && env["TERM"] !== "dumb" ? new ProgressLine(stderr) : null;
   const interruption = Promise.withResolvers<never>();
@@ -39,7 +42,7 @@ export async function runLongWork<Result>(
   let isInterrupted = false;
   const onSignal = (): void => {
     isInterrupted = true;
-    if (isReadOnly) interruption.reject(new Error("interrupted"));
+    if (mayBeLeft) interruption.reject(new Error("interrupted"));
   };
   const onProgress: Progress = (...progress) => {
     if (isInterrupted) throw new Error("interrupted");
@@ -66,19 +69,26 @@ export async function runLongWork<Result>(
   }
 }
 
-/** Runs work that only reads and that does not report its progress. */
-export async function runReading<Result>(
-  { context }: { context: Pick<Terminal, "stderr" | "env"> },
-  step: string,
-  read: () => Promise<Result>,
+/**
+ * Runs an operation that may take minutes. A terminal shows `step` until the operation reports its own steps, which it
+ * does only in this process. `whenInterrupted` is absent for an operation that only reads.
+ */
+export async function runLongOperation<Result>(
+  { context, isRemote }: { context: Pick<Terminal, "stderr" | "env">; isRemote(): boolean },
+  { step, whenInterrupted }: { step: string; whenInterrupted?: string | undefined },
+  run: (onProgress: Progress) => Promise<Result>,
 ): Promise<Result> {
+  const isElsewhere = isRemote();
   return await runLongWork(context, {
     run(onProgress) {
       onProgress(step);
-      return read();
+      return run(onProgress);
     },
-    whenInterrupted: () => "Nothing was changed.",
-    isReadOnly: true,
+    whenInterrupted() {
+      if (whenInterrupted === undefined) return "Nothing was changed.";
+      return isElsewhere ? "The gateway goes on with it." : whenInterrupted;
+    },
+    mayBeLeft: isElsewhere || whenInterrupted === undefined,
   });
 }
 

@@ -2,9 +2,10 @@ import { Option, type Command } from "commander";
 import { z, type ZodType } from "zod";
 import { limitsSchema, queryTimeSchema, timeSchema } from "../admin/input.ts";
 import { operations, type OperationName } from "../admin/operations.ts";
+import type { Progress } from "../lib/progress.ts";
 import type { CommandInput, ListItem, ListCommandName, CommandOutput } from "./administration.ts";
 import type { CommandContext, StoreAccess } from "./context.ts";
-import { CommandEnd, runReading } from "./long-work.ts";
+import { CommandEnd, runLongOperation } from "./long-work.ts";
 import { FIELD_READERS } from "./field-readers.ts";
 import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
 import type { TableRow } from "./table.ts";
@@ -53,8 +54,10 @@ interface OperationCommand<Name extends OperationName, Result = CommandOutput<Na
   rows?: (result: Result) => readonly TableRow[] | null;
   /** Returns the value that `--json` prints. Without this function and without `rows`, the command has no `--json`. */
   json?: (result: Result) => unknown;
-  /** For an operation that takes minutes: a sentence that a terminal shows in the meantime. */
+  /** For an operation that takes minutes: a sentence that a terminal shows at first. */
   step?: string;
+  /** For an operation that takes minutes and changes something: a sentence about the state after an interruption. */
+  whenInterrupted?: string;
   /** Returns a text for people, to be printed after the table; null for none. */
   line?: (result: Result, given: CommandInput<Name>) => string | null;
   /** Returns the reason to exit with 1 although the operation has succeeded; null for success. */
@@ -73,7 +76,9 @@ export function addOperation<Name extends OperationName>(
   [commandName, name]: readonly [command: string, operation: Name],
   declared: OperationCommand<Name>,
 ): void {
-  add(parent, commandName, name, declared, cli, (input) => accessFor(name, cli).run(name, input));
+  add(parent, commandName, name, declared, cli, (input, onProgress) =>
+    accessFor(name, cli).run(name, input, onProgress),
+  );
 }
 
 /** Returns the store methods for a command. A command that only reads must not make a database that does not exist. */
@@ -106,9 +111,9 @@ function add<Name extends OperationName, Result>(
   name: Name,
   declared: OperationCommand<Name, Result>,
   cli: CommandContext,
-  run: (input: CommandInput<Name>) => Promise<Result>,
+  run: (input: CommandInput<Name>, onProgress?: Progress) => Promise<Result>,
 ): void {
-  const { description, fields = {}, rows, json, line, failure } = declared;
+  const { description, fields = {}, rows, json, line, failure, step, whenInterrupted } = declared;
   const command = parent.command(commandName).description(description);
   const read = addFields(command, name, fields);
   for (const [flags, text] of Object.entries(declared.options ?? {})) command.option(flags, text);
@@ -116,9 +121,9 @@ function add<Name extends OperationName, Result>(
   command.action(async () => {
     const given = read();
     const input = (await declared.input?.(given, command.opts())) ?? given;
-    const result = await (declared.step === undefined
+    const result = await (step === undefined
       ? run(input)
-      : runReading(cli, declared.step, () => run(input)));
+      : runLongOperation(cli, { step, whenInterrupted }, (onProgress) => run(input, onProgress)));
     const isJson = command.opts<{ json?: boolean }>().json;
     const table = rows?.(result) ?? null;
     if (isJson || table) cli.print(isJson, json ? json(result) : result, table ?? []);

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { countText } from "../lib/count-text.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
+import { runLongOperation } from "./long-work.ts";
 import { addFields } from "./operation-command.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
 
@@ -26,7 +27,15 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     .action(async () => {
       const { apply, json } = command.opts<{ apply?: boolean; json?: boolean }>();
       const name = apply ? "priceCorrections.apply" : "priceCorrections.preview";
-      const correction = await cli.existing.run(name, withLongAmounts(read()));
+      const input = withLongAmounts(read());
+      const correction = await runLongOperation(
+        cli,
+        {
+          step: "Rating charges.",
+          ...(apply && { whenInterrupted: "Booked corrections stay; the same command books the others." }),
+        },
+        (onProgress) => cli.existing.run(name, input, onProgress),
+      );
       cli.print(json, correction, toRows(correction));
       if (!json) cli.printLine(summary(correction));
     });

@@ -76,12 +76,15 @@ export async function readStoredEntries(settings: Settings): Promise<readonly St
 }
 
 /** Migrates the database to the schema of this version. */
-export async function runMigrations(settings: Settings): Promise<{ applied: string[] }> {
+export async function runMigrations(
+  settings: Settings,
+  onProgress?: Progress,
+): Promise<{ applied: string[] }> {
   await makeDataFolder(settings);
   const { database: location, ...options } = databaseOf(settings);
   const database = await openDatabase(location, options);
   try {
-    return { applied: await migrate(database) };
+    return { applied: await migrate(database, undefined, onProgress) };
   } finally {
     await database.close();
   }

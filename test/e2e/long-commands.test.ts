@@ -1,6 +1,7 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MACHINE, runCommand } from "../support/command-line.ts";
@@ -28,6 +29,14 @@ async function interruptAt(text: string, args: readonly string[], dataFolder = d
   running.interrupt();
   const code = await running.exited;
   return { code, shown: running.shown() };
+}
+
+/** Holds the write lock of the database. */
+function lockDatabase() {
+  const database = new Database(join(data, "gateway.sqlite"));
+  database.run("PRAGMA busy_timeout = 5000");
+  database.run("BEGIN IMMEDIATE");
+  return { release: () => database.close() };
 }
 
 test("a backup on a terminal shows its steps with their progress on one line each", async () => {
@@ -79,6 +88,55 @@ test("a verification that is interrupted says so at once", async () => {
     code: 130,
     shown: expect.stringContaining("Interrupted. Nothing was changed."),
   });
+}, 120_000);
+
+test("a correction of prices that is interrupted keeps what it has booked, and the same command books the rest", async () => {
+  const from = new Date(Date.now() - 30 * 86_400_000).toISOString();
+  const amounts = ["--tokens", "input=1", "--tokens", "output=2"];
+  const args = ["prices", "correct", "sandbox-chat", "--from", from, "--reason", "test", ...amounts];
+  const { code, shown } = await interruptAt("Booking corrections.", [...args, "--apply"]);
+  expect({ code, shown }).toEqual({
+    code: 130,
+    shown: expect.stringContaining(
+      "Interrupted. Booked corrections stay; the same command books the others.",
+    ),
+  });
+  expect((await command(...args)).stdout).toContain("repeat with --apply");
+  expect(await command(...args, "--apply")).toMatchObject({ code: 0 });
+  expect((await command(...args)).stdout).toEndWith("Nothing to correct.\n");
+  expect((await command("ledger", "verify")).code).toBe(0);
+}, 120_000);
+
+test("an import that is interrupted changes nothing", async () => {
+  const path = join(folder, "members.yaml");
+  const members = Array.from({ length: 50 }, (_, index) => [
+    `member-${index}`,
+    { role: "viewer", organizations: "*" },
+  ]);
+  await writeFile(
+    path,
+    JSON.stringify({
+      members: Object.fromEntries([["admin", { role: "owner", organizations: "*" }], ...members]),
+    }),
+  );
+  const { code, shown } = await interruptAt("Importing members.", ["config", "import", path]);
+  expect({ code, shown }).toEqual({
+    code: 130,
+    shown: expect.stringContaining("Interrupted. Nothing was changed."),
+  });
+  expect(shown).toMatch(/Importing members\. \d+ %/);
+  expect((await command("members", "list")).stdout).not.toContain("member-");
+}, 120_000);
+
+test("a migration that is interrupted while another process writes changes nothing", async () => {
+  const locked = lockDatabase();
+  const { code, shown } = await interruptAt("Waiting for the database.", ["migrate"]);
+  locked.release();
+  expect({ code, shown }).toEqual({
+    code: 130,
+    shown: expect.stringContaining("Interrupted. The database has all of the changes or none"),
+  });
+  expect((await command("migrate")).stdout).toBe("The database is up to date.\n");
 }, 120_000);
 
 test("a demo that is interrupted leaves nothing", async () => {

@@ -151,6 +151,7 @@ async function applyDocument(
     const isWhole = { isWhole: true };
     return wanted ? compare(kind, maskedEntries(stored, kind), new Map(Object.entries(wanted)), isWhole) : [];
   });
+  context.onProgress?.("Importing channels and models.");
   const { catalogue } = await applyEntries(context, stored, entries);
   result.changes.push(...entries.map(masked));
   const changed = { ...context, catalogue };
@@ -162,11 +163,28 @@ async function applyDocument(
     const present = await section.read(changed);
     const changes = compare(section.kind, present, new Map(Object.entries(wanted)), { isKept });
     result.changes.push(...changes);
-    for (const change of changes)
-      if (change.action === "remove") removals.unshift(async () => section.remove?.(changed, change.id));
-      else await applyChange(changed, section, change, result);
+    const applied = changes.filter(({ action }) => action !== "remove");
+    for (const { action, id } of changes)
+      if (action === "remove") removals.unshift(async () => section.remove?.(changed, id));
+    await eachInTurn(context, `Importing ${name}.`, applied, (change) =>
+      applyChange(changed, section, change, result),
+    );
   }
-  for (const remove of removals) await remove();
+  await eachInTurn(context, "Removing objects.", removals, (remove) => remove());
+}
+
+/** Does the work for each item. The event loop runs in between, so that requests are served and signals are handled. */
+async function eachInTurn<Item>(
+  { onProgress }: OperationContext,
+  step: string,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  for (const [index, item] of items.entries()) {
+    onProgress?.(step, index, items.length);
+    await yieldToEventLoop();
+    await work(item);
+  }
 }
 
 async function applyChange(

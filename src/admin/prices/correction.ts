@@ -2,12 +2,13 @@ import { z } from "zod";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { charge as chargeFor, type Price, type PriceSource, resolvePrice } from "../../domain/price.ts";
 import type { Nanos } from "../../lib/money.ts";
+import { nextTurn } from "../../lib/waiting.ts";
 import { AdminError } from "../admin-error.ts";
 import { requireModel, type AdminContext } from "../context.ts";
 import { reasonSchema, timeSchema } from "../input.ts";
 import { adjustedBy, newCorrection, refundedBy } from "../ledger/ledger.ts";
 import { currencyOf, priceFields, priceOf } from "./prices.ts";
-import type { ChargeHistory } from "../ledger/store-port.ts";
+import type { ChargeHistory, LedgerPosition } from "../ledger/store-port.ts";
 import { amountCodec, timeCodec } from "../output.ts";
 
 export const priceCorrectionSchema = z.strictObject({
@@ -59,7 +60,8 @@ export async function correctPrice(
   const corrected = { price, source, range };
   const ids = fields.organizationId === null ? await everyOrganization(context) : [fields.organizationId];
   const plan = emptyCorrection(range, currency);
-  await eachPage(context, ids, range, (histories) => count(plan, histories, corrected));
+  const charges = { ids, range };
+  await eachPage(context, charges, "Rating charges.", (histories) => count(plan, histories, corrected));
   if (dryRun || plan.adjusted === 0) return plan;
   const done: PriceCorrection = {
     ...emptyCorrection(range, currency),
@@ -69,7 +71,7 @@ export async function correctPrice(
   };
   // The audit row is written with the first corrections, so its figures are those of the plan.
   let note: object | null = { ...plan, isApplied: true, price: row, reason: fields.reason };
-  await eachPage(context, ids, range, async (histories) => {
+  await eachPage(context, charges, "Booking corrections.", async (histories) => {
     const differing = histories
       .filter((history) => differenceOf(history, corrected))
       .map(({ charge }) => charge.id);
@@ -110,20 +112,25 @@ async function everyOrganization({ store }: AdminContext): Promise<string[]> {
 }
 
 async function eachPage(
-  { store }: AdminContext,
-  organizationIds: readonly string[],
-  range: Range,
+  { store, onProgress }: AdminContext,
+  { ids, range }: { ids: readonly string[]; range: Range },
+  step: string,
   work: (histories: ChargeHistory[]) => Promise<void> | void,
 ): Promise<void> {
+  const { model, from, to } = range;
   // The ledger is ordered by the end of requests. A request that was admitted in the range may have ended after it.
-  const written = { ...range, to: range.to + MAX_REQUEST_MS };
-  for (const organizationId of organizationIds) {
-    let page = await store.ledger.charges({ organizationId, ...written, after: null });
-    await work(page.histories);
-    while (page.next) {
-      page = await store.ledger.charges({ organizationId, ...written, after: page.next });
+  const written = { model, from, to: to + MAX_REQUEST_MS };
+  for (const [index, organizationId] of ids.entries()) {
+    let after: LedgerPosition | null = null;
+    do {
+      const share = after ? Math.min(1, (after.at - from) / (to - from)) : 0;
+      onProgress?.(step, index + share, ids.length);
+      // SQLite reads a page within one turn of the event loop; signals are handled between two turns.
+      await nextTurn();
+      const page = await store.ledger.charges({ organizationId, ...written, after });
       await work(page.histories);
-    }
+      after = page.next;
+    } while (after);
   }
 }
 

@@ -8,6 +8,7 @@ import budgetLevels from "../migrations/0007_budget_levels.sql" with { type: "te
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
+import type { Progress } from "../../lib/progress.ts";
 
 /**
  * All migrations in order; the version of a migration is its position in the list. Processes of the previous version
@@ -37,7 +38,9 @@ interface Migration {
 export async function migrate(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
+  onProgress: Progress = () => {},
 ): Promise<string[]> {
+  onProgress("Waiting for the database.");
   // This query reports an unavailable server after the usual timeout, not after the long one of a migration.
   await database.read((sql) => sql`SELECT 1`);
   return await database.begin(async (sql) => {
@@ -48,6 +51,7 @@ export async function migrate(
     const current = await countApplied(sql, migrations);
     const missing = migrations.slice(current);
     for (const [index, migration] of missing.entries()) {
+      onProgress(`Applying ${migration.name}.`);
       await sql.unsafe(textFor(database.kind, migration.text));
       await sql`INSERT INTO schema_migrations (version, name, applied_at)
         VALUES (${current + index + 1}, ${migration.name}, ${systemClock.now()})`;
