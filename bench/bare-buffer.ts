@@ -1,6 +1,6 @@
 /**
- * The floor `bare-buffer`: buffers request and response before it forwards them, which any proxy that reads them must
- * do. Started as `bun bench/bare-buffer.ts <upstream origin>`.
+ * The baseline server (floor) `bare-buffer`. It reads a complete request or response before it forwards it. Every proxy
+ * that inspects bodies must do at least this work. Started as `bun bench/bare-buffer.ts <upstream origin>`.
  */
 export const upstream = process.argv[2];
 

@@ -1,6 +1,6 @@
 /**
- * The floor `bare-bun`: the runtime's own cost of forwarding a request and its response. Started as `bun
- * bench/bare-bun.ts <upstream origin> [port]`; several can share a port.
+ * The baseline server (floor) `bare-bun`. It shows how much the runtime itself needs to forward a request and its
+ * response. Started as `bun bench/bare-bun.ts <upstream origin> [port]`; several processes can share a port.
  */
 export const upstream = process.argv[2];
 

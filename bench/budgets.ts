@@ -1,6 +1,6 @@
 /**
  * Measures the budget store with different numbers of budgets: `bun bench/budgets.ts [budgets…]`, by default 100,
- * 10,000 and 100,000. One process has a lease on every budget. SQLite, and PostgreSQL if it is installed.
+ * 10,000 and 100,000. One process has a lease on every budget. Measures SQLite, and PostgreSQL if it is installed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const ROUNDS = 100;
 const ENTRIES_A_BATCH = 100;
 const SETUP_TIMEOUT_MS = 10 * 60_000;
 
-/** Milliseconds: medians of single calls, and totals of operations on all leases. */
+/** Times in milliseconds. Single calls have their median; operations on all leases have their total time. */
 interface Row {
   database: string;
   budgets: number;

@@ -1,28 +1,28 @@
 /**
- * The chat request and response of every benchmark. Load and mock import it, so floors and gateway do the same work.
+ * Chat request and response of every benchmark. Load generator and mock both import them, so all bytes are the same.
  */
 
-/** The public and the upstream's model name. Their lengths differ, so replacing must move bytes. */
+/** The model's public and upstream name. Their lengths differ, so that replacing the name moves bytes. */
 export const PUBLIC_MODEL = "bench-chat";
 export const UPSTREAM_MODEL = "mock-chat-2026-01-01";
 
 export const STREAM_TOKENS = 100;
 
-/** Server-sent events of one stream: tokens, finish reason, usage and `[DONE]`. */
+/** Number of server-sent events in one stream: the tokens, the finish reason, the usage and `[DONE]`. */
 export const STREAM_FRAMES = STREAM_TOKENS + 3;
 
 export interface ChatRequestOptions {
   model: string;
   stream?: boolean;
-  /** Requests the usage chunk by `stream_options`; the gateway sets it itself. */
+  /** Requests the usage chunk by `stream_options`. The gateway adds this option itself. */
   includeUsage?: boolean;
-  /** Milliseconds between the mock's frames; sent in `user`, which every hop forwards. */
+  /** Milliseconds between the mock's frames. Sent in `user`, because every server forwards that field. */
   paceMs?: number;
-  /** Length of the body; 1 KB where absent. */
+  /** Length of the body in bytes; 1 KB by default. */
   bytes?: number;
 }
 
-/** A chat request body, padded by its prompt. */
+/** Returns the body of a chat request. The prompt is lengthened until the body has the requested length. */
 export function chatRequestBody(options: ChatRequestOptions): string {
   const body = {
     model: options.model,
@@ -40,7 +40,7 @@ export function chatRequestBody(options: ChatRequestOptions): string {
   return JSON.stringify(body);
 }
 
-/** The requested pace in milliseconds. */
+/** Reads the requested milliseconds between frames from `user`. */
 export function paceOf(user: unknown): number {
   const pace = typeof user === "string" ? /^pace-ms=(\d+)$/.exec(user)?.[1] : undefined;
   return Number(pace ?? 0);
@@ -69,7 +69,7 @@ export function chatReplyBody(): string {
   return JSON.stringify(reply);
 }
 
-/** The mock's streamed response, one server-sent event each; the usage event only on request. */
+/** The mock's streamed response, one string for each server-sent event. The usage event is included only on request. */
 export function streamFrames(includeUsage: boolean): string[] {
   const frames: string[] = [];
   for (let token = 0; token < STREAM_TOKENS; token++) {

@@ -2,13 +2,13 @@ import type { Socket } from "bun";
 import { MessageReader } from "./http-message.ts";
 
 /**
- * One keep-alive connection with at most one running request, on a raw socket, so the load generator costs little.
- * Times are `performance.now()` milliseconds.
+ * One keep-alive connection with at most one running request. It uses a raw socket, so that the load generator needs
+ * little processor time. Times are in milliseconds of `performance.now()`.
  */
 export class ClientConnection {
   status = 0;
   sentAt = 0;
-  /** Time of the body's first byte; 0 before. */
+  /** Time at which the body's first byte arrived; 0 before. */
   firstByteAt = 0;
   #socket: Socket<ClientConnection> | undefined;
   #unsent: Buffer | undefined;
@@ -34,7 +34,7 @@ export class ClientConnection {
     return connection;
   }
 
-  /** Sends a complete request; `onReply` is called with the response. */
+  /** Sends a complete request. `onReply` is called when the response is complete. */
   send(request: Buffer): void {
     this.#isBusy = true;
     this.firstByteAt = 0;
@@ -86,7 +86,7 @@ export interface Address {
 
 export interface ConnectionEvents {
   onReply(connection: ClientConnection): void;
-  /** The connection ended before the response. */
+  /** Called when the connection ended before the response. */
   onLost(connection: ClientConnection): void;
   onHead?(text: string): void;
   onBody?(bytes: Buffer, start: number, end: number): void;
@@ -117,7 +117,7 @@ export async function exchange(address: Address, request: Buffer): Promise<Reply
   }
 }
 
-/** The bytes of a request. */
+/** Returns the bytes of a request. */
 export function wireRequest(request: {
   method: "GET" | "POST";
   path: string;

@@ -4,7 +4,7 @@ import type { LoadPlan } from "./load.ts";
 import type { ServerProcess } from "./processes.ts";
 import type { Stage } from "./stage.ts";
 
-/** A server of the comparison, and how chat is requested from it. */
+/** A server that takes part in the comparison, and the settings for sending chat requests to it. */
 export interface Contender {
   name: string;
   server: ServerProcess;
@@ -13,14 +13,14 @@ export interface Contender {
   key: string;
   headers: Record<string, string>;
   model: string;
-  /** Whether the client requests the usage chunk of a stream. */
+  /** True when the client must request the usage chunk of a stream. */
   includeUsage: boolean;
 }
 
-/** The key that the mock's callers use; it accepts any. */
+/** The key for calls to the mock, which accepts any key. */
 export const MOCK_KEY = "bench-upstream";
 
-/** A server that knows the mock's model by the mock's name and has no keys of its own. */
+/** A server that uses the mock's own model name and does not check keys. */
 export function plainContender(name: string, server: ServerProcess): Contender {
   return {
     name,
@@ -33,12 +33,12 @@ export function plainContender(name: string, server: ServerProcess): Contender {
   };
 }
 
-/** This gateway replaces the model's name and requests the usage chunk itself. */
+/** This gateway. It replaces the model's name and requests the usage chunk itself. */
 export function ourContender(name: string, { gateway }: Stage): Contender {
   return { ...plainContender(name, gateway), key: gateway.key, model: PUBLIC_MODEL, includeUsage: false };
 }
 
-/** The load of W1, and with an interval between frames that of W2. */
+/** Returns the load of W1. With an interval between frames it returns the load of W2. */
 export function planOf(contender: Contender, paceMs?: number): LoadPlan {
   const { server, path, key, headers, model } = contender;
   const stream = paceMs !== undefined && { stream: true, includeUsage: contender.includeUsage, paceMs };

@@ -12,20 +12,20 @@ import { cpuPerRequest } from "./workloads/workload.ts";
 const CONNECTIONS = 64;
 const HIGHEST_RATE = 5_000;
 const STREAMS = 16;
-/** Longer than in W2, so that a slow gateway, too, carries each frame by itself. */
+/** Longer than in W2, so that even a slow gateway forwards each frame separately. */
 const PACE_MS = 4;
 
 export interface Contest {
   results: Result[];
-  /** Requests per second of the latency runs: half of the slowest contender's capacity. */
+  /** Requests per second while latency was measured: half of the slowest contender's capacity, 5,000 at most. */
   rate: number;
-  /** The largest share of their core that mock and load used while latency was measured. */
+  /** The largest share of the load's core that the mock and the load generator used while latency was measured. */
   loadShare: number;
-  /** The share of a core that other work of the machine used. */
+  /** Processor time of other programs on the machine, as a share of one core. */
   otherShare: number;
 }
 
-/** The figures of one contender. Ratios are to the first contender, latencies to direct calls, in the same round. */
+/** The figures of one contender. Ratios compare it with the first contender, added times with direct calls. */
 export interface Result {
   name: string;
   isSameBytes: boolean;
@@ -38,13 +38,13 @@ export interface Result {
   frameRatio: Spread;
   addedFirstByteP99Ms: Spread;
   residentMb: number;
-  /** Requests without a success, in all windows. */
+  /** Number of failed requests in all windows. */
   failed: number;
 }
 
 type Round = Record<string, Sample>;
 
-/** Measures contenders with the loads of W1 and W2. Throws when one does not pass on the whole of what the mock sent. */
+/** Measures contenders with the loads of W1 and W2. Throws when a contender does not forward all that the mock sent. */
 export async function runContest(
   stage: Stage,
   direct: Contender,

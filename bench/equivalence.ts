@@ -3,8 +3,8 @@ import { headerOf } from "./http-message.ts";
 import type { Reply } from "./client-connection.ts";
 
 /**
- * Checks before measuring that both responses are successes with the same content type and the same bytes, except for
- * the model's name. Throws an error with the first difference.
+ * Checks before measuring that both responses are successes, with the same content type and the same bytes except for
+ * the model's name. Throws an error that describes the first difference.
  */
 export function assertSameReply(floor: Reply, gateway: Reply): void {
   expectEqual("status of the floor", floor.status, 200);
@@ -21,7 +21,7 @@ export function assertSameReply(floor: Reply, gateway: Reply): void {
   );
 }
 
-/** A stream has all frames, exactly one usage chunk directly before `[DONE]`, and nothing after it. */
+/** Checks that a stream has all frames, one usage chunk directly before `[DONE]`, and nothing after `[DONE]`. */
 export function assertCompleteStream(reply: Reply): void {
   const frames = reply.body.split("\n\n").filter((frame) => frame.startsWith("data: "));
   expectEqual("frames", frames.length, STREAM_FRAMES);
@@ -32,8 +32,8 @@ export function assertCompleteStream(reply: Reply): void {
 }
 
 /**
- * Checks that another gateway's chat or stream says what the upstream's says: the same text, ends and usage, in a stream
- * in as many frames with text, then `[DONE]`. It may write JSON in its own way; returns whether its bytes are the same.
+ * Checks that another gateway's response has the upstream's text, finish reasons and usage. A stream must have as many
+ * frames with text, and end with `[DONE]`. JSON may be formatted differently; returns whether the bytes are the same.
  */
 export function assertWhole(upstream: Reply, other: Reply): { isSameBytes: boolean } {
   expectEqual("status", other.status, 200);
@@ -52,7 +52,7 @@ function mediaTypeOf(reply: Reply): string | undefined {
   return headerOf(reply.head, "content-type")?.split(";")[0];
 }
 
-/** What a caller reads of a response. */
+/** Returns the values of a response that a caller uses. */
 function contentOf(reply: Reply): Record<string, string | number | undefined> {
   const isStream = mediaTypeOf(reply) === "text/event-stream";
   const frames = isStream ? dataOf(reply) : [reply.body];
@@ -76,7 +76,7 @@ interface Chunk {
   usage?: { prompt_tokens: number; completion_tokens: number } | null;
 }
 
-/** The data of a stream's events; comments are left out. */
+/** Returns the data of a stream's events, without comments. */
 function dataOf({ body }: Reply): string[] {
   return body
     .split(/\r?\n/)

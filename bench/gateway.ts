@@ -15,34 +15,34 @@ import { BOTH_CORES, type Machine, SERVER_CORE } from "./machine.ts";
 import { childrenOf } from "./process-table.ts";
 import { freePort } from "../test/support/free-port.ts";
 
-/** The gateway as a real process with everything enabled, in front of the mock. */
+/** The gateway as a real process in front of the mock, with all features enabled. */
 export interface Gateway extends ServerProcess {
   /** A key with every scope. */
   key: string;
-  /** A key that is not allowed from any address of this machine. */
+  /** A key whose address list excludes every address of this machine. */
   barredKey: string;
-  /** Where it keeps everything it stores. */
+  /** The folder with all data that the gateway stores. */
   dataFolder: string;
-  /** Runs a command of the gateway's command line and returns its output. */
+  /** Runs the gateway's command line with these arguments and returns the output. */
   run(...args: string[]): Promise<string>;
 }
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
 
-/** Differences of a workload's own gateway from the common one. */
+/** A workload's own gateway differs from the common one in these settings. */
 export interface GatewayVariant {
-  /** Configuration merged over the common one at its top level. */
+  /** Configuration whose top-level keys replace those of the common one. */
   configuration?: Record<string, unknown>;
-  /** Processes that share the port, each on the server's core where there is one, else on both cores. */
+  /** Number of processes that share the port. One process runs on the server's core, several run on both cores. */
   workers?: number;
-  /** An empty PostgreSQL database; SQLite in the data folder where absent. */
+  /** Address of an empty PostgreSQL database. By default the gateway uses SQLite in its data folder. */
   databaseUrl?: string | undefined;
-  /** Fills the empty database, at its address or the path of its file, before the gateway starts. */
+  /** Fills the empty database before the gateway starts. `location` is its address or the path of its file. */
   fill?(location: string): void | Promise<void>;
 }
 
-/** Starts a gateway with its own data folder, which `stop` removes. */
+/** Starts a gateway with its own data folder. `stop` removes the folder. */
 export async function launchGateway(
   machine: Machine,
   upstream: string,
@@ -104,7 +104,7 @@ export async function launchGateway(
   }
 }
 
-/** Limits are enabled and counted, but too high to be reached. */
+/** Returns a configuration with limits that are counted but too high to be reached. */
 function configuration(upstream: string): Record<string, unknown> {
   return {
     limits: {
@@ -153,7 +153,7 @@ function configuration(upstream: string): Record<string, unknown> {
   };
 }
 
-/** Created by the command line: a key whose address list excludes loopback. */
+/** Creates a key by the command line. The key's address list excludes loopback. */
 async function createBarredKey(machine: Machine, environment: Record<string, string>): Promise<string> {
   const create = ["keys", "create", "--name", "bench-barred", "--address", "192.0.2.1/32", "--json"];
   const output = await runCommand(machine, environment, create);
@@ -183,5 +183,5 @@ async function runCommand(
   return output;
 }
 
-/** A key made by another process is known within a second; this is the timeout. */
+/** A gateway accepts a key that another process has created within a second. This pause is longer. */
 const KEY_SPREAD_MS = 1_500;

@@ -1,6 +1,6 @@
 /**
- * Parses HTTP/1.1 messages of a connection (Content-Length or chunked). Only data that is split between reads is
- * copied.
+ * Parses the HTTP/1.1 messages of a connection, with Content-Length or chunked bodies. Copies only data that is split
+ * between two reads.
  */
 export class MessageReader {
   #state: State = "head";
@@ -9,7 +9,7 @@ export class MessageReader {
 
   constructor(readonly listener: MessageListener) {}
 
-  /** Takes received bytes. Calls the listener before it returns; the bytes may be reused afterwards. */
+  /** Parses received bytes. The listener is called before this function returns, so the bytes may be reused then. */
   push(data: Buffer): void {
     const bytes = this.#held ? Buffer.concat([this.#held, data]) : data;
     this.#held = undefined;
@@ -24,7 +24,7 @@ export class MessageReader {
     }
   }
 
-  /** The position after the parsed bytes, or -1 when more bytes are needed. */
+  /** Returns the position after the parsed bytes, or -1 when more bytes are needed. */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case "head":
@@ -99,9 +99,9 @@ export class MessageReader {
 }
 
 export interface MessageListener {
-  /** Start line and headers, without the empty line. */
+  /** Called with the start line and the headers, without the empty line. */
   head(text: string): void;
-  /** A piece of the body: `bytes[start, end)`, valid only during the call. */
+  /** Called with a piece of the body: `bytes[start, end)`. The bytes are valid only during the call. */
   body(bytes: Buffer, start: number, end: number): void;
   end(): void;
 }
@@ -110,7 +110,7 @@ type State = "head" | "sized-body" | "chunk-size" | "chunk-body" | "chunk-end" |
 
 const LINE_FEED = 10;
 
-/** The value of a header in a message head; `name` in lower case. */
+/** Returns the value of a header in a message head. `name` is in lower case. */
 export function headerOf(head: string, name: string): string | undefined {
   const lower = head.toLowerCase();
   const mark = `\r\n${name}:`;

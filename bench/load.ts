@@ -2,9 +2,9 @@ import { type Address, ClientConnection, type ConnectionEvents } from "./client-
 import type { Machine } from "./machine.ts";
 import { startMetronome } from "./metronome.ts";
 
-/** A running load whose responses are counted while a window is open. */
+/** A running load. Responses are counted between `openWindow` and `closeWindow`. */
 export interface Load {
-  /** The processes of the load generator. */
+  /** Process ids of the load generator. */
   processIds: readonly number[];
   openWindow(): void;
   closeWindow(): Tally;
@@ -16,24 +16,24 @@ export interface Tally {
   completed: number;
   /** Lost connections and responses with an unexpected status. */
   failed: number;
-  /** Body bytes received in the window, also of unfinished responses. */
+  /** Body bytes received in the window. Unfinished responses count too. */
   bodyBytes: number;
-  /** From sending (in an open loop: from the due time) to the last byte. */
+  /** Time from sending to the last byte. In an open loop the time starts when the request was due. */
   latenciesMs: number[];
-  /** The same to the first byte of the body. */
+  /** Time from the same start to the first byte of the body. */
   firstBytesMs: number[];
 }
 
 export interface LoadPlan {
   address: Address;
-  /** Sent in order, repeatedly. */
+  /** The load sends these requests in order, again and again. */
   requests: readonly Buffer[];
   expectedStatus: number;
 }
 
 /**
- * Closed loop: every connection sends its next request after its response. For capacity and CPU, and for streams, whose
- * length the mock sets. `spreadMs` staggers the first requests.
+ * Closed loop: every connection sends its next request after the response to the previous one. Used for capacity, for
+ * processor time, and for streams, whose length the mock sets. `spreadMs` staggers the first requests.
  */
 export async function startClosedLoop(
   plan: LoadPlan & { connections: number; spreadMs?: number },
@@ -60,8 +60,8 @@ export async function startClosedLoop(
 }
 
 /**
- * Open loop: requests are due at a fixed rate, and latency counts from the due time, so a stall counts for every
- * request that it delayed.
+ * Open loop: requests are due at a fixed rate. Latency counts from the due time. So a stall adds to the latency of
+ * every request that it delayed.
  */
 export async function startOpenLoop(
   plan: LoadPlan & { machine: Machine; requestsPerSecond: number; connections: number },

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 
-/** The machine for the report, and the cores of the processes. */
+/** Description of the machine for the report and for pinning processes to cores. */
 export interface Machine {
   cores: number;
   cpuModel: string;
-  /** Whether processes can be pinned: at least two cores and `taskset`. */
+  /** True when processes can be pinned: the machine has at least two cores and `taskset`. */
   canPin: boolean;
 }
 
-/** The core of the measured server, and that of mock and load. */
+/** The core of the measured server, and the core of the mock and the load generator. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 export const BOTH_CORES = "0,1";
@@ -29,12 +29,12 @@ export function pinProcess(machine: Machine, processId: number, core: number): v
   Bun.spawnSync(["taskset", "--all-tasks", "--cpu-list", "--pid", String(core), String(processId)]);
 }
 
-/** Milliseconds of processor time of each thread of some processes. */
+/** Milliseconds of processor time, by thread. */
 export type CpuReading = ReadonlyMap<string, number>;
 
 /**
- * Reads the user and system time of processes from `schedstat`, in nanoseconds; `/proc/<pid>/stat` has hundredths of a
- * second.
+ * Reads the user and system time of processes from `schedstat`, which counts nanoseconds. `/proc/<pid>/stat` counts
+ * only hundredths of a second.
  */
 export function readCpu(processIds: readonly number[]): CpuReading {
   const reading = new Map<string, number>();
@@ -48,7 +48,7 @@ export function readCpu(processIds: readonly number[]): CpuReading {
   return reading;
 }
 
-/** Milliseconds between two readings, all threads together. */
+/** Returns the milliseconds of processor time between two readings, summed over all threads. */
 export function cpuBetween(before: CpuReading, after: CpuReading): number {
   let total = 0;
   for (const [task, time] of after) total += time - (before.get(task) ?? 0);
@@ -56,8 +56,8 @@ export function cpuBetween(before: CpuReading, after: CpuReading): number {
 }
 
 /**
- * Returns a function that returns the share of a core that has been used since by others than this process and the
- * given ones, which must still run.
+ * Returns a function. The function returns the processor time that other programs have used since then, as a share of
+ * one core. This process and the given ones are not counted; the given ones must still run.
  */
 export function watchOtherWork(processIds: readonly number[]): () => number {
   const own = [process.pid, ...processIds];
@@ -69,7 +69,7 @@ export function watchOtherWork(processIds: readonly number[]): () => number {
   };
 }
 
-/** Milliseconds that the machine's cores were busy or stolen since its start. */
+/** Milliseconds since the machine's start in which its cores were busy or stolen, summed over the cores. */
 function readMachineBusyMs(): number {
   const line = readFileSync("/proc/stat", "latin1").split("\n", 1)[0] ?? "";
   const [user = 0, nice = 0, system = 0, , , interrupt = 0, softInterrupt = 0, stolen = 0] = line
@@ -79,10 +79,10 @@ function readMachineBusyMs(): number {
   return (user + nice + system + interrupt + softInterrupt + stolen) * MS_PER_TICK;
 }
 
-/** The unit of `/proc/stat`: a hundredth of a second on Linux. */
+/** `/proc/stat` counts in hundredths of a second on Linux. */
 const MS_PER_TICK = 10;
 
-/** Resident memory in MB. */
+/** Returns the resident memory in MB. */
 export function readResidentMb(processId: number): number {
   const status = readFileSync(`/proc/${processId}/status`, "latin1");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;

@@ -12,7 +12,7 @@ const self = {
 const servers = { measured: self, mock: self };
 const window = { warmUpMs: 0, durationMs: 1 };
 
-/** A load whose windows end with the given counts, one after another. */
+/** Returns a load whose windows end with the given counts, one after another. */
 function windowsOf(...counts: { completed: number; failed: number }[]): () => Promise<Load> {
   return async () => {
     const count = counts.shift() ?? { completed: 0, failed: 0 };

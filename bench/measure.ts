@@ -6,9 +6,9 @@ import type { ServerProcess } from "./processes.ts";
 export interface Sample extends Tally {
   /** Processor time of the server in milliseconds. */
   cpuMs: number;
-  /** Share of their core that mock and load used. */
+  /** The share of the load's core that the mock and the load generator used. */
   loadShare: number;
-  /** Windows without any response before this one, which were run again. */
+  /** Number of repeated windows before this one. A window without any response is repeated. */
   emptyWindows: number;
 }
 
@@ -17,15 +17,15 @@ export interface Window {
   durationMs: number;
 }
 
-/** Time for the server to notice disconnects before the next one is measured. */
+/** After this time the server has noticed disconnections, and the next server can be measured. */
 const SETTLE_MS = 150;
 
-/** How often a window without a response is run again before the measurement fails. */
+/** Number of times a window without a response is repeated before the measurement fails. */
 const MAX_EMPTY_WINDOWS = 3;
 
 /**
- * Runs a load against a server: first unmeasured, then for one window. A window without a response is run again and
- * counted. Throws when that repeats, or when all requests failed.
+ * Runs a load against a server: first unmeasured, then for one window. A window without a response is counted and
+ * repeated. Throws when too many windows have none, or when all requests failed.
  */
 export async function measure(
   servers: { measured: ServerProcess; mock: ServerProcess },
@@ -69,11 +69,11 @@ async function measureOnce(
   }
 }
 
-/** Requests after which the runtime has compiled nearly all hot code of a process, and the most time for them. */
+/** After this number of requests the runtime has compiled nearly all hot code of a process. */
 const WARM_UP_REQUESTS = 20_000;
 const MAX_WARM_UP_MS = 15_000;
 
-/** Runs a load unmeasured until each process of the server has had enough requests, for some seconds at most. */
+/** Runs a load unmeasured until each process has had enough requests, for at most `MAX_WARM_UP_MS`. */
 export async function warmUp({ workerIds }: ServerProcess, start: () => Promise<Load>): Promise<void> {
   const processes = Math.max(1, workerIds.length);
   const load = await start();
@@ -89,8 +89,8 @@ export async function warmUp({ workerIds }: ServerProcess, start: () => Promise<
 }
 
 /**
- * Measures every contender in every round, in a rotating order, so drift affects all equally; ratios are taken within a
- * round. The first round is discarded: until the runtime has compiled hot code, a server costs a multiple.
+ * Measures every contender in every round, in rotating order, so that drift affects all equally. Ratios are taken
+ * within a round. The first round is discarded: a server needs more time before the runtime has compiled hot code.
  */
 export async function interleave<Name extends string>(
   rounds: number,

@@ -2,8 +2,8 @@ import { LOAD_CORE, type Machine } from "./machine.ts";
 import { commandLine, environmentOf, type ServerCommand } from "./processes.ts";
 
 /**
- * Calls back at a fixed rate with the due time of each call. Late calls keep their due time and none is skipped (open
- * loop).
+ * Calls `onDue` at a fixed rate with the due time of each call. A late call still gets its own due time, and no call is
+ * skipped (open loop).
  */
 export function startMetronome(
   machine: Machine,

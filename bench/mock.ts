@@ -1,6 +1,6 @@
 /**
- * The mock upstream: a chat completions vendor that costs as little as possible. It writes each stream frame separately
- * and has one model. Started as `bun bench/mock.ts [port]`.
+ * The mock upstream: a chat completions vendor that needs as little processor time as possible. It has one model and
+ * writes each stream frame separately. Started as `bun bench/mock.ts [port]`.
  */
 import type { Socket } from "bun";
 import { chatReplyBody, paceOf, streamFrames, UPSTREAM_MODEL } from "./chat-samples.ts";
@@ -9,7 +9,7 @@ import { MessageReader } from "./http-message.ts";
 interface Connection {
   reader: MessageReader;
   body: Buffer[];
-  /** Bytes that the connection has not accepted yet. */
+  /** Bytes that the socket has not accepted yet. */
   unsent: Buffer | undefined;
 }
 
@@ -29,7 +29,7 @@ const UNKNOWN_MODEL = plainReply(
 const STREAM_WITH_USAGE = wireFrames(true);
 const STREAM_WITHOUT_USAGE = wireFrames(false);
 
-/** Writes the frames of paced streams when they are due; its timer runs only while there are streams. */
+/** Writes the frames of streams with an interval when they are due. The timer runs only while such streams are open. */
 class StreamPacer {
   readonly #streams = new Set<OpenStream>();
   #timer: Timer | undefined;
@@ -96,7 +96,7 @@ function respond(socket: Socket<Connection>, body: Buffer[]): void {
   else flushPending(stream);
 }
 
-/** Without a pace each frame is a separate write, one per turn of the event loop. */
+/** Without an interval, each turn of the event loop writes one frame. */
 function flushPending(stream: OpenStream): void {
   setImmediate(() => {
     writeFrame(stream);
@@ -129,7 +129,7 @@ function plainReply(status: string, body: string): Buffer {
   return Buffer.from(head + body);
 }
 
-/** Each frame as one chunk; the header is sent with the first, the closing chunk with the last. */
+/** Each frame as one HTTP chunk. The first includes the response head, the last includes the closing chunk. */
 function wireFrames(includeUsage: boolean): Buffer[] {
   const frames = streamFrames(includeUsage);
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";

@@ -8,16 +8,16 @@ import { processesOn } from "./process-table.ts";
 import { type ServerProcess, startLogged, untilReady } from "./processes.ts";
 import { freePort } from "../test/support/free-port.ts";
 
-/** Another gateway as given on the command line. */
+/** Another gateway, described by an option of the command line. */
 export interface GatewayAddress {
   name: string;
-  /** Base address as in a client, such as `http://127.0.0.1:4000/v1`. */
+  /** Base address as a client uses it, such as `http://127.0.0.1:4000/v1`. */
   url: string;
   key: string;
   model: string;
 }
 
-/** Reads `NAME=URL[,key=KEY][,model=MODEL]`. Throws on anything else. */
+/** Parses `NAME=URL[,key=KEY][,model=MODEL]`. Throws for any other text. */
 export function readGatewayAddress(text: string): GatewayAddress {
   const [, name, rest = ""] = /^([^=,]+)=(.+)$/.exec(text) ?? [];
   const [url = "", ...options] = rest.split(",");
@@ -31,7 +31,7 @@ export function readGatewayAddress(text: string): GatewayAddress {
   return { name, url, key: values.key ?? MOCK_KEY, model: values.model ?? UPSTREAM_MODEL };
 }
 
-/** A gateway that runs already and is pinned to the server's core. Throws when its processes cannot be seen. */
+/** Returns a gateway that already runs and pins it to the server's core. Throws when its processes cannot be found. */
 export function runningGateway(machine: Machine, { name, url, key, model }: GatewayAddress): Contender {
   const { hostname, port, pathname } = new URL(url);
   const [processId, ...workerIds] = processesOn(Number(port));
@@ -51,7 +51,7 @@ export function runningGateway(machine: Machine, { name, url, key, model }: Gate
   return { ...plainContender(name, server), path, key, model };
 }
 
-/** Starts Portkey from a folder into which npm has installed `@portkey-ai/gateway`, as one process of Node. */
+/** Starts Portkey as one process of Node. npm has installed `@portkey-ai/gateway` into the folder. */
 export async function startPortkey(machine: Machine, folder: string, upstream: string): Promise<Contender> {
   const installed = resolve(folder, "node_modules/@portkey-ai/gateway");
   const { version } = await Bun.file(join(installed, "package.json")).json();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** The processes that listen on a port of this machine, and their children. Empty where `/proc` does not show them. */
+/** Returns the processes that listen on a port, and their children. Empty where `/proc` does not list them. */
 export function processesOn(port: number): number[] {
   const sockets = new Set(
     ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((path) => listeningSockets(readOrEmpty(path), port)),
@@ -9,12 +9,12 @@ export function processesOn(port: number): number[] {
   return [...new Set(listening.flatMap((id) => [id, ...childrenOf(id)]))];
 }
 
-/** The processes that a process has started and that still run. */
+/** Returns the running processes that a process has started. */
 export function childrenOf(processId: number): number[] {
   return processIds().filter((id) => parentIn(readOrEmpty(`/proc/${id}/stat`)) === processId);
 }
 
-/** The names of listening sockets on a port as links of `/proc/<pid>/fd` have them, from `/proc/net/tcp`. */
+/** Reads the sockets that listen on a port from `/proc/net/tcp`, written like the links in `/proc/<pid>/fd`. */
 export function listeningSockets(table: string, port: number): string[] {
   const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
   const rows = table.split("\n").map((line) => line.trim().split(/\s+/));
@@ -23,12 +23,12 @@ export function listeningSockets(table: string, port: number): string[] {
     .map((row) => `socket:[${row[9]}]`);
 }
 
-/** The parent in a line of `/proc/<pid>/stat`, where the program's name may have spaces and brackets. */
+/** Reads the parent's id from a line of `/proc/<pid>/stat`. A program's name may contain spaces and brackets. */
 export function parentIn(stat: string): number {
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
 }
 
-/** The state of a listening socket in `/proc/net/tcp`. */
+/** Code of the listening state in `/proc/net/tcp`. */
 const LISTENING = "0A";
 
 function processIds(): number[] {
@@ -44,7 +44,7 @@ function readOrEmpty(path: string): string {
   return attempt(() => readFileSync(path, "latin1")) ?? "";
 }
 
-/** A process may end, or belong to another user, while it is looked at. */
+/** Returns undefined on an error: during a read a process may end, or may belong to another user. */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work();

@@ -2,11 +2,11 @@ import type { Address } from "./client-connection.ts";
 import type { BOTH_CORES, LOAD_CORE, Machine, SERVER_CORE } from "./machine.ts";
 import { RUNTIME_VARIABLES } from "../src/config/environment.ts";
 
-/** A server process of the benchmark on loopback. */
+/** A server process of the benchmark that listens on loopback. */
 export interface ServerProcess {
   name: string;
   processId: number;
-  /** Other processes of the server, such as workers; their processor time counts as its own. */
+  /** Other processes of the server, such as workers. Their processor time is added to the server's. */
   workerIds: readonly number[];
   address: Address;
   stop(): Promise<void>;
@@ -14,20 +14,20 @@ export interface ServerProcess {
 
 export interface ServerCommand {
   name: string;
-  /** The program; this process's runtime where absent. */
+  /** Path of the program; by default the runtime of this process. */
   program?: string;
   arguments: string[];
   core: Core;
   environment?: Record<string, string>;
 }
 
-/** Where a process runs: on one core, or on those of servers and load alike. */
+/** The core on which a process runs, or both cores. */
 export type Core = typeof SERVER_CORE | typeof LOAD_CORE | typeof BOTH_CORES;
 
 const STOP_PATIENCE_MS = 5_000;
 const READY_PATIENCE_MS = 15_000;
 
-/** Starts a script that prints `listening <port>` when it serves. */
+/** Starts a script and waits until it prints `listening <port>`. */
 export async function startScript(machine: Machine, command: ServerCommand): Promise<ServerProcess> {
   const child = Bun.spawn(commandLine(machine, command), {
     env: environmentOf(command),
@@ -40,7 +40,7 @@ export async function startScript(machine: Machine, command: ServerCommand): Pro
   return asServer(command.name, child, port);
 }
 
-/** Starts a server with a known port and output to a file; does not wait until it serves. */
+/** Starts a server on a known port and writes its output to a file. Does not wait until it accepts requests. */
 export function startLogged(
   machine: Machine,
   command: ServerCommand,
@@ -57,7 +57,7 @@ export function startLogged(
   return asServer(command.name, child, port);
 }
 
-/** Waits until a path of a server started with `startLogged` responds with a success. Throws with the server's log. */
+/** Waits until a server of `startLogged` responds to a path with a success. Throws with the server's log. */
 export async function untilReady(
   { name, address }: ServerProcess,
   path: string,
@@ -76,13 +76,13 @@ export async function untilReady(
   throw new Error(`${name} did not become ready. It said:\n${await Bun.file(logPath).text()}`);
 }
 
-/** The command line of a process, pinned to its core if possible. */
+/** Returns the command line of a process. The process is pinned to its core if possible. */
 export function commandLine(machine: Machine, command: ServerCommand): string[] {
   const pin = machine.canPin ? ["taskset", "--cpu-list", String(command.core)] : [];
   return [...pin, command.program ?? process.execPath, ...command.arguments];
 }
 
-/** Only the variables that are needed to find programs: no proxies, no vendor keys. */
+/** Returns only the variables that are needed to find programs. Proxy settings and vendor keys are left out. */
 export function environmentOf(command: Pick<ServerCommand, "environment">): Record<string, string> {
   return {
     PATH: process.env.PATH ?? "",

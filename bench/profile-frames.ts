@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { renderTable } from "./report.ts";
 
-/** A CPU profile as the runtime writes it (`.cpuprofile`): a tree of calls with the number of samples in each. */
+/** A CPU profile in the runtime's format (`.cpuprofile`): a tree of calls. Each call has its number of samples. */
 export interface CpuProfile {
   nodes: {
     id: number;
@@ -11,7 +11,7 @@ export interface CpuProfile {
   }[];
 }
 
-/** A function's width in the flame graph: the share of samples in it, with and without what it called. */
+/** The share of samples in a function. `total` includes the functions that it called; `self` does not. */
 export interface Frame {
   name: string;
   total: number;
@@ -21,14 +21,14 @@ export interface Frame {
 const SHOWN = 10;
 
 /**
- * The functions of a profile, each once, widest first. Counts samples, not the times between them: the runtime adds
- * idle time to the sample after it.
+ * Returns each function of a profile once, largest share first. Counts samples and ignores the times between them,
+ * because the runtime adds idle time to the following sample.
  */
 export function framesOf({ nodes }: CpuProfile, by: "total" | "self"): Frame[] {
   const nodeOf = new Map(nodes.map((node) => [node.id, node]));
   const frames = new Map<string, Frame>();
   const all = nodes.reduce((sum, { hitCount = 0 }) => sum + hitCount, 0);
-  /** Adds a call and what it called; a function that is on the stack already does not become wider by it. */
+  /** Adds a call and the calls below it. A recursive call does not count again in its function's `total`. */
   const add = (id: number, stack: ReadonlySet<string>): number => {
     const { callFrame, hitCount = 0, children = [] } = nodeOf.get(id)!;
     const name = nameOf(callFrame);
@@ -46,7 +46,7 @@ export function framesOf({ nodes }: CpuProfile, by: "total" | "self"): Frame[] {
   return [...frames.values()].toSorted((one, other) => other[by] - one[by]);
 }
 
-/** Without a line where there is a name: an async function has a line for its start and one for its body. */
+/** Omits the line of a named function: an async function has one line for its start and one for its body. */
 function nameOf({ functionName, url, lineNumber }: CpuProfile["nodes"][number]["callFrame"]): string {
   const path = url.replace(/^file:\/\//, "").replace(/^.*?\/(?=(src|bench|node_modules)\/)/, "");
   if (functionName) return `${functionName} ${path || "(native)"}`;

@@ -8,14 +8,14 @@ export interface Row {
   figure: string;
   floor: string;
   gateway: string;
-  /** Gateway over floor, or what the gateway adds: median (min to max) of the rounds. */
+  /** Either gateway divided by floor, or the time that the gateway adds: median (minimum to maximum) of the rounds. */
   comparison: string;
-  /** The bar; absent on a figure that is only reported. */
+  /** The bar that the figure must meet. Absent for a figure that is only reported. */
   bar?: string;
   passed?: boolean;
 }
 
-/** A row that compares ratios within rounds with a bar. */
+/** Returns a row that compares the ratios of the rounds with a bar. */
 export function ratioRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; ratio: Spread; unit: string; bar?: number },
@@ -30,7 +30,7 @@ export function ratioRow(
   };
 }
 
-/** A row that says how a figure grows from one state of a server to another; the bar is the least growth. */
+/** Returns a row for the growth of a figure from one state of a server to another. The bar is the minimum growth. */
 export function growthRow(
   names: Pick<Row, "workload" | "figure">,
   figures: Record<"floor" | "gateway", { floor: Spread; gateway: Spread; ratio: Spread }> & {
@@ -49,7 +49,7 @@ export function growthRow(
   };
 }
 
-/** A row with what floor and gateway add to a direct call, in milliseconds. */
+/** Returns a row with the milliseconds that floor and gateway add to a direct call. */
 export function addedRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; barMs?: number },
@@ -64,7 +64,7 @@ export function addedRow(
   };
 }
 
-/** A row whose bar is on the gateway's own figure. */
+/** Returns a row whose bar applies to the gateway's figure alone. */
 export function atMostRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; unit: string; bar: number },
@@ -80,7 +80,7 @@ export function atMostRow(
   };
 }
 
-/** The report as a table that a document can take as it is. */
+/** Returns the report as a Markdown table for a document. */
 export function renderRows(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.workload,
@@ -97,7 +97,7 @@ export function renderRows(rows: readonly Row[]): string {
   ]);
 }
 
-/** A table in Markdown; the first line is its heading. */
+/** Returns a Markdown table. The first line is its heading. */
 export function renderTable(lines: readonly string[][]): string {
   const widths = lines[0]!.map((_, column) => Math.max(3, ...lines.map((line) => line[column]!.length)));
   const [heading = "", ...rest] = lines.map((line) => tableLine(line, widths, " "));
@@ -108,7 +108,7 @@ function tableLine(cells: readonly string[], widths: readonly number[], filling:
   return `| ${widths.map((width, column) => (cells[column] ?? "").padEnd(width, filling)).join(" | ")} |`;
 }
 
-/** What a table of figures needs beside it: date, versions, machine and the length of the run. */
+/** Returns the facts that belong beside a table of figures: date, versions, machine and the length of the run. */
 export function describeRun({ machine, options }: Pick<Stage, "machine" | "options">): string {
   const date = new Date().toISOString().slice(0, 10);
   return [

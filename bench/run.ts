@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures the gateway against floors on this machine and prints one table. Missed bars are reported;
- * only a response that differs from the upstream's is an error.
+ * `npm run bench`: measures the gateway and the floors on this machine and prints one table. A missed bar is only
+ * reported. A response that differs from the upstream's is an error.
  */
 import { readOptions } from "../test/support/program-options.ts";
 import { describeRun, renderRows } from "./report.ts";

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:side-by-side`: measures this gateway beside others on the same mock, with the loads of W1 and W2, and
- * prints one table.
+ * `npm run bench:side-by-side`: measures this gateway and other gateways with the same mock and with the loads of W1
+ * and W2. Prints one table.
  */
 import { parseArgs } from "node:util";
 import manifest from "../package.json";

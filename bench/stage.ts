@@ -2,7 +2,7 @@ import { type Gateway, launchGateway } from "./gateway.ts";
 import { describeMachine, LOAD_CORE, type Machine, pinProcess, SERVER_CORE } from "./machine.ts";
 import { type ServerProcess, startScript } from "./processes.ts";
 
-/** The environment of a workload: the machine, the options and the common servers. */
+/** The environment of a workload: the machine, the options and the servers that workloads share. */
 export interface Stage {
   machine: Machine;
   options: BenchOptions;
@@ -17,13 +17,13 @@ export interface BenchOptions {
   rounds: number;
   /** Length of one measured window. */
   seconds: number;
-  /** Folder for the gateway's CPU profile; profiling makes every figure worse. */
+  /** Folder for the gateway's CPU profile. Profiling worsens every figure. */
   profileFolder?: string;
-  /** The mock's port; a free one where absent. */
+  /** The mock's port; a free port by default. */
   mockPort?: number;
 }
 
-/** Starts the mock on the load's core, and the floors and the gateway on the server's core. */
+/** Starts the mock on the load's core. Starts the floors and the gateway on the server's core. */
 export async function openStage(options: BenchOptions): Promise<Stage> {
   const machine = describeMachine();
   pinProcess(machine, process.pid, LOAD_CORE);

@@ -1,6 +1,6 @@
 /**
- * The floor `static-reply`: responds to each path with fixed bytes. Started as `bun bench/static-reply.ts <file>`; the
- * file has `{path: {status, body}}` as JSON.
+ * The baseline server (floor) `static-reply`: responds to each path with fixed bytes. Started as `bun
+ * bench/static-reply.ts <file>`; the file contains JSON of the shape `{path: {status, body}}`.
  */
 export type StaticReplies = Record<string, { status: number; body: string }>;
 

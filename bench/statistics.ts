@@ -1,11 +1,11 @@
-/** The median of some figures with their extremes. */
+/** The median, minimum and maximum of some figures. */
 export interface Spread {
   median: number;
   min: number;
   max: number;
 }
 
-/** Throws when a figure is missing or infinite: a median over such values would look like a measurement. */
+/** Throws when a figure is missing or infinite. Otherwise a median of invalid values would look like a measurement. */
 export function spreadOf(values: readonly number[]): Spread {
   if (values.length === 0 || !values.every(Number.isFinite))
     throw new Error(`No spread of ${values.join(", ")}`);
@@ -15,7 +15,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/** The value below which a share of the values lies, of figures in any order. NaN when there are none. */
+/** Returns the value below which a share of the values lies, in any order of the values. NaN for no values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const rank = Math.min(sorted.length - 1, Math.floor(sorted.length * share));

@@ -1,7 +1,7 @@
 /**
- * The load's metronome: writes one byte to a socket for every tick. It blocks its thread between ticks, which is exact
- * to some hundredths of a millisecond; the runtime's timers round to milliseconds. Started as `bun bench/ticker.ts
- * <port> <interval in ms>`; ends when the other side closes.
+ * The clock of the open loop: writes one byte to a socket for every tick. Between ticks it blocks its thread, which is
+ * exact to some hundredths of a millisecond. The runtime's timers round to milliseconds. Started as `bun
+ * bench/ticker.ts <port> <interval in ms>`; ends when the other side closes the socket.
  */
 export const [, , port, interval] = process.argv;
 

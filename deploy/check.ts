@@ -7,20 +7,20 @@ import { run } from "./run.ts";
 import { runImage } from "./run-image.ts";
 
 /*
- * Checks what `npm run release` has written, and the files of this folder, with real tools: `npm run release:check`, or with
- * names of checks for some of them. What is not installed fails its check, with a line that says how to install it.
+ * Checks the output of `npm run release` and the files of this folder with real tools: `npm run release:check`.
+ * Arguments select checks by name. A check whose tool is missing fails with a line that says how to install the tool.
  */
 
 const RELEASE = join(PROGRAM_ROOT, "dist/release");
 const NAME = `gateway-${packageFile.version}`;
 const PLATFORM = `${process.platform}-${process.arch}`;
 const MAX_INSTALLED_MB = 200;
-/** Of 10, by `systemd-analyze security`; below 2.0 systemd calls a unit OK. */
+/** Maximum exposure by `systemd-analyze security`, from 0 to 10. systemd rates a unit below 2.0 as OK. */
 const MAX_EXPOSURE = 2;
 const KUBERNETES = "1.34.1";
 const PROMETHEUS_OPERATOR = "0.85.0";
 
-/** Returns what is worth knowing; throws where something is wrong. */
+/** Each check returns a summary of its result. It throws on a fault. */
 const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
   async checksums() {
     await run(["sha256sum", "--check", "--strict", "SHA256SUMS"], RELEASE);
@@ -30,7 +30,7 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
   async executable() {
     const program = join(RELEASE, `${NAME}-${PLATFORM}`);
     const smoked = await smoke(program);
-    // Whoever starts it sends signals to it or to its process group.
+    // A program that starts the gateway sends signals either to its process or to its process group.
     await suite(program, "test/e2e/npm-start.test.ts", "-t", "by npm: false");
     return smoked;
   },
@@ -88,7 +88,7 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
   async unit() {
     const folder = await mkdtemp(join(tmpdir(), "gateway-unit-"));
     try {
-      // The executable is not in its place here.
+      // The executable is not at its installed path here.
       const text = await readFile(join(import.meta.dir, "gateway.service"), "utf8");
       const unit = join(folder, "gateway.service");
       await Bun.write(unit, text.replaceAll("/usr/local/bin/gateway", join(RELEASE, `${NAME}-${PLATFORM}`)));
@@ -112,7 +112,7 @@ const INSTALL: Readonly<Record<string, string>> = {
   unit: "apt-get install systemd",
 };
 
-/** Runs the smoke tests of the suite against a program. */
+/** Runs the smoke tests with the given program. */
 async function smoke(program: string): Promise<string> {
   const started = performance.now();
   await suite(program, "test/e2e/smoke.test.ts");
@@ -125,8 +125,8 @@ async function suite(program: string, ...args: string[]): Promise<void> {
 }
 
 /**
- * Writes a JSON schema for each kind, made of Kubernetes's own description, which is in its Go module, and returns their
- * folder. Unknown fields are refused, as the server does when it validates strictly.
+ * Writes a JSON schema for each kind and returns their folder. The schemas are made from Kubernetes's own OpenAPI file
+ * in its Go module. Like the server's strict validation, they refuse unknown fields.
  */
 async function writeSchemas(): Promise<string> {
   const kubernetes = await goModule(`k8s.io/kubernetes@v${KUBERNETES}`);
@@ -152,7 +152,7 @@ async function writeSchemas(): Promise<string> {
   return folder;
 }
 
-/** Writes the schemas of the kinds of Prometheus's operator, which are in its own Go module. */
+/** Writes the schemas of the Prometheus operator's kinds. The source is the operator's Go module. */
 async function writeOperatorSchemas(folder: string): Promise<void> {
   const module = "github.com/prometheus-operator/prometheus-operator";
   const operator = await goModule(`${module}@v${PROMETHEUS_OPERATOR}`);
@@ -166,7 +166,7 @@ async function writeOperatorSchemas(folder: string): Promise<void> {
         ? { ...value, additionalProperties: false }
         : value,
     );
-    // The server knows what every object has.
+    // The server itself adds the fields that every object has.
     const strict = JSON.parse(text);
     strict.properties.metadata = { type: "object" };
     await Bun.write(join(folder, `${kind}.json`), JSON.stringify(strict));

@@ -6,8 +6,8 @@ import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 import { run } from "./run.ts";
 
 /**
- * Returns the components of a release in the CycloneDX format: the dependencies of the program and what the console's
- * bundle is made of, in the versions of the lock file.
+ * Returns the components of a release in the CycloneDX format. These are the program's dependencies and the packages in
+ * the console's bundle, with the versions of the lock file.
  */
 export async function components(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "gateway-components-"));
@@ -17,7 +17,7 @@ export async function components(): Promise<string> {
     const manifest = { name, version, license, allowScripts, dependencies: shipped };
     await Bun.write(join(folder, "package.json"), JSON.stringify(manifest));
     await copyFile(join(PROGRAM_ROOT, "package-lock.json"), join(folder, "package-lock.json"));
-    // Drops what only tests need. `npm sbom --omit dev` leaves out what both need.
+    // Removes packages only for tests. `npm sbom --omit dev` would also omit those that the program needs too.
     await run(["npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit"], folder);
     return await run(["npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], folder);
   } finally {
@@ -25,7 +25,7 @@ export async function components(): Promise<string> {
   }
 }
 
-/** Development dependencies that the page imports, by name; Tailwind's styles become part of it too. */
+/** Returns the development dependencies that the page imports. Tailwind counts, as the page contains its styles. */
 async function consoleDependencies(): Promise<Record<string, string>> {
   const root = join(PROGRAM_ROOT, "src/console");
   const names = (await readdir(root, { recursive: true })).filter((name) => /\.(?:tsx?|css)$/.test(name));

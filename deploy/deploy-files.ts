@@ -1,2 +1,2 @@
-/** What a release has of this folder in an archive of its own: files and folders that an operator copies or names. */
+/** Entries of this folder that a release packs in an archive: operators copy them or refer to them. */
 export const DEPLOY_FILES = ["chart", "compose.yaml", "gateway.service", "grafana", "prometheus"] as const;

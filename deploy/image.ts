@@ -7,17 +7,17 @@ import packageFile from "../package.json";
 import { buildExecutable } from "./program.ts";
 import { run } from "./run.ts";
 
-/** Where the executable is in the image. */
+/** Path of the executable in the image. */
 const PROGRAM = "/usr/bin/gateway";
-/** Without a name in other systems; Kubernetes wants a number. */
+/** User id of the program. No other system has a user with this id. Kubernetes requires a number. */
 const USER = 65_532;
 const PORT = 8080;
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 
 /**
- * Writes the image as a tar file in the OCI layout, without a container engine: the executable, the libraries of this
- * Debian system that it loads, certificate authorities, `/data` and `/tmp`. The same executable, system and time make
- * the same bytes.
+ * Writes the image as a tar file in the OCI layout, without a container engine. It contains the executable, the
+ * libraries of this Debian system that it loads, certificate authorities, `/data` and `/tmp`. The same executable,
+ * system and time produce the same bytes.
  */
 export async function writeImage({ executable, outfile, created }: ImageOptions): Promise<void> {
   const layer = await writeArchive(await rootEntries(executable), created);
@@ -52,10 +52,10 @@ export async function writeImage({ executable, outfile, created }: ImageOptions)
 }
 
 export interface ImageOptions {
-  /** The one-file executable, for this kind of machine. */
+  /** The single-file executable for this machine's platform. */
   executable: string;
   outfile: string;
-  /** Time of all files in it. */
+  /** Modification time of all files in the image. */
   created: Date;
 }
 
@@ -70,7 +70,7 @@ export function imageConfig() {
     Volumes: { "/data": {} },
     ExposedPorts: { [`${PORT}/tcp`]: {} },
     StopSignal: "SIGTERM",
-    // Not of the OCI's own fields: Docker and Podman read it, Kubernetes has probes.
+    // This field is not part of the OCI specification. Docker and Podman read it; Kubernetes uses probes.
     Healthcheck: {
       Test: ["CMD", PROGRAM, "health"],
       Interval: 30e9,
@@ -91,13 +91,13 @@ interface Entry {
   name: string;
   mode: number;
   type?: "directory";
-  /** Of root by default. */
+  /** The owner; root by default. */
   uid?: number;
   gid?: number;
   content?: Uint8Array;
 }
 
-/** The whole file system of the image. */
+/** Returns all files and folders of the image. */
 async function rootEntries(executable: string): Promise<Entry[]> {
   const text = (name: string, content: string) => file(name, Buffer.from(content));
   const files = [
@@ -117,7 +117,7 @@ async function rootEntries(executable: string): Promise<Entry[]> {
   ];
 }
 
-/** The loader and the libraries of an executable, those for names of hosts, and their copyright notices. */
+/** Returns the loader and libraries of an executable, those that resolve host names, and the copyright notices. */
 async function librariesOf(executable: string): Promise<Entry[]> {
   const listed = await run(["ldd", executable]);
   const loaded = [...listed.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path = ""]) => path);
@@ -132,13 +132,13 @@ async function librariesOf(executable: string): Promise<Entry[]> {
   return [...entries, ...(await noticesOf(paths))];
 }
 
-/** The C library loads these at run time. */
+/** The C library loads these to resolve host names, at run time. */
 const NAME_LIBRARIES = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 
 async function noticesOf(paths: string[]): Promise<Entry[]> {
   const owners = await Promise.all(
     paths.map(async (path) => {
-      // Where /lib is a link to /usr/lib, Debian 12 knows libraries by their old path and Debian 13 by the new one.
+      // `/lib` is a link to `/usr/lib`. Debian 12 lists libraries by the old path and Debian 13 by the new path.
       const owned = await Promise.all(
         [path, `/usr${path}`].map((each) => run(["dpkg", "-S", each]).catch(() => "")),
       );
@@ -181,7 +181,7 @@ const digestOf = (content: Uint8Array): string =>
 
 const descriptorOf = (content: Uint8Array) => ({ digest: digestOf(content), size: content.length });
 
-// In the build stage of the Dockerfile: writes the file system as a tar file.
+// The build stage of the Dockerfile runs this: it writes the file system as a tar file.
 if (import.meta.main) {
   const executable = "/tmp/gateway-executable";
   await buildExecutable({ outfile: executable });

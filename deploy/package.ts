@@ -6,12 +6,12 @@ import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 import { buildProgram } from "./program.ts";
 import { run } from "./run.ts";
 
-/** Documents of the package. */
+/** Documents that the package contains. */
 const DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE", "gateway.example.yaml"];
 
 /**
- * Writes the npm package into a folder and returns its file's name. It has the bundled program and one dependency, the
- * runtime; `npm publish FILE` publishes it.
+ * Writes the npm package into a folder and returns the file's name. The package contains the bundled program and has
+ * one dependency, the runtime. `npm publish FILE` publishes it.
  */
 export async function packPackage(outFolder: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "gateway-package-"));

@@ -4,8 +4,8 @@ import { COMMIT } from "../src/lib/version.ts";
 import { PROGRAM_FOLDERS, PROGRAM_ROOT, THREAD_SCRIPTS } from "../src/lib/program-files.ts";
 
 /**
- * Builds the program for the package: one script for each thread, what they share, and the folders that are read while
- * it runs. Needs a built console and site.
+ * Builds the program for the package: one script for each thread, the code that they share, and the folders that are
+ * read at run time. The console and the site must be built before.
  */
 export async function buildProgram(folder: string): Promise<void> {
   await build({ outdir: folder, splitting: true });
@@ -14,8 +14,8 @@ export async function buildProgram(folder: string): Promise<void> {
 }
 
 /**
- * Builds the same with the runtime into one file. `runtime` is the file of another platform's Bun, of the version that
- * runs this; without it the file is for this machine. Needs a built console and site.
+ * Builds the program and the runtime into one file. `runtime` is another platform's Bun of the same version; without it
+ * the file is for this machine. The console and the site must be built before.
  */
 export async function buildExecutable({
   outfile,
@@ -37,15 +37,15 @@ export async function buildExecutable({
 export interface ExecutableOptions {
   outfile: string;
   runtime?: Runtime;
-  /** What is read while it runs, with the last names of `PROGRAM_FOLDERS`, which are the default. */
+  /** Folders that are read at run time. They have the same last names as the default, `PROGRAM_FOLDERS`. */
   folders?: readonly string[];
-  /** With compiled code: it starts with half the processor time, and its file is 20 MB larger. */
+  /** Adds compiled code. The program then starts with half the processor time, and its file is 20 MB larger. */
   isPrecompiled?: boolean;
 }
 
 export interface Runtime {
   target: Bun.Build.CompileTarget;
-  /** Of the file. */
+  /** Path of the runtime's file. */
   path: string;
 }
 

@@ -11,7 +11,7 @@ import { packPackage } from "./package.ts";
 import { buildExecutable, type Runtime } from "./program.ts";
 import { run } from "./run.ts";
 
-/** Every executable of a release, with the package of Bun's runtime for it. */
+/** All executables of a release, each with the package that contains Bun's runtime for its platform. */
 const TARGETS = {
   "linux-x64": { target: "bun-linux-x64", runtime: "bun-linux-x64" },
   "linux-arm64": { target: "bun-linux-arm64", runtime: "bun-linux-aarch64" },
@@ -22,15 +22,15 @@ const TARGETS = {
 type Platform = keyof typeof TARGETS;
 
 /**
- * Writes a release into `dist/release`: the npm package, the files of this folder, executables, the image, the list of components, where all of it
- * comes from, and checksums. The runtimes of other platforms come from npm; one that cannot be had is left out with a
- * line that says so, and with exit code 1.
+ * Writes a release into `dist/release`: npm package, files of this folder, executables, image, list of components,
+ * provenance and checksums. Runtimes of other platforms come from npm. If a runtime is not available, its executable is
+ * omitted, a line reports it, and the exit code is 1.
  */
 async function release(): Promise<void> {
   const folder = resolve(PROGRAM_ROOT, "dist/release");
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  // The one build in this folder is the one that is shipped.
+  // The release must contain fresh builds only.
   for (const built of ["dist/console", "dist/docs"])
     await rm(join(PROGRAM_ROOT, built), { recursive: true, force: true });
   await run(["npm", "run", "build"], PROGRAM_ROOT);
@@ -55,13 +55,13 @@ async function release(): Promise<void> {
   process.stdout.write(`${sums.join("")}`);
 }
 
-/** Packs what the documents name of this folder, as it is committed, for whoever has no checkout. */
+/** Packs the committed files of this folder that the documents refer to, for operators without a checkout. */
 async function packDeployFiles(outfile: string): Promise<void> {
   const paths = DEPLOY_FILES.map((name) => `deploy/${name}`);
   await run(["git", "archive", "--format=tar.gz", `--output=${outfile}`, "HEAD", ...paths], PROGRAM_ROOT);
 }
 
-/** Returns false where the platform's runtime cannot be had. */
+/** Returns false when the platform's runtime is not available. */
 async function buildFor(platform: Platform, outfile: string): Promise<boolean> {
   if (platform === `${process.platform}-${process.arch}`) {
     await buildExecutable({ outfile });
@@ -80,7 +80,7 @@ async function buildFor(platform: Platform, outfile: string): Promise<boolean> {
   }
 }
 
-/** Gets another platform's runtime as npm would, which checks its integrity. */
+/** Downloads another platform's runtime by npm, which checks its integrity. */
 async function fetchRuntime(platform: Platform, folder: string): Promise<Runtime> {
   const { target, runtime } = TARGETS[platform];
   const packed = await run(
@@ -105,8 +105,8 @@ async function digests(folder: string): Promise<Artifact[]> {
 }
 
 /**
- * An in-toto statement with SLSA's predicate (in-toto Attestation v1, SLSA Provenance v1): which commit and lock file the
- * files are made of, and by what. It is not signed.
+ * Returns an in-toto statement with SLSA's predicate (in-toto Attestation v1, SLSA Provenance v1). It records the
+ * commit and the lock file from which the files were built, and the builder. It is not signed.
  */
 async function provenance(artifacts: readonly Artifact[]): Promise<string> {
   const lock = sha256(await readFile(join(PROGRAM_ROOT, "package-lock.json")));

@@ -7,15 +7,15 @@ import { until } from "../test/support/gateway.ts";
 import { run } from "./run.ts";
 
 const MAX_BYTES = 150_000_000;
-/** Ids of the container's users on this machine: none of its own. */
+/** The container's users get these ids on this machine. No user of this machine has one of them. */
 const FIRST_ID = 200_000;
 const ID_COUNT = 65_536;
 const USER = 65_532;
 
 /**
- * Runs an image as a cluster would: by an OCI runtime, without any right of this machine, on a read-only file system but for
- * `/data` and `/tmp`. It must make a picture, be healthy, drain by SIGTERM and start again on its data. Needs `umoci` and
- * `runc`.
+ * Runs an image as a cluster would: in an OCI runtime, without privileges on this machine. Only `/data` and `/tmp` can
+ * be written. The program must create a picture, be healthy, drain on SIGTERM and start again on its data. Needs
+ * `umoci` and `runc`.
  */
 export async function runImage(path: string): Promise<string> {
   const { size } = await stat(path);
@@ -40,7 +40,7 @@ export async function runImage(path: string): Promise<string> {
   }
 }
 
-/** Changes what umoci has made of the image: nothing may be written, no capability, users of its own. */
+/** Changes the configuration that umoci has written: a read-only root, no capabilities and separate user ids. */
 async function isolate(folder: string, port: number): Promise<void> {
   const path = join(folder, "bundle/config.json");
   const config = JSON.parse(await readFile(path, "utf8"));
@@ -56,7 +56,7 @@ async function isolate(folder: string, port: number): Promise<void> {
     { destination: "/data", type: "bind", source: join(folder, "data"), options: ["bind", ...options] },
     { destination: "/tmp", type: "tmpfs", source: "tmpfs", options: [...options, "mode=1777", "size=256m"] },
   );
-  // The network is this machine's, so that the check reaches it.
+  // The container uses this machine's network, so that the check can connect.
   linux.namespaces = ["pid", "ipc", "uts", "mount", "user"].map((type) => ({ type }));
   const ids = [{ containerID: 0, hostID: FIRST_ID, size: ID_COUNT }];
   Object.assign(linux, { uidMappings: ids, gidMappings: ids });
@@ -66,7 +66,7 @@ async function isolate(folder: string, port: number): Promise<void> {
 
 const KEY = "gk_for_the_check_of_the_image";
 
-/** Returns the milliseconds until the first picture. */
+/** Starts the container, stops it, and returns the milliseconds until the first picture. */
 async function startAndStop(folder: string, port: number): Promise<number> {
   const name = `gateway-${process.pid}-${port}`;
   const start = performance.now();
@@ -96,7 +96,7 @@ async function startAndStop(folder: string, port: number): Promise<number> {
   }
 }
 
-/** Undefined until the gateway answers. */
+/** Requests a picture. Returns undefined when the gateway does not respond yet. */
 async function drawn(port: number, child: Bun.Subprocess, errors: string): Promise<string | undefined> {
   if (child.exitCode !== null) throw new Error(`the container ended: ${await readFile(errors, "utf8")}`);
   const sent = fetch(`http://127.0.0.1:${port}/v1/images/generations`, {

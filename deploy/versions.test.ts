@@ -42,7 +42,7 @@ test("whoever has no checkout finds in the release what the pages for operators 
   const named = new Set(
     texts.flatMap((text) => [...text.matchAll(/deploy\/([\w.-]+)/g)].map(([, name]) => name)),
   );
-  // An image is built from the source.
+  // The Dockerfile is not needed there, because an image is built from the source.
   named.delete("Dockerfile");
   expect([...named].toSorted()).toEqual([...DEPLOY_FILES].toSorted());
   for (const text of texts)

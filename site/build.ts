@@ -9,20 +9,20 @@ import { NONCE } from "../src/server/built-file.ts";
 import { MANIFEST, type SiteManifest } from "../src/server/endpoints/docs.ts";
 
 /*
- * `npm run site` builds the documents into static files: the pages, their Markdown twins and the search index by Rspress,
- * the page of the interface, and the list of all files by which the gateway serves them. `--base /x/ --out DIR` builds
- * them for another host.
+ * `npm run site` builds the documents into static files. Rspress makes the pages, a Markdown copy of each, and the
+ * search index. The interface's page and the list of all files, which the gateway needs, are added. `--base /x/ --out
+ * DIR` builds for another host.
  */
 
 const ROOT = resolve(import.meta.dir, "..");
 const MODULES = join(import.meta.dir, "node_modules");
 const SCALAR = join(MODULES, "@scalar/api-reference");
-/** The base below which the gateway serves the site. */
+/** The path below which the gateway serves the site. */
 const OWN_BASE = "/docs/";
-/** Smaller files gain nothing from compression. */
+/** Compression does not make smaller files any smaller. */
 const MIN_COMPRESSED_BYTES = 512;
 
-/** Files of the folder `api`, by the names that they have on the site. */
+/** Files on the site, each with its source in the folder `api`. */
 const API_FILES = {
   "index.html": "api.html",
   "start.js": "api/start.js",
@@ -54,7 +54,7 @@ async function build(base: string, out: string): Promise<void> {
   await rename(unfinished, out);
 }
 
-/** Writes the page of the interface, and the library that draws it, which loads its parts by their relative names. */
+/** Writes the interface's page and the library that renders it. The library loads its parts by relative names. */
 async function writeApiPage(base: string, out: string): Promise<void> {
   const { version } = await Bun.file(join(SCALAR, "package.json")).json();
   const library = `static/scalar-${version}`;
@@ -63,7 +63,7 @@ async function writeApiPage(base: string, out: string): Promise<void> {
   const values = {
     SITE_BASE: base,
     SITE_LIBRARY: `${base}${library}/standalone.esm.js`,
-    // Elsewhere than at a gateway the examples call one that was just started.
+    // On another host the examples call a gateway that was just started on the reader's machine.
     SITE_ADDRESS: base === OWN_BASE ? "/" : "http://127.0.0.1:8080",
     SITE_OPENAPI: base === OWN_BASE ? "/openapi.json" : `${base}openapi.json`,
   };
@@ -76,7 +76,7 @@ async function writeApiPage(base: string, out: string): Promise<void> {
   if (base !== OWN_BASE) await writeFile(join(out, "openapi.json"), await openApi());
 }
 
-/** The description of the interface that a gateway with the default settings serves. */
+/** Returns the OpenAPI document that a gateway with the default settings serves. */
 async function openApi(): Promise<string> {
   const { allRoutes } = await import("../src/server/index.ts");
   const { openApiDocument } = await import("../src/server/openapi/document.ts");
@@ -84,7 +84,7 @@ async function openApi(): Promise<string> {
   return JSON.stringify(openApiDocument(allRoutes(parts as unknown as Parameters<typeof allRoutes>[0])));
 }
 
-/** Compresses every file that gains from it, and lists them all. */
+/** Compresses every file that becomes smaller by compression, and writes the list of all files. */
 async function writeManifest(out: string): Promise<void> {
   const files: SiteManifest["files"] = {};
   const scripts = new Set<string>();
@@ -107,7 +107,7 @@ async function writeManifest(out: string): Promise<void> {
   await writeFile(join(out, MANIFEST), JSON.stringify(manifest));
 }
 
-/** Collects the scripts and style attributes within a page, which its content security policy names by their hash. */
+/** Collects the inline scripts and style attributes of a page. The content security policy lists their hashes. */
 function collectInline(page: string, scripts: Set<string>, styles: Set<string>): void {
   for (const [, text = ""] of page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g))
     scripts.add(text);

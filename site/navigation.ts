@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The parts of the documents in the order of their readers; a part is a folder of `docs`. */
+/** The parts of the documents in the order of their readers. Each part is a folder of `docs`. */
 const PARTS = {
   start: "Start",
   connect: "Connect",
@@ -16,12 +16,12 @@ const PARTS = {
 
 interface Page {
   text: string;
-  /** Its path on the site, below the base. */
+  /** Path of the page on the site, below the base. */
   link: string;
 }
 
 interface Part {
-  /** Below `docs`; empty for the pages of `docs` itself. */
+  /** Path of the folder below `docs`; empty for the pages of `docs` itself. */
   folder: string;
   title: string;
   pages: Page[];
@@ -34,7 +34,7 @@ export function partsOf(docs: string): Part[] {
   return parts.filter(({ pages }) => pages.length > 0);
 }
 
-/** Returns the top navigation: each folder by its first page, and the interface. */
+/** Returns the top navigation: a link to the first page of each folder, and one to the interface. */
 export function topNavigation(parts: readonly Part[]) {
   const folders = parts.filter(({ folder }) => folder !== "");
   const links = folders.map(({ folder, title, pages: [first] }) => ({
@@ -45,7 +45,7 @@ export function topNavigation(parts: readonly Part[]) {
   return [...links, { text: "API", link: "/api" }];
 }
 
-/** Returns the sidebars: of a part its pages, elsewhere those of every part. */
+/** Returns the sidebars. A part lists its own pages; pages outside of parts list those of every part. */
 export function sidebars(parts: readonly Part[]) {
   const groups = parts.map(({ folder, title, pages }) => ({
     path: `/${folder}/`.replace("//", "/"),
@@ -55,7 +55,7 @@ export function sidebars(parts: readonly Part[]) {
   return { ...Object.fromEntries(own), "/": groups.map(({ group }) => group) };
 }
 
-/** The pages of a folder: in the order of its `_meta.json`, which must name each of them. */
+/** Returns the pages of a folder in the order of its `_meta.json`. This file must list every page. */
 function pagesOf(docs: string, folder: string): Page[] {
   const path = join(docs, folder);
   if (!existsSync(path)) return [];

@@ -5,10 +5,10 @@ import { dirname, join, relative, resolve } from "node:path";
 const REPOSITORY = resolve(import.meta.dirname, "..");
 const DOCS = join(REPOSITORY, "docs");
 
-/** Where files of the repository stand on the site that are no pages of it. */
+/** Folder of the site for repository files that are not pages. */
 const FOLDER = "files";
 
-/** A Markdown node, as far as it is read here. */
+/** A Markdown node with the fields that are read here. */
 interface Node {
   type: string;
   url?: string;
@@ -16,8 +16,8 @@ interface Node {
 }
 
 /**
- * Lets documents link to any file of the repository, as they do on a code host: what is no page of the site, such as the
- * example of a configuration, is copied beside its pages.
+ * Lets documents link to any file of the repository, as on a code host. A file that is not a page of the site, such as
+ * the example configuration, is copied to the site.
  */
 export class RepositoryLinks {
   readonly #base: string;
@@ -27,12 +27,12 @@ export class RepositoryLinks {
     this.#base = base;
   }
 
-  /** True for a link as it is written that leads to no page: outside of `docs`, or to a file that is no Markdown. */
+  /** True for a link that does not lead to a page: it leads out of `docs`, or to a file that is not Markdown. */
   isFile(url: string): boolean {
     return !/\.md(?:#|$)/.test(url) || /^\.\.\/(?:\.\.\/)*[A-Z]/.test(url);
   }
 
-  /** Points the links of a page to copies. Throws for a file that is not there. */
+  /** Changes the links of a page so that they lead to the copies. Throws when a linked file does not exist. */
   readonly remark =
     () =>
     (tree: Node, { path }: { path: string }) => {
@@ -56,7 +56,7 @@ export class RepositoryLinks {
     return `${this.#base}${FOLDER}/${name}${anchor === undefined ? "" : `#${anchor}`}`;
   }
 
-  /** Copies what is linked to into the built site. */
+  /** Copies the linked files into the built site. */
   async copy(site: string): Promise<void> {
     for (const name of this.#copied) {
       const target = join(site, FOLDER, name);

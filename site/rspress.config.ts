@@ -43,7 +43,7 @@ export default defineConfig({
   plugins: [{ name: "repository-files", afterBuild: () => links.copy(outDir) }],
 });
 
-/** Takes the marks beside headings, which screen readers are not told of, out of the order of the tab key. */
+/** Removes the link marks beside headings from the tab order. Screen readers do not announce these marks. */
 function hideAnchors(node: Element): void {
   if (node.properties?.["className"]?.includes("rp-header-anchor")) node.properties["tabIndex"] = "-1";
   for (const child of node.children ?? []) hideAnchors(child);

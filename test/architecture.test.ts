@@ -4,7 +4,7 @@ import { stripped } from "./support/stripped-source.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 
-/** Lower floors know nothing of higher ones. A folder imports itself and any folder of a lower number. */
+/** A folder imports itself and any folder with a lower number. No folder imports one with a higher number. */
 const FLOORS: Readonly<Record<string, number>> = {
   lib: 0,
   domain: 1,
@@ -27,7 +27,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   ".": 8,
 };
 
-/** What only these places may touch. */
+/** Code that only the listed places may contain. */
 const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "Bun.serve", what: /\bBun\.serve\b/, where: /^server\// },
   { name: "SQL", what: /\bBun\.SQL\b|from "bun:sqlite"|import .*\bSQL\b.* from "bun"/, where: /^storage\// },
@@ -35,7 +35,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the foreign image codec", what: /magick-wasm/, where: /^imaging\// },
   { name: "the decoder that tests compare with", what: /from "sharp"/, where: /^$/ },
   { name: "the name of the database's file", what: /gateway\.sqlite/, where: /^run\/stores\.ts$/ },
-  // Closing any descriptor of the database or of its shared memory drops SQLite's locks. The WAL carries none.
+  // Closing any descriptor of the database or its shared memory drops SQLite's locks. The WAL file has none.
   {
     name: "opening of the database's files beside SQLite",
     what: /\{[^}]*\b(?:open|read(?!dir)|write|append|copy|cp|create|truncate)\w*[^}]*\} from "node:fs|\bBun\.(?:file|write)\(/,
@@ -46,9 +46,9 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
     what: /(?:\b(?:(?:open|cp|(?:read|write|append|copy)File)(?:Sync)?|create(?:Read|Write)Stream)|Bun\.(?:file|write))\(\s*(?:`\$\{)?(?:location|database)\b/,
     where: /^$/,
   },
-  // A file that exists may be the database: it is made or left alone.
+  // An existing file may be the database. Such code may only create a file or leave an existing one unchanged.
   { name: "private files", what: /openSync\(path, "(?!ax")/, where: /^(?!storage\/private-files\.ts$)/ },
-  // A build has only the threads and folders that are listed there.
+  // A build contains only the threads and folders that are listed in this file.
   {
     name: "files beside the program's list",
     what: /new URL\([^)]*import\.meta\.url\).*ts"|new URL\("\.[^)]*import\.meta\.url/,
@@ -62,13 +62,13 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "OpenTelemetry", what: /from "@opentelemetry\//, where: /^telemetry\/otlp\// },
   { name: "the command-line library", what: /from "commander"/, where: /^cli\// },
   {
-    // The rest of these folders parses with `parseBounded`; below are own texts, and parts of a text that was parsed.
+    // All other files here parse with `parseBounded`. Those below parse our own texts, or parts of a parsed text.
     name: "JSON of others without bounds",
     what: /\bJSON\.parse\(|\.json\(\)/,
     where:
       /^(?!dialects|gateway|lib|providers)|^dialects\/(?:request-body|picture-links)\.ts$|^dialects\/chat\/usage\.ts$|^dialects\/messages\/usage\.ts$|^dialects\/chat\/forward\.ts$|^dialects\/native\/text\/(?:forward|read-parts|usage)\.ts$|^dialects\/responses\/(?:write-reply|forward|usage)\.ts$|^lib\/(?:json|json-spool|parse-json)\.ts$|^lib\/json-spool\/scanner\.ts$|^providers\/vertex\/service-account\.ts$/,
   },
-  // Tests move time by its one clock; these modules wait for something else than a time, or serve the browser.
+  // Tests set the time of this one clock. The modules below wait for events, or run in the browser.
   {
     name: "the wall clock",
     what: /\bDate\.now\(\)|\bnew Date\(\)/,
@@ -84,7 +84,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the wire's money words", what: /\bparseFloat\b/, where: /^$/ },
 ];
 
-/** What vendors share; everything else in `providers` is one vendor. */
+/** Files and folders that vendors share. Every other entry of `providers` belongs to one vendor. */
 const SHARED_BY_VENDORS = new Set([
   "provider.ts",
   "registry.ts",
@@ -95,15 +95,15 @@ const SHARED_BY_VENDORS = new Set([
   "generate-content",
 ]);
 
-/** What dialects share; every other folder of `dialects` is one dialect. */
+/** Folders that dialects share. Every other folder of `dialects` is one dialect. */
 const SHARED_BY_DIALECTS = new Set(["conversation", "sse"]);
 
 const MAX_LINES = 300;
 const CRUMB_LINES = 40;
-/** One of a family each, such as a format or a vendor. The list only shrinks. */
+/** Short files that are allowed: each is one of a family, such as formats or vendors. The list only shrinks. */
 const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "admin/usage/operations.ts",
-  // Chunks of the page that are loaded on their own.
+  // Parts of the page that the browser loads separately.
   "console/api/operation-paths.ts",
   "console/areas/money/index.tsx",
   "console/shell/organization-picker.tsx",
@@ -112,9 +112,9 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "console/texts/en/index.ts",
   "console/texts/zh/first.ts",
   "console/texts/zh/index.ts",
-  // Loaded once the runtime has its variables.
+  // Loaded after the runtime has read its variables.
   "main.ts",
-  // A format each.
+  // One format each.
   "imaging/headers/bmp.ts",
   "imaging/profiles.ts",
   "jobs/retention.ts",
@@ -124,7 +124,7 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "storage/database/wal-file.ts",
   "storage/live-processes.ts",
 ]);
-/** Casts in the sources. The number only shrinks: one is written directly after the check that makes it true. */
+/** Number of allowed casts in `src`, which only shrinks. A cast stands directly after the check for it. */
 const MAX_CASTS = 80;
 /** Tables and generated types may be long. */
 const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
@@ -187,7 +187,7 @@ describe("architecture", () => {
     expect(equalTypeNames(sources)).toEqual([]);
   });
 
-  // A short file with one user is read by way of that user only, and makes the folder's list longer.
+  // Such a file is read only by way of its one importer, and it lengthens the folder's list.
   test("short files with one user are only those that are known", () => {
     expect(crumbsOf(sources).filter((path) => !KNOWN_CRUMBS.has(path))).toEqual([]);
     const isCrumb = new Set(crumbsOf(sources));
@@ -223,7 +223,7 @@ describe("architecture", () => {
       source("domain/a.ts", "export type Span = 1;"),
     ];
     expect(equalTypeNames(named)).toEqual(["Span: lib/a.ts, domain/a.ts"]);
-    // Dialects mirror each other on purpose.
+    // Two dialects may export equal names, because they mirror each other on purpose.
     expect(equalTypeNames([named[0]!, source("dialects/chat/a.ts", "export class Span {}")])).toEqual([]);
     const user = source("lib/b.ts", "", ["lib/a.ts"]);
     expect(crumbsOf([named[0]!, user])).toEqual(["lib/a.ts"]);
@@ -254,13 +254,13 @@ function source(path: string, text: string, imports: string[] = []): Source {
   return { path, text, imports };
 }
 
-/** Casts of a file, `as const` and names of imports not among them. */
+/** Returns the casts of a file, without `as const` and names of imports. */
 function castsOf({ path, text }: Source): string[] {
   const code = stripped(text).replace(/^(?:import|export)\b[^;(=]*;/gm, "");
   return [...code.matchAll(/ as (?!const\b)([\w[{(]+)/g)].map(([, type]) => `${path}: as ${type}`);
 }
 
-/** Types of one name outside of dialects, which mirror each other. */
+/** Returns the type names that are exported twice. Dialects are left out, because they mirror each other. */
 function equalTypeNames(all: readonly Source[]): string[] {
   const places = new Map<string, string[]>();
   for (const { path, text } of all) {
@@ -273,7 +273,7 @@ function equalTypeNames(all: readonly Source[]): string[] {
     .map(([name, paths]) => `${name}: ${paths.join(", ")}`);
 }
 
-/** Files of at most 40 lines that one other file imports. */
+/** Returns the files of at most 40 lines that exactly one other file imports. */
 function crumbsOf(all: readonly Source[]): string[] {
   const users = new Map<string, number>();
   for (const { imports } of all)
@@ -304,13 +304,13 @@ function vendorImports({ path, imports }: Source): string[] {
     .map((target) => `${path} imports ${target}`);
 }
 
-/** The vendor that a file belongs to, by its file or folder; undefined for any other file. */
+/** Returns the vendor to which a file belongs, by its file or folder name. Undefined for other files. */
 function vendorOf(path: string): string | undefined {
   const [folder, entry = ""] = path.split("/");
   return folder === "providers" && !SHARED_BY_VENDORS.has(entry) ? entry : undefined;
 }
 
-/** A dialect imports itself, shared folders and files beside the folders; shared folders import no dialect. */
+/** A dialect imports itself, shared folders and files beside the folders. A shared folder imports no dialect. */
 function siblingImports({ path, imports }: Source): string[] {
   const [top, own, ...inside] = path.split("/");
   if (top !== "dialects" || own === undefined || inside.length === 0) return [];
@@ -320,7 +320,7 @@ function siblingImports({ path, imports }: Source): string[] {
     .map((target) => `${path} imports ${target}`);
 }
 
-/** Depth-first search over run-time and type imports alike, within each top folder. */
+/** Returns the import cycles within each top folder, by depth-first search. Imports of types count too. */
 function findCycles(): string[] {
   const graph = new Map(sources.map(({ path, imports }) => [path, imports]));
   const done = new Set<string>();
@@ -342,7 +342,7 @@ async function readSources(): Promise<Source[]> {
   const found: Source[] = [];
   for await (const path of new Bun.Glob("**/*.{ts,tsx}").scan(join(ROOT, "src"))) {
     const text = await Bun.file(join(ROOT, "src", path)).text();
-    // What is imported from outside of `src`, such as the manifest, stands on no floor.
+    // An import from outside of `src`, such as the manifest, belongs to no floor.
     const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)]
       .map((match) => relative(join(ROOT, "src"), resolve(ROOT, "src", dirname(path), match[1]!)))
       .filter((target) => !target.startsWith(".."));

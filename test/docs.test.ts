@@ -3,9 +3,7 @@ import { join, resolve } from "node:path";
 import { PROVIDERS } from "../src/providers/registry.ts";
 import { METRICS } from "../src/telemetry/metrics.table.ts";
 
-/*
- * What the documents list is what the code has, so that neither can move on alone.
- */
+/* Checks that the lists in the documents equal the lists in the code. */
 const ROOT = resolve(import.meta.dir, "..");
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
 
@@ -45,7 +43,7 @@ test("the table of floors is the architecture test's", async () => {
 });
 
 test("every path is described", async () => {
-  // Those of administration stand in the OpenAPI document.
+  // The OpenAPI document lists the paths of administration.
   const paths = await listed("src/server/endpoints/!(admin*).ts", /(?:path: |\[|, )"(\/[\w/.{}-]+)"/g);
   expect(paths.length).toBeGreaterThan(8);
   const files = await Array.fromAsync(new Bun.Glob("docs/{build,connect}/*.md").scan(ROOT));
@@ -89,7 +87,7 @@ test("every provider is described, and every variable that switches one on", asy
   expect(variables.filter((name) => !environment.includes(`\`${name}\``))).toEqual([]);
 });
 
-/** What a pattern's group finds in the files, each once. */
+/** Returns all texts that the pattern's group matches in the files, each once. */
 async function listed(glob: string, pattern: RegExp): Promise<string[]> {
   const files = await Array.fromAsync(new Bun.Glob(glob).scan(ROOT));
   const texts = await Promise.all(files.filter((file) => !file.endsWith(".test.ts")).map(read));

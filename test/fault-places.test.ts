@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { MENDS } from "./battery/mends.ts";
 import { problemsOf } from "./battery/without-mends.ts";
 
-// Both lists are tried by programs that run for many minutes, so a place that has moved would be noticed late.
+// The programs that use these two lists run for many minutes, so they would report a moved place late.
 
 test("each fault of the mutation list has its place and its tests", async () => {
   const list = Bun.spawn([process.execPath, join(import.meta.dir, "mutation/run.ts"), "--list"]);

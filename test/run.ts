@@ -7,8 +7,8 @@ import { DIRECTORY as CONSOLE_BUILDS, readManifest, versionOfSources } from "../
 import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 
 /*
- * `npm test`. All tests start some three hundred gateways, of an executable that is built once: it starts with half the
- * processor time that the sources need. Tests that are named by arguments start the sources, without a build.
+ * `npm test`. All tests together start some three hundred gateways. They use an executable that is built once, because
+ * it starts with half the processor time. With arguments, the named tests run from the sources, without a build.
  */
 const RUN = ["test", "--timeout", "30000", "--parallel=3"];
 
@@ -16,12 +16,12 @@ const args = process.argv.slice(2);
 const program = args.length === 0 ? { GATEWAY_PROGRAM: await build() } : {};
 process.execve!(process.execPath, [process.execPath, ...RUN, ...args], { ...process.env, ...program });
 
-/** Returns the path of the executable of the present sources. */
+/** Builds an executable from the current sources and returns its path. */
 async function build(): Promise<string> {
   const folder = join(PROGRAM_ROOT, "dist/test");
   await mkdir(folder, { recursive: true });
   const made = await mkdtemp(join(folder, "made-"));
-  // A build of the documents is not needed by every test, so it may be missing.
+  // Not every test needs the built documents, so they may be missing.
   const folders = ["catalogue", await presentConsole(made), "dist/docs"];
   const outfile = join(made, "gateway");
   await buildExecutable({
@@ -29,14 +29,14 @@ async function build(): Promise<string> {
     folders: folders.filter((path) => existsSync(resolve(PROGRAM_ROOT, path))),
     isPrecompiled: true,
   });
-  // Another run may have started the file that is replaced.
+  // Another run may still be starting the old file, so the new file replaces it by a rename.
   const path = join(folder, "gateway");
   await rename(outfile, path);
   await rm(made, { recursive: true });
   return path;
 }
 
-/** Copies the console's build of the present sources, made where there is none, to a folder without older ones. */
+/** Copies the console's build of the current sources to a folder. Builds it first if it does not exist. */
 async function presentConsole(folder: string): Promise<string> {
   const version = await versionOfSources();
   if (!(await readManifest(version)))

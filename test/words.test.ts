@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { stripped } from "./support/stripped-source.ts";
 
 /*
- * Terms of an earlier vocabulary that were replaced by the field's own. None may return as an identifier or as the
- * name of a file in `src`. A key is matched as a whole identifier; one that ends with `*` as its beginning.
+ * Terms of an earlier vocabulary that standard terms have replaced. None may return as an identifier or as a file name
+ * in `src`. A key must equal the whole identifier; a key that ends with `*` must equal its beginning.
  */
 const REPLACED: Readonly<Record<string, string>> = {
   heart: "core",
@@ -135,9 +135,9 @@ const FILES = [
   "lifted-json",
 ];
 
-/** Columns of the database keep their names. */
+/** Columns of the database keep their old names. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = { "storage/": ["drawn"] };
-/** Names that a library gives to its exports. */
+/** Names of exports that a library has chosen. */
 const IMPORTED: Readonly<Record<string, readonly string[]>> = {
   "config/yaml.ts": ["visit"],
   "console/ui/chart/use-plot.ts": ["show"],
@@ -164,7 +164,7 @@ test("no replaced term is the name of a file", () => {
   expect(names.filter((name) => FILES.includes(name))).toEqual([]);
 });
 
-/** A definition by relative clause, whose subject comes last; an article that a rename has left behind. */
+/** Finds definitions by relative clause, whose subject comes last, and articles that no longer fit after a rename. */
 const READ_TWICE: readonly RegExp[] = [
   /^(?:What(?:ever)?|Whether|Who(?:m|se|ever)?|Where(?:ver)?|Which(?:ever)?|How)\b/,
   /\b[Aa]n (?:budget|caller|channel|key|member|price|record|reply|request|response|stream|target|vendor)\b/,
@@ -203,12 +203,14 @@ function replacementOf(name: string): string | undefined {
   return prefix && REPLACED[prefix];
 }
 
-/** Identifiers outside of strings and comments; those in `${…}` of a template count. Members after a dot do not. */
+/**
+ * Returns identifiers outside of strings and comments, and in `${…}` of a template. Members after a dot do not count.
+ */
 function identifiersOf(source: string): Set<string> {
   return new Set([...stripped(source).matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*/g)].map(([name]) => name));
 }
 
-/** The text of each comment; line comments that follow each other are one. */
+/** Returns the text of each comment. Line comments that follow each other form one comment. */
 function commentsOf(source: string): string[] {
   const strings =
     /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};]\s*)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/;

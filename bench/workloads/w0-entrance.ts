@@ -22,8 +22,8 @@ interface EntranceCase {
 }
 
 /**
- * Requests without an upstream: the list of models, an invalid key, a key with a forbidden address. The floor has
- * static responses.
+ * Requests that need no upstream: the list of models, an invalid key, a key that may not be used from this address. The
+ * floor sends static responses.
  */
 export const entranceWorkload: Workload = {
   id: "W0",
@@ -62,7 +62,7 @@ function entranceCases(stage: Stage): EntranceCase[] {
   ];
 }
 
-/** The floor sends the same bytes as the gateway, by status. */
+/** Starts a floor that sends the same bytes as the gateway. The path selects the status. */
 async function startFloor(stage: Stage, cases: EntranceCase[], repliesPath: string): Promise<ServerProcess> {
   const replies: StaticReplies = {};
   for (const { name, status, request } of cases) {

@@ -10,13 +10,13 @@ import { percentile, spreadOf } from "../statistics.ts";
 import { addedOver, compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 
 const CONNECTIONS = 64;
-/** Requests per second that do not saturate the load's core; the report has its load. */
+/** This rate does not saturate the load's core. The report shows that core's load. */
 const HIGHEST_RATE = 5_000;
 const CPU_BAR = 1.35;
 const ADDED_P50_BAR_MS = 0.25;
 const ADDED_P99_BAR_MS = 0.6;
 
-/** Chat with request and response of 1 KB: processor time at capacity, added latency at half of it. */
+/** Chat with 1 KB in each direction: processor time at capacity, and added latency at half of the capacity. */
 export const chatWorkload: Workload = {
   id: "W1",
   title: "chat, 1 KB to 1 KB",
@@ -55,7 +55,7 @@ export const chatWorkload: Workload = {
   },
 };
 
-/** The load for one of the servers; the floors and the mock know the upstream's model name. */
+/** Returns the load for a server. Only the gateway gets the public model name, the others the upstream's. */
 export function chatPlan(stage: Stage, server: ServerProcess, bytes?: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({ model: isGateway ? PUBLIC_MODEL : UPSTREAM_MODEL, bytes });

@@ -13,14 +13,14 @@ const ENTRIES_A_STEP = 250_000;
 const FAILED_REQUESTS = 100_000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
-/** Hours are kept from the beginning; older ones than a reading may ask for are left out here. */
+/** Sums by hour exist for all time, but a query covers 62 days at most. Older sums are not written here. */
 const HOURS_MS = 62 * DAY_MS;
 const ROUNDS = 15;
 const BAR_MS = 100;
 
 /**
- * The console's pages over ten million entries of the ledger, on SQLite and PostgreSQL: a year of 50 organizations, 500
- * keys and 40 models.
+ * The console's queries over ten million ledger entries, on SQLite and PostgreSQL: one year, 50 organizations, 500 keys
+ * and 40 models.
  */
 export const ledgerWorkload: Workload = {
   id: "W11",
@@ -57,7 +57,7 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
     ["requests, from the middle", `/requests?cursor=${now - YEAR_MS / 2}.req`],
     ["requests of a key", "/requests?keyId=key_77"],
     ["requests that failed", "/requests?outcome=failed"],
-    // Entry `i` is of model `i % 40` and channel `i % 5`, so that these match nothing.
+    // Entry `i` has model `i % 40` and channel `i % 5`, so no entry has model 1 and channel 2.
     ["requests of a model and a channel, none", `/requests?model=model_1&channel=channel_2`],
     ["the same of 30 days", `/requests?model=model_1&channel=channel_2&from=${since(30)}`],
     ["ledger of an organization and a model, none", `/ledger?organizationId=org_1&model=model_2`],
@@ -69,19 +69,19 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
   ];
 }
 
-/** What the two databases say differently. */
+/** The differences between the two databases. */
 interface FilledDatabase extends AsyncDisposable {
   run(text: string): Promise<unknown>;
-  /** Before and after the rows: so that each page is written once, and reading is planned by what is there. */
+  /** Statements before and after the rows. They avoid double writes and collect statistics for query planning. */
   begin: readonly string[];
   end: readonly string[];
-  /** Names and definitions of the ledger's indexes that no constraint needs. */
+  /** Query for the ledger's indexes that no constraint needs. It returns their names and definitions. */
   indexes: string;
   read(text: string): Promise<{ name: string; sql: string }[]>;
-  /** A table with the column `i`, from a number to one before another. */
+  /** Returns a table expression with a column `i` that counts from `from` to `to - 1`. */
   numbers(from: number, to: number): string;
   paddedNumber: string;
-  /** The begin of the month of `at`, in milliseconds. */
+  /** Expression for the start of the month of `at`, in milliseconds. */
   month: string;
 }
 
@@ -122,14 +122,14 @@ function openPostgres(address: string): FilledDatabase {
 }
 
 /**
- * Fills the store by statements of its own: entries, and the sums that posting them would have written, in the order of
- * time as it would have.
+ * Fills the store by direct statements. Writes entries and the sums that posting would have written, in order of time
+ * like posting.
  */
 async function fill(location: string): Promise<void> {
   await using database = location.startsWith("postgres:") ? openPostgres(location) : openSqlite(location);
   const start = Date.now() - YEAR_MS;
   for (const setting of database.begin) await database.run(setting);
-  // Indexes are built from sorted rows at the end.
+  // The indexes are created again at the end, from sorted rows.
   const indexes = await database.read(database.indexes);
   for (const { name } of indexes) await database.run(`DROP INDEX ${name}`);
   for (let from = 0; from < ENTRIES; from += ENTRIES_A_STEP)
@@ -201,7 +201,7 @@ async function signIn({ address }: Gateway): Promise<string> {
   return cookie;
 }
 
-/** Milliseconds of one reading after the other; the first warms the caches. */
+/** Returns the milliseconds of repeated requests. The first request warms the caches. */
 async function timesOf({ address }: Gateway, cookie: string, path: string, status = 200): Promise<number[]> {
   const times: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {

@@ -11,13 +11,13 @@ import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 import { freePort } from "../../test/support/free-port.ts";
 
 const WORKERS = 2;
-/** Enough that the kernel gives every worker some of them. */
+/** With this number the kernel assigns some connections to every worker. */
 const CONNECTIONS = 128;
 const GROWTH_BAR = 1.8;
 
 /**
- * Chat with one worker and with two. One worker has a core of its own; two share both cores with mock and load, whose
- * processor time is taken out. The floor is two processes of `bare-bun`, measured in the same way.
+ * Chat with one worker and with two. One worker has a core of its own. Two share both cores with mock and load, whose
+ * processor time is subtracted. The floor is two processes of `bare-bun`, measured in the same way.
  */
 export const workersWorkload: Workload = {
   id: "W12",
@@ -84,8 +84,8 @@ async function warmTurn(stage: Stage, server: ServerProcess): Promise<() => Prom
 }
 
 /**
- * Requests per second if workers had as many cores to themselves. Where they share them with mock and load, what those
- * used is taken out; time in which a core was idle counts against the workers.
+ * Requests per second that the workers would reach on as many cores of their own. Two workers share their cores with
+ * mock and load, so that time is subtracted. Idle time still counts against the workers.
  */
 export function capacityOf({ completed, elapsedMs, loadShare }: Sample, workers: number): number {
   const coresLeft = workers === 1 ? 1 : workers - loadShare;

@@ -12,17 +12,17 @@ import { spreadOf } from "../statistics.ts";
 import { cpuPerRequest, type Workload } from "./workload.ts";
 
 const CONNECTIONS = 64;
-/** Requests of a round at each gateway, at least. */
+/** Minimum number of requests per round at each gateway. */
 const REQUESTS = 30_000;
 const MAX_ROUND_MS = 600_000;
-/** Spans are sent every five seconds. */
+/** Longer than the five seconds after which spans are sent. */
 const EXPORT_MS = 6_000;
 const SAMPLED = 0.1;
-/** A request without a call to a vendor has one span, one with a call has two. */
+/** Spans of one request here: one for the request and one for its call to a vendor. */
 const SPANS = 2;
 const CPU_BAR = 1.03;
 
-/** Chats of the sandbox without telemetry and with a tenth of the traces exported: processor time of all threads. */
+/** Sandbox chats without telemetry and with a tenth of the traces exported. Measures all threads' processor time. */
 export const telemetryWorkload: Workload = {
   id: "W13",
   title: "chat with OpenTelemetry at 10 %",
@@ -76,7 +76,7 @@ function startLoad({ address, key }: Gateway): Promise<Load> {
   return startClosedLoop({ address, requests: [request], expectedStatus: 200, connections: CONNECTIONS });
 }
 
-/** Both gateways at the same time, so that whatever else the machine does is the same for both. */
+/** Measures both gateways at the same time, so that other work on the machine affects both equally. */
 async function measureRound(gateways: Record<keyof Round, Gateway>): Promise<Round> {
   const servers = NAMES.map((name) => gateways[name]);
   const before = servers.map(({ processId }) => readCpu([processId]));
@@ -86,7 +86,7 @@ async function measureRound(gateways: Record<keyof Round, Gateway>): Promise<Rou
   const isRunning = () => loads.some((load) => load.closeWindow().completed < REQUESTS);
   while (isRunning() && performance.now() < deadline) await Bun.sleep(20);
   for (const load of loads) load.stop();
-  // The export is part of what the requests cost.
+  // The processor time of the export counts as part of the requests' cost.
   await Bun.sleep(EXPORT_MS);
   const [floor, gateway] = servers.map(({ processId }, index): Cost => {
     const { completed, failed } = loads[index]!.closeWindow();
@@ -120,7 +120,7 @@ function cpuRow(rounds: readonly Round[]): Row {
   };
 }
 
-/** Says that spans arrived: without them the processor time would be that of no telemetry. */
+/** Reports that spans arrived. Without spans the measured processor time would be that of disabled telemetry. */
 function spansRow(perRequest: number): Row {
   return {
     workload: "W13",

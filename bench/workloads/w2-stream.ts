@@ -9,20 +9,20 @@ import type { Stage } from "../stage.ts";
 import { percentile } from "../statistics.ts";
 import { addedOver, compareRounds, type Outcome, type Workload } from "./workload.ts";
 
-/** Concurrent streams and the interval of their frames, long enough that no proxy reads two frames at once. */
+/** Numbers of concurrent streams. With these intervals between frames, no proxy reads two frames together. */
 const GRADES = [
   { streams: 1, paceMs: 1 },
   { streams: 16, paceMs: 1 },
   { streams: 256, paceMs: 16 },
 ];
-/** With fewer concurrent streams a window has too few first bytes for a p99. */
+/** With fewer concurrent streams, a window has too few first bytes to compute a p99. */
 const FEWEST_FOR_P99 = 16;
 const FRAME_BAR = 1.2;
 const ADDED_FIRST_BYTE_BAR_MS = 0.5;
 
 /**
- * Streams of 100 tokens in single frames. The mock sets the pace: a slow proxy would read several frames at once and
- * cost less.
+ * Streams of 100 tokens, each token in its own frame. The mock sets the pace. Without a pace, a slow proxy would read
+ * several frames together and need less processor time.
  */
 export const streamWorkload: Workload = {
   id: "W2",
@@ -43,7 +43,7 @@ export const streamWorkload: Workload = {
 
 type Rounds = { direct: Sample; floor: Sample; gateway: Sample }[];
 
-/** Body bytes of one complete stream; they differ by the length of the model's name. */
+/** Body bytes of one complete stream. The two differ by the length of the model's name. */
 export interface StreamLengths {
   floor: number;
   gateway: number;
@@ -89,7 +89,7 @@ function measureGrade(stage: Stage, grade: (typeof GRADES)[number]) {
   });
 }
 
-/** The gateway must request the usage chunk itself; for the others it is in the request. */
+/** Returns the load for a server. The gateway adds the usage option itself; for others the request contains it. */
 export function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({

@@ -10,24 +10,24 @@ import { checkStreams, streamPlan, type StreamLengths } from "./w2-stream.ts";
 import { compareRounds, type Workload } from "./workload.ts";
 
 const STREAMS = 5_000;
-/** Slow enough that a stream outlives its measurement. */
+/** With this interval a stream lasts longer than its measurement. */
 const PACE_MS = 500;
-/** The streams are opened over this time, and measured once all of them run. */
+/** The streams are opened during this time. The measurement begins when all of them run. */
 const OPENING_MS = 10_000;
 const WINDOW_MS = 5_000;
 const FRAME_BAR = 1.25;
 const STREAM_BAR_KB = 40;
-/** Memory counts as returned when no more than this share of what the streams took is left. */
+/** Memory counts as released when at most this share of the streams' memory is still in use. */
 const LEFT_SHARE = 0.25;
 const RETURN_BAR_S = 60;
 
-/** Thousands of streams with a frame now and then: what each holds, what its frames cost, and what stays behind. */
+/** Thousands of slow streams. Measures memory per stream, processor time per frame, and memory not released. */
 export const slowStreamsWorkload: Workload = {
   id: "W3",
   title: `${STREAMS} slow streams`,
   async run(stage) {
     const lengths = await checkStreams(stage);
-    // Once without counting: until the runtime has compiled hot code and grown its heap, figures are of that.
+    // The first run is not counted, because the runtime still compiles hot code and grows its heap.
     await hold(stage, stage.gateway);
     const rounds = [{ floor: await hold(stage, stage.bareBun), gateway: await hold(stage, stage.gateway) }];
     const [{ floor, gateway }] = rounds as [(typeof rounds)[number]];
@@ -71,7 +71,7 @@ function perFrame(lengths: StreamLengths) {
   };
 }
 
-/** Opens the streams, measures them while all run, ends them and waits for their memory. Throws when one was lost. */
+/** Opens the streams, measures them while all run, ends them and waits for their memory. Throws if one is lost. */
 async function hold(stage: Stage, server: ServerProcess): Promise<Held> {
   const idleMb = readResidentMb(server.processId);
   const plan = streamPlan(stage, server, PACE_MS);
@@ -95,7 +95,7 @@ async function hold(stage: Stage, server: ServerProcess): Promise<Held> {
   };
 }
 
-/** Seconds until most of the memory is given back; the bar twice over where that does not happen. */
+/** Returns the seconds until most of the memory is released. Stops waiting at twice the bar. */
 async function untilReturned({ processId }: ServerProcess, idleMb: number, tookMb: number): Promise<number> {
   const startedAt = performance.now();
   const seconds = (): number => (performance.now() - startedAt) / 1000;

@@ -1,6 +1,6 @@
 /**
- * A vendor of images that costs as little as possible: it counts and discards what it receives and sends responses from
- * one buffer. Prints `listening <port>`.
+ * An image vendor that needs as little processor time as possible. It counts and discards received bytes, and sends all
+ * responses from one buffer. Prints `listening <port>`.
  */
 import type { Socket } from "bun";
 import { MessageReader } from "../http-message.ts";
@@ -12,7 +12,7 @@ interface Connection {
   unsent: Buffer | undefined;
 }
 
-/** A request above this is an upload. */
+/** A request of more bytes is an upload. */
 const UPLOAD_BYTES = 1_000_000;
 const SMALL = reply(responseBody(false));
 const LARGE = reply(responseBody(true));

@@ -1,5 +1,5 @@
 /**
- * Bodies of image calls: edits with sixteen references of 8 MB, and responses with four pictures of 12 MB of base64.
+ * Bodies of image calls: edits with sixteen references of 8 MB, and responses with four pictures of 12 MB in base64.
  */
 import { deflateSync } from "node:zlib";
 import { pngChunk, pngHeader, pngOf } from "../../test/support/pictures.ts";
@@ -7,10 +7,10 @@ import { pngChunk, pngHeader, pngOf } from "../../test/support/pictures.ts";
 export const IMAGE_MODEL = "bench-image";
 
 const REFERENCES = 16;
-/** Of a square picture in noise, which takes three bytes a pixel: 8 MB. */
+/** Edge of a square noise picture. With three bytes per pixel it has 8 MB. */
 const REFERENCE_EDGE = 1632;
 const PICTURES = 4;
-/** 9 MB, which are 12 MB of base64. */
+/** A picture with this edge has 9 MB, which are 12 MB in base64. */
 const PICTURE_EDGE = 1731;
 const SMALL_EDGE = 16;
 const BOUNDARY = "bench-edge";
@@ -41,13 +41,13 @@ export function jsonBody(): UploadBody {
   return { contentType: "application/json", bytes };
 }
 
-/** A request for as many pictures as a large response has. */
+/** Returns a request for the number of pictures that a large response contains. */
 export function requestBody(delivery: "url" | "b64_json"): UploadBody {
   const request = { model: IMAGE_MODEL, prompt: PROMPT, n: PICTURES, response_format: delivery };
   return { contentType: "application/json", bytes: Buffer.from(JSON.stringify(request)) };
 }
 
-/** The vendor's response: one small picture to a large request, four large ones to a small request. */
+/** The vendor's response. A large request gets one small picture; a small request gets four large pictures. */
 export function responseBody(isLarge: boolean): string {
   const picture = pictureOf(isLarge ? PICTURE_EDGE : SMALL_EDGE).toString("base64");
   const data = Array.from({ length: isLarge ? PICTURES : 1 }, () => ({ b64_json: picture }));
@@ -55,12 +55,12 @@ export function responseBody(isLarge: boolean): string {
   return JSON.stringify({ created: 1_790_000_000, ...facts, data });
 }
 
-/** A PNG in noise, which no encoder makes smaller. The gateway decodes references to their end. */
+/** Returns a PNG of noise, which no encoder can compress. The gateway decodes references completely. */
 function pictureOf(edge: number): Buffer {
   const rowBytes = 3 * edge + 1;
-  // Noise repeats only behind what an encoder looks back on.
+  // The noise repeats only at a distance that is too large for the encoder to find.
   const rows = Buffer.alloc(rowBytes * edge, crypto.getRandomValues(new Uint8Array(65_536)));
-  // The first byte of a row names its filter: none.
+  // The first byte of a row is the number of its filter; 0 means no filter.
   for (let at = 0; at < rows.length; at += rowBytes) rows[at] = 0;
   const pixels = pngChunk("IDAT", deflateSync(rows));
   return pngOf([pngHeader(edge, edge, 2), pixels, pngChunk("IEND", Buffer.alloc(0))]);

@@ -9,7 +9,7 @@ import type { Stage } from "../stage.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 import type { UploadBody } from "./w5-samples.ts";
 
-/** A vendor of images, the bare proxy in front of it and a gateway of its own. */
+/** An image vendor, a bare proxy in front of it, and a gateway for this workload alone. */
 export interface ImageStage {
   mock: ServerProcess;
   floor: ServerProcess;
@@ -37,7 +37,7 @@ export async function openImageStage({ machine, options }: Stage): Promise<Image
   return { mock, floor, gateway, stop };
 }
 
-/** Transfers through one server, one after another on each connection. */
+/** Figures of transfers through one server. Each connection makes one transfer after another. */
 export interface Transfer {
   megabytesPerSecond: number;
   cpuMsPerMegabyte: number;
@@ -51,13 +51,13 @@ export interface TransferPlan {
   body: UploadBody;
   connections: number;
   transfers: number;
-  /** Bytes of a transfer, in either direction. */
+  /** Megabytes of one transfer, in either direction. */
   megabytes: number;
 }
 
-/** Throws when a response is not a success. */
+/** Runs the transfers and measures them. Throws when a response is not a success. */
 export async function transfer(server: ServerProcess, plan: TransferPlan): Promise<Transfer> {
-  // Made before the measurement: copying a large body takes as long as sending it.
+  // The request is created before the measurement, because copying a large body takes as long as sending it.
   const request = writeRequest(plan);
   const idleMb = readResidentMb(server.processId);
   writeFileSync(`/proc/${server.processId}/clear_refs`, "5");
@@ -85,7 +85,7 @@ export async function compareTransfers(
   const results: { floor: Transfer; gateway: Transfer }[] = [];
   const throughGateway = async () => {
     const measured = await transfer(gateway, plan);
-    // The next round's files take the memory of these: a virtual machine pays far more for memory it never used.
+    // The next round's files reuse this memory. In a virtual machine, memory that was never used costs far more.
     rmSync(join(gateway.dataFolder, "blobs"), { recursive: true, force: true });
     return measured;
   };
@@ -100,7 +100,7 @@ export async function compareTransfers(
   return results;
 }
 
-/** The rows of the report: bytes a second with their bar, processor time, and memory with its bar. */
+/** Returns the rows of the report: bytes per second with a bar, processor time, and memory with a bar. */
 export function transferRows(
   names: Pick<Row, "workload" | "figure">,
   rounds: readonly { floor: Transfer; gateway: Transfer }[],

@@ -9,7 +9,7 @@ const FORMS = [
 const MEGABYTES_EACH = 8;
 const CONNECTIONS = 4;
 
-/** Responses with large pictures, delivered as base64 or as links: the vendor's bytes a second, and memory. */
+/** Responses with large pictures, as base64 or as links: bytes per second from the vendor, and memory. */
 export const responseWorkload: Workload = {
   id: "W6",
   title: "answers with 4 pictures of 12 MB",

@@ -5,20 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPostgres, type PrivatePostgres, startPostgres } from "../../test/support/postgres.ts";
 
-/** A kind of database whose commits wait for the disk. */
+/** A kind of database. Its commits wait until the data is on disk. */
 export interface DatabaseKind {
   name: "SQLite" | "PostgreSQL";
-  /** The address of a new, empty database; undefined for the file of the gateway's data folder. */
+  /** Address of a new, empty database. Undefined for the SQLite file in the gateway's data folder. */
   create(): Promise<string | undefined>;
-  /** Rows that one writer commits in a second, one after the other, each on the disk before the next. */
+  /** Rows per second that one writer commits, one at a time. Each row is on disk before the next one. */
   commitsPerSecond(durationMs: number): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Of a raw commit: as much as the row of a job and its request. */
+/** The row of a raw commit. It is as large as the row of a job with its request. */
 const ROW = "x".repeat(1_200);
 
-/** SQLite, and PostgreSQL where its programs are found. */
+/** Returns SQLite, and PostgreSQL if its programs are found. */
 export function databaseKinds(): DatabaseKind[] {
   const kinds: DatabaseKind[] = [
     {
@@ -35,7 +35,7 @@ export function databaseKinds(): DatabaseKind[] {
   }
   let server: PrivatePostgres | undefined;
   const create = async (): Promise<string> => {
-    // Only when its turn comes, so that it takes nothing from the others.
+    // PostgreSQL starts only when it is measured, so that it uses no processor time before.
     server ??= await startPostgres(found.folder, { isDurable: true });
     return server.createDatabase();
   };

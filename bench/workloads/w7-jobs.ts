@@ -21,12 +21,12 @@ const POLLS_PER_SECOND = 2_500;
 const POLL_CONNECTIONS = 64;
 const POLL_BAR_MS = 2;
 const SUBMIT_CONNECTIONS = 32;
-/** So that the 99th percentile is no single job; before them some unmeasured ones, as for every workload. */
+/** The number is so high that no single job decides the 99th percentile. Unmeasured pick-ups warm up first. */
 const PICK_UPS = 300;
 const WARM_UP_PICK_UPS = 20;
 const PICK_UP_BAR_MS = 20;
 
-/** Jobs: polling many live ones, submissions against durable commits, and the time until a worker has a job. */
+/** Jobs: polling many live ones, submissions compared with durable commits, and the time until a worker starts one. */
 export const jobsWorkload: Workload = {
   id: "W7",
   title: "asynchronous jobs",
@@ -50,7 +50,7 @@ export const jobsWorkload: Workload = {
 async function measureOn(stage: Stage, kind: DatabaseKind): Promise<Outcome> {
   const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
   const databaseUrl = await kind.create();
-  // It runs no jobs, so that live ones stay so and submissions are measured alone.
+  // This gateway runs no jobs. So live jobs stay live, and submissions are measured alone.
   const gateway = await launchGateway(stage.machine, upstream, stage.options.profileFolder, {
     configuration: {
       jobs: { concurrency: 0 },
@@ -85,7 +85,7 @@ function idOf(index: number): string {
   return `job_bench${String(index).padStart(6, "0")}`;
 }
 
-/** Jobs that another worker runs. */
+/** Writes jobs that another worker is running. */
 async function fill(location: string): Promise<void> {
   const sql = new SQL(location.includes("://") ? location : `sqlite://${location}`, { max: 1 });
   await sql.unsafe(
@@ -99,7 +99,7 @@ async function fill(location: string): Promise<void> {
   await sql.close();
 }
 
-/** One round: the gateway, and a static response of the same bytes under the same load, which shows the machine's own tail. */
+/** One round of polls. The floor sends the same bytes as static responses, which shows the machine's own tail. */
 interface PollRound {
   floor: Sample;
   polls: Sample;
@@ -146,7 +146,7 @@ async function measurePolls(stage: Stage, gateway: Gateway): Promise<PollRound[]
 }
 
 interface CommitRound {
-  /** Raw durable commits a second. */
+  /** Raw durable commits per second. */
   commits: number;
   submits: Sample;
 }
@@ -182,7 +182,7 @@ function measurePart(
   return measure({ measured, mock: stage.mock }, start, window);
 }
 
-/** Milliseconds from each submission to its first vendor call, one job at a time, drawn by the sandbox. */
+/** Milliseconds from a submission to its first vendor call. Jobs run one at a time; the sandbox is the vendor. */
 async function measurePickUps(
   stage: Stage,
   upstream: string,

@@ -17,9 +17,9 @@ import { chatPlan } from "./w1-chat.ts";
 import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 
 const TARGETS = 50;
-/** A target is ejected at its fifth consecutive failure, so all targets of a model can be called four times. */
+/** A target is ejected at its fifth consecutive failure, so all targets can be called in four requests. */
 const WALKS = 4;
-/** Models whose targets are all called, each with targets of its own; the first ones warm up and do not count. */
+/** Number of models, each with its own targets. The first ones warm up and are not measured. */
 const MODELS = 240;
 const UNCOUNTED_MODELS = 180;
 const WARM_MODEL = "bench-warm";
@@ -28,7 +28,7 @@ const WALK_BAR = 1.3;
 const WARM_BAR = 1.1;
 const PATH = "/v1/chat/completions";
 
-/** Fifty targets of which only the last works: all called, and skipped once the others are ejected. */
+/** Fifty targets, of which only the last works. First all are called; later the ejected ones are skipped. */
 export const failoverWorkload: Workload = {
   id: "W8",
   title: `failover over ${TARGETS} targets, the last answers`,
@@ -109,7 +109,7 @@ function configuration(mock: string, failing: string): Record<string, unknown> {
   };
 }
 
-/** One request through the gateway, compared with the same fifty calls by a server that does nothing else. */
+/** Measures one request through the gateway, and the same fifty calls by a server that does nothing else. */
 async function measureWalks(gateway: Gateway, bareWalk: ServerProcess): Promise<Row> {
   const rounds: { bare: number; through: number }[] = [];
   for (let model = 0; model < MODELS; model += 1) {

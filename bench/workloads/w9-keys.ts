@@ -14,14 +14,14 @@ import { chatPlan } from "./w1-chat.ts";
 import { cpuPerRequest, type Workload } from "./workload.ts";
 
 const KEYS = 1_000_000;
-/** Keys of the requests, spread over the million; each is used before the measurement. */
+/** Keys that the requests use, spread over the million keys. Each is used once before the measurement. */
 const USED = 20_000;
 const CONNECTIONS = 64;
 const ADDED_BAR_US = 3;
 const MEMORY_BAR_MB = 100;
 const REVOKED_BAR_MS = 1_000;
 
-/** A million keys in the store: added cost per request, memory, and the time until a disabled key is refused. */
+/** A million keys in the store: added time per request, memory, and the time until a disabled key is refused. */
 export const manyKeysWorkload: Workload = {
   id: "W9",
   title: "one million keys",
@@ -47,7 +47,7 @@ export const manyKeysWorkload: Workload = {
   },
 };
 
-/** Writes a million keys to the store; only the used ones have a known secret. */
+/** Writes a million keys to the store. Only the keys that are used have a known secret. */
 function fill(databasePath: string, secrets: readonly string[]): void {
   using database = new Database(databasePath);
   const insert = database.prepare(
@@ -85,7 +85,7 @@ function requestWith(key: string): Buffer {
   });
 }
 
-/** The first use of a key is a query of the store, with any number of keys; it is not measured. */
+/** Uses each key once, unmeasured: the first use of a key queries the store, whatever the number of keys. */
 async function useEach(gateway: Gateway, requests: readonly Buffer[]): Promise<void> {
   const load = await startClosedLoop({
     address: gateway.address,
@@ -124,7 +124,7 @@ function measureBoth(
   });
 }
 
-/** Disables some keys one after another; returns the maximum time that a key was accepted after its command. */
+/** Disables some keys in turn. Returns the maximum time that each was accepted after the command. */
 async function revokeAll(gateway: Gateway, secrets: readonly string[]): Promise<number[]> {
   const every = KEYS / USED;
   const taken: number[] = [];

@@ -3,9 +3,9 @@ import type { Sample } from "../measure.ts";
 import type { Stage } from "../stage.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 
-/** One measurement. `run` checks equivalence before it measures and throws on a difference. */
+/** One benchmark. `run` checks before the measurement that the responses are equivalent, and throws on a difference. */
 export interface Workload {
-  /** As in `--only W1`. */
+  /** Identifier for the option `--only`, such as `W1`. */
   id: string;
   title: string;
   run(stage: Stage): Promise<Outcome>;
@@ -13,13 +13,13 @@ export interface Workload {
 
 export interface Outcome {
   rows: Row[];
-  /** Windows run at capacity, for processor time. */
+  /** Windows at full capacity, from which processor time is computed. */
   cpuSamples: Sample[];
-  /** Windows at a rate below the load's capacity, for latency. */
+  /** Windows at a rate below the load's capacity, from which latency is computed. */
   latencySamples: Sample[];
 }
 
-/** Spreads of a figure over the rounds: of the floor, of the gateway, and of their ratio within a round. */
+/** Returns how a figure spreads over the rounds: for the floor, for the gateway, and for their ratio within a round. */
 export function compareRounds(
   rounds: readonly { floor: Sample; gateway: Sample }[],
   figure: (sample: Sample, isGateway: boolean) => number,
@@ -33,7 +33,7 @@ export function compareRounds(
   };
 }
 
-/** What floor and gateway add to a direct call in the same round. */
+/** Returns how much floor and gateway add to a direct call in the same round. */
 export function addedOver(
   rounds: readonly { direct: Sample; floor: Sample; gateway: Sample }[],
   figure: (sample: Sample) => number,
@@ -44,7 +44,7 @@ export function addedOver(
   };
 }
 
-/** Processor microseconds per completed request. */
+/** Returns the microseconds of processor time per completed request. */
 export function cpuPerRequest(sample: Pick<Sample, "completed" | "cpuMs">): number {
   return (sample.cpuMs * 1000) / sample.completed;
 }

@@ -3,7 +3,7 @@ import type { ComponentProps } from "react";
 
 export * from "@rspress/core/theme-original";
 
-/** The components of a page, with tables that scroll by keyboard too. */
+/** Returns the components of a page. Tables can be scrolled by keyboard too. */
 export function getCustomMDXComponent() {
   return { ...original(), table: ScrollingTable };
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Downloads the source packages of image libraries, whose test pictures the corpus tests read. Needs apt, but no root.
+# Downloads source packages of image libraries. The corpus tests read their pictures. Needs apt, but no root.
 set -euo pipefail
 readonly target=${1:-${TEST_PICTURES_DIR:-$HOME/.cache/model-inference-gateway/pictures}}
 readonly packages=(pillow libpng1.6 libheif libjpeg-turbo giflib exiv2 golang-golang-x-image golang-github-rwcarlsen-goexif)
@@ -9,7 +9,7 @@ cd "$target"
 if compgen -G "pillow_*.orig.tar.*" >/dev/null; then
   exit 0
 fi
-# The machine's own sources of packages, as sources of source packages.
+# Uses the machine's own package sources, changed to deliver source packages.
 for list in /etc/apt/sources.list.d/*.sources; do
   if [[ -f $list ]]; then sed 's/^Types:.*/Types: deb-src/' "$list" >"sources-$(basename "$list")"; fi
 done
