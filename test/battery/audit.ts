@@ -4,12 +4,12 @@ import { callIdOf, type Outcome } from "./calls.ts";
 import { isKilled } from "./judge.ts";
 import { PROBE, type Setting } from "./setting.ts";
 
-/** A charge as the ledger has it. */
+/** A charge in the ledger. */
 interface Charge {
   id: string;
   requestId: string;
   amount: bigint;
-  /** Output tokens; null for pictures. */
+  /** Output tokens; null for a charge for pictures. */
   tokens: number | null;
   budgets: readonly string[];
   flags: readonly string[];
@@ -17,10 +17,10 @@ interface Charge {
   admittedAt: number;
 }
 
-/** A change of a price or a budget is in force everywhere after this long. */
+/** After this time every process uses a changed price or budget. */
 const CHANGE_MS = 3_500;
 
-/** Compares what callers received, what vendors sent, the ledger and the budgets. A sentence for each difference. */
+/** Compares the records of callers, vendors, ledger and budgets. Returns a sentence for each difference. */
 export async function audit(setting: Setting, outcomes: readonly Outcome[]): Promise<string[]> {
   const charges = await readCharges(setting);
   const byRequest = Map.groupBy(charges, ({ requestId }) => requestId);
@@ -80,7 +80,7 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  // A call counts as sent once it is handed to the connection; a client that leaves may end it before it arrives.
+  // A call counts as sent once the connection has it. If the client disconnects, the call may end on its way.
   const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
   const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];
@@ -99,19 +99,19 @@ function compare(
   return problems;
 }
 
-/** Pictures that nobody received are no charge, only a likely cost of the vendor. */
+/** Pictures that no client received are not charged. They are only recorded as a likely cost at the vendor. */
 function compareImage({ end, pictures }: Outcome, { amount }: Charge): string[] {
   if (end !== "whole" && amount === 0n) return [];
   const wanted = IMAGE_NANOS * BigInt(end === "whole" ? pictures : 1);
   return amount === wanted ? [] : [`charged ${amount}, not ${wanted}`];
 }
 
-/** Tokens of a response that the vendor sent whole, whatever it reported; null for any other. */
+/** Tokens of a response that the vendor sent completely, whatever it reported. Null for any other response. */
 function sentTokens({ respondedAt, status, behaviour }: Hit): number | null {
   return respondedAt !== null && status === 200 ? (behaviour.tokens ?? null) : null;
 }
 
-/** The amount is the tokens at a price that was in force when the request was admitted. */
+/** True when the amount equals the tokens at a price that was valid when the request was admitted. */
 function isAtPrice(
   { history, clock }: Setting,
   { amount, tokens, admittedAt }: Charge,
@@ -125,7 +125,7 @@ function isAtPrice(
   return prices.some(({ nanos }) => amount === BigInt(tokens ?? 0) * nanos);
 }
 
-/** Charges, in the order of their admission, by which a budget spent more than it had at that moment. */
+/** Returns charges that made a budget spend more than it had at the time of their admission. */
 function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]): string[] {
   const budgets = new Set(history.amounts.map(({ budget }) => budget));
   return [...budgets, narrowBudget ?? ""].flatMap((budget) => {
@@ -146,7 +146,7 @@ function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]
   });
 }
 
-/** When a change made at a time has reached every process: later where the database was away. */
+/** Returns when a change has reached every process. An outage of the database delays this time. */
 function reachesAll({ databaseOutages }: Setting["history"], from: number): number {
   const outages = databaseOutages.filter((outage) => outage.from <= from + CHANGE_MS && outage.to >= from);
   return Math.max(from, ...outages.map(({ to }) => to)) + CHANGE_MS;
@@ -161,7 +161,7 @@ async function heldOf({ fleet }: Setting): Promise<string[]> {
   ];
 }
 
-/** Every machine compares the ledger with its own journals. */
+/** Lets every machine compare the ledger with its own journals. */
 async function verify({ fleet }: Setting): Promise<string[]> {
   const results = await Promise.all(
     fleet.gateways.map((gateway) => gateway.cli("ledger", "verify").then(String, String)),

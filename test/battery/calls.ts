@@ -2,57 +2,57 @@ import { IMAGE_MODEL, chatBody } from "../support/fleet.ts";
 import type { Behaviour, Fault } from "../upstreams/behaviour.ts";
 import type { Hit } from "../upstreams/simulator.ts";
 
-/** Keys of a mix: one with ample money, one with a small budget of its own, one with a small limit of its own. */
+/** Keys of a mix: one with much money, one with a small budget of its own, one with a low limit of its own. */
 export type KeyName = "ample" | "narrow" | "limited";
 
-/** One request, and what the vendors do with it. */
+/** One request, and the behaviour of the vendors that it calls. */
 export interface Call {
-  /** Its `X-Request-Id`, which its prompt repeats for the vendors. */
+  /** The `X-Request-Id`. The prompt repeats it, so that vendors can record it. */
   id: string;
   kind: "whole" | "stream" | "image";
   key: KeyName;
-  /** Tokens of the whole response. */
+  /** Number of tokens in the complete response. */
   tokens: number;
   frameDelayMs: number;
-  /** What the first vendor does wrong. */
+  /** Fault of the first vendor. */
   fault: Fault | null;
-  /** Frames or bytes before a fault in the middle. */
+  /** Number of frames or bytes before a fault in the middle of a response. */
   after: number;
-  /** What the other vendors misreport. */
+  /** Wrong usage report of the other vendors. */
   misreport: Fault | null;
-  /** When the client disconnects; null is never. */
+  /** Milliseconds until the client disconnects; null means never. */
   hangUpMs: number | null;
 }
 
-/** How a call ended for its client. */
+/** The end of a call as its client saw it. */
 export interface Outcome {
   call: Call;
-  /** Index of the machine that was called; null behind a balancer. */
+  /** Index of the machine that was called. Null when a balancer chose the machine. */
   machine: number | null;
   /** Unix milliseconds. */
   startedAt: number;
   endedAt: number;
   /**
-   * `whole`: a complete response of success. `refused`: an error response of the gateway. `cut`: a stream that the
-   * gateway ended with an error. `lost`: the connection broke, or the balancer had no machine. `left`: the client
-   * disconnected. `silent`: nothing for `SILENCE_MS`.
+   * `whole`: a complete successful response. `refused`: an error response of the gateway. `cut`: a stream that the
+   * gateway ended with an error. `lost`: the connection broke, or the balancer found no machine. `left`: the client
+   * disconnected. `silent`: no bytes for `SILENCE_MS`.
    */
   end: "whole" | "refused" | "cut" | "lost" | "left" | "silent";
   detail: string;
-  /** Tokens of content that arrived. */
+  /** Number of content tokens that arrived. */
   tokens: number;
-  /** Completion tokens of the usage report that arrived; null is none. */
+  /** Completion tokens in the received usage report; null without a report. */
   reported: number | null;
   pictures: number;
 }
 
-/** Output tokens that a chat call asks for at most. */
+/** Maximum of output tokens that a chat call requests. */
 export const MAX_TOKENS = 64;
 const SILENCE_MS = 30_000;
-/** One token, by the vendor's count and by the gateway's estimate alike. */
+/** One token, both in the vendor's count and in the gateway's estimate. */
 const WORD = "abcd";
 
-/** Faults that end a stream after content. */
+/** Faults that end a stream after some content. */
 export const CUTS: readonly Fault[] = [
   "truncated",
   "reset-midway",
@@ -128,7 +128,7 @@ export function makeCall(id: string, random: () => number): Call {
   };
 }
 
-/** What a vendor does with a call; the first one of a route is faulty, the others misreport at most. */
+/** Returns a vendor's behaviour for a call. Only a route's first vendor is faulty; others at most misreport usage. */
 export function behaviourOf({ fault, misreport, ...call }: Call, vendor: number): Behaviour {
   const own = vendor === 0 ? fault : call.kind === "image" ? null : misreport;
   return {
@@ -146,7 +146,7 @@ export function callIdOf(hit: Pick<Hit, "body">): string {
   return /id=([\w-]+)/.exec(hit.body.toString("latin1", 0, 4_096))?.[1] ?? "";
 }
 
-/** Sends a call and reads its response to the end, whatever that is. */
+/** Sends a call and reads its response until it ends in any way. */
 export async function send(
   call: Call,
   url: string,

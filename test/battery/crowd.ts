@@ -1,7 +1,7 @@
 /**
- * Fifty honest callers beside one hostile key for each attack: `bun test/battery/crowd.ts [--seconds N] [--only NAME,…]
- * [--list]`. Each attack runs for so many seconds, 20 by default. Exits with 1 when honest callers were hurt or an
- * attack achieved something, with 2 when it could not run. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
+ * Runs fifty honest callers and one attack with a hostile key: `bun test/battery/crowd.ts [--seconds N] [--only NAME,…]
+ * [--list]`. Each attack lasts N seconds, 20 by default. Exits with 1 when honest callers were harmed or an attack
+ * succeeded, with 2 when it could not run. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -57,7 +57,7 @@ function attackNamed(wanted: string): Attack {
   return found;
 }
 
-/** Attacks that need the same setting share a gateway, until one of them leaves it hurt. */
+/** Attacks with the same setting share a gateway until an attack harms it. Then a new gateway starts. */
 async function runAttacks(attacks: readonly Attack[], seconds: number): Promise<Row[]> {
   const rows: Row[] = [];
   for (const needsS3 of [false, true]) {
@@ -67,7 +67,7 @@ async function runAttacks(attacks: readonly Attack[], seconds: number): Promise<
   return rows;
 }
 
-/** Takes attacks from the list until one hurts. */
+/** Runs attacks from the list in turn, and stops after the first that does harm. */
 async function runSession(waiting: Attack[], seconds: number, needsS3: boolean): Promise<Row[]> {
   await using session = await CrowdSession.open(seconds, needsS3);
   console.log(`p99 of the quiet run: ${session.quietText}`);

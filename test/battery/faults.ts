@@ -8,12 +8,12 @@ import { IN_FORCE_MS, nanosOf, untilServingAll, type Setting, type Span } from "
 type Fault = (setting: Setting, random: () => number) => Promise<void>;
 
 const HOUR_SECONDS = 3_600;
-/** A client that has chosen a machine has connected to it after this long. */
+/** After this time a client that has chosen a machine is connected to it. */
 const CONNECTED_MS = 100;
 const MIN_OUTAGE_MS = 500;
 const MAX_OUTAGE_MS = 3_000;
 
-/** What may befall a mix. Each is over, and every process serves again, when it resolves. */
+/** Faults that can happen during a mix. Each resolves when it is over and every process serves again. */
 export const FAULTS = {
   kill: (setting, random) =>
     killMachine(setting, machineOf(setting, random), () => Bun.sleep(random() * 500)),
@@ -60,7 +60,7 @@ export const FAULTS = {
       begin: () => setting.postgres!.crash(),
       end: () => setting.postgres!.restart(),
     }),
-  /** A machine dies while the database is away, and starts again after it is back. */
+  /** A machine dies during an outage of the database, and starts again after the outage. */
   async "database-and-kill"(setting, random) {
     const span = begin(setting.history.databaseOutages);
     setting.postgres!.freeze();
@@ -71,7 +71,7 @@ export const FAULTS = {
     });
     span.to = Date.now();
   },
-  /** Somebody holds SQLite's only write lock. */
+  /** Another program holds SQLite's only write lock. */
   async "database-lock"(setting, random) {
     const span = begin(setting.history.databaseOutages);
     using database = new Database(join(setting.fleet.gateways[0]!.dataDirectory, "gateway.sqlite"));
@@ -154,7 +154,7 @@ function machineOf({ mix }: Setting, random: () => number): number {
   return Math.floor(random() * mix.machines);
 }
 
-/** SIGKILL, whatever the machine does; it starts again after `meanwhile`. */
+/** Kills a machine by SIGKILL at any moment. The machine starts again after `meanwhile`. */
 async function killMachine(setting: Setting, machine: number, meanwhile: () => Promise<void>): Promise<void> {
   const gateway = setting.fleet.gateways[machine]!;
   const span = { machine, victim: "machine" as const, from: Date.now(), to: Number.POSITIVE_INFINITY };

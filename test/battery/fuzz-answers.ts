@@ -1,9 +1,8 @@
 /**
- * Random changes of vendors' answers, whole, streamed and cut, to callers of every protocol: `bun
- * test/battery/fuzz-answers.ts [--bodies N] [--seed N] [--from N]`. No crash, no stall, one charge of whole numbers for
- * each response, none above its hold but by the documented margins, the same numbers in the client's book, and
- * nothing that stays held. A violation names its number, which `--from N --bodies 1` repeats. Exits with 1 when there
- * was one.
+ * Changes vendors' responses at random (whole, streamed and cut) for callers of every protocol: `bun
+ * test/battery/fuzz-answers.ts [--bodies N] [--seed N] [--from N]`. Checks: no crash and no stall; one charge of whole
+ * numbers per response, above its hold only by documented margins; equal numbers in the client's record; nothing left
+ * held. A violation has a number; `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
  */
 import { openAnswerRig } from "../support/fuzz/answer-rig.ts";
 import type { Extent } from "../support/fuzz/answer-mutations.ts";
@@ -11,16 +10,16 @@ import { recordAnswers } from "../support/fuzz/answers.ts";
 import { readOptions } from "../support/program-options.ts";
 
 const BODIES = 200_000;
-/** Answers by one core, after which nothing may be held. */
+/** Number of responses for one core instance. After them no hold may be left. */
 const BATCH = 500;
-/** Cores at work at the same time. */
+/** Number of core instances that run concurrently. */
 const LANES = 8;
-/** Processor time of one turn of the event loop; far above that of any answer. */
+/** Maximum processor time of one turn of the event loop; any response needs far less. */
 const MAX_TURN_MS = 500;
 const MAX_VIOLATIONS = 20;
 
 export interface AnswerFigures {
-  /** By caller, vendor and how it ended. */
+  /** Counts by caller, vendor and end. */
   outcomes: Record<string, number>;
   longestTurnMs: number;
   violations: string[];
@@ -46,7 +45,7 @@ export async function fuzzAnswers(
       for (let index = first; index < last; index += 1) {
         const problem = await rig.send(seed, index, extent);
         if (problem !== null) violations.push(problem);
-        // Each answer is a turn of its own.
+        // Each response has its own turn of the event loop.
         await new Promise(setImmediate);
       }
       const left = await rig.end();
@@ -60,7 +59,7 @@ export async function fuzzAnswers(
   return { outcomes, longestTurnMs, violations };
 }
 
-/** The processor time between two timers: a busy machine stretches the wall's, not this. */
+/** Measures processor time between two timers, because a busy machine lengthens only the wall clock's time. */
 function watchTurns(): { end(): number } {
   let before = process.cpuUsage();
   let longest = 0;

@@ -1,7 +1,7 @@
 /**
- * Random bodies for every endpoint that takes one: `bun test/battery/fuzz.ts [--bodies N] [--seed N] [--from N]`. No
- * status of 500 and above, no stall of the event loop over 100 ms, no growth of memory, files or descriptors. A
- * violation names its number, which `--from N --bodies 1` repeats. Exits with 1 when there was one.
+ * Sends random bodies to every endpoint with a body: `bun test/battery/fuzz.ts [--bodies N] [--seed N] [--from N]`.
+ * Allows no status from 500 up, no stall of the event loop over 100 ms, and no growth of memory, files or descriptors.
+ * A violation has a number; `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
  */
 import { join } from "node:path";
 import { spooled } from "./images-memory.ts";
@@ -21,9 +21,9 @@ export interface FuzzFigures {
   violations: string[];
 }
 
-/** Requests at once. */
+/** Number of concurrent requests. */
 const LANES = 8;
-/** Bodies until memory, connections and caches are as large as they become. */
+/** After this number of bodies, memory, connections and caches no longer grow. */
 const WARM_BODIES = 5_000;
 const MAX_STALL_MS = 100;
 const MAX_GROWTH_MB = 64;
@@ -75,7 +75,7 @@ async function sendAll(
   await Promise.all(Array.from({ length: LANES }, lane));
 }
 
-/** What is in use once no request runs and temporary files are gone. */
+/** Returns the used resources after all requests have ended and temporary files are gone. */
 async function settled({ gateway }: FuzzRig): Promise<ReturnType<FuzzRig["gateway"]["resources"]>> {
   const isClean = () => (spooled(gateway).every((name) => !name.startsWith("spool-")) ? true : undefined);
   await until("the spool to be empty", isClean, 5_000).catch(() => undefined);

@@ -3,7 +3,7 @@ import { expectHintsToBeNamed, TARGETS } from "../support/hint-laws.ts";
 import { HINT_CALLERS } from "../support/hint-requests.table.ts";
 import { readOptions } from "../support/program-options.ts";
 
-/* Random requests of each protocol for each kind of target: `bun test/battery/hints.ts --requests 5000 --seed 7`. */
+/* Translates random requests for each kind of target: `bun test/battery/hints.ts --requests 5000 --seed 7`. */
 const values = readOptions({
   command: "bun test/battery/hints.ts",
   does: "Translates random requests of each protocol for each kind of target.",

@@ -1,6 +1,4 @@
-/**
- * Measures large image calls: memory over idle, remaining temporary files, and stalls of the event loop.
- */
+/** Measures large image calls: memory above idle, remaining temporary files, and stalls of the event loop. */
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
@@ -12,11 +10,11 @@ export interface Figures {
   overIdleMb: number;
   seconds: number;
   megabytesPerSecond: number;
-  /** Durations of health checks during the run: p95, longest, and the longest while the gateway computed. */
+  /** Durations of health checks during the run: p95, longest, and longest in which the gateway was computing. */
   p95PingMs: number;
   maxPingMs: number;
   stallMs: number;
-  /** Remaining temporary files, and the time until there were none. */
+  /** Number of remaining temporary files, and milliseconds until none remained. */
   leftOver: number;
   cleanAfterMs: number;
 }
@@ -29,7 +27,7 @@ export interface Rig extends AsyncDisposable {
 export const MODEL = "gpt-image-2";
 const CLEAN_WITHIN_MS = 5_000;
 
-/** A gateway in front of a vendor that discards what it receives. */
+/** Starts a gateway in front of a vendor that discards all received bytes. */
 export async function openRig(): Promise<Rig> {
   const sink = Bun.spawn([process.execPath, join(import.meta.dir, "images-sink.ts")], {
     stdout: "pipe",
@@ -62,9 +60,7 @@ channels:
   };
 }
 
-/**
- * Runs calls against an idle gateway and returns their cost. Each call returns its status and the bytes that it sent.
- */
+/** Measures the cost of calls at an idle gateway. Each call returns its status and the number of bytes that it sent. */
 export async function measure(
   { gateway }: Rig,
   what: string,
@@ -103,7 +99,7 @@ export async function measure(
   };
 }
 
-/** Temporary files of requests. */
+/** Returns the names of requests' temporary files. */
 export function spooled(gateway: TestGateway): string[] {
   try {
     return readdirSync(join(gateway.dataDirectory, "spool"));
@@ -118,7 +114,7 @@ async function untilClean(gateway: TestGateway): Promise<number> {
   return spooled(gateway).length;
 }
 
-/** Concurrent edits, by default with sixteen references of 35 MiB. */
+/** Returns a function that sends concurrent edits, by default with sixteen references of 35 MiB. */
 export function edits(rig: Rig, form: Upload["form"], count: number, options: Partial<Upload> = {}) {
   return async () => {
     const replies = await Promise.all(Array.from({ length: count }, () => rig.upload(form, options)));
@@ -126,7 +122,7 @@ export function edits(rig: Rig, form: Upload["form"], count: number, options: Pa
   };
 }
 
-/** Concurrent generations with one picture of the given characters of base64 each. */
+/** Returns a function for concurrent generations. Each gets one picture with this number of base64 characters. */
 export function generations({ gateway }: Rig, count: number, characters: number, more: object = {}) {
   return async () => {
     const body = { model: MODEL, prompt: `[[base64=${characters}]]`, response_format: "b64_json", ...more };
@@ -151,7 +147,7 @@ async function announcedPort(output: ReadableStream<Uint8Array>): Promise<number
   throw new Error("the sink ended before it listened");
 }
 
-/** The largest calls, one after the other. Returns a sentence for each bound that was not kept. */
+/** Runs the largest calls one after another. Returns a sentence for each exceeded bound. */
 export async function measureLargest(): Promise<string[]> {
   await using rig = await openRig();
   await edits(rig, "multipart", 1, { references: 1, referenceBytes: 100_000 })();

@@ -1,7 +1,7 @@
 /**
- * A vendor of family A for memory tests, as its own process: it counts and discards what it receives and sends pictures
- * from one buffer. The prompt sets the bytes of base64 of each picture, `[[base64=20000000]]`; with `[[cut]]` the
- * second half of the response is missing. Prints `listening <port>`.
+ * A vendor of family A for memory tests, in its own process. It counts and discards received bytes and sends pictures
+ * from one buffer. In the prompt, `[[base64=20000000]]` sets the bytes of each base64 picture; `[[cut]]` omits the
+ * second half of the response. Prints `listening <port>`.
  */
 import { makePng, pngChunk } from "../support/pictures.ts";
 
@@ -33,7 +33,7 @@ const server = Bun.serve({
 
 console.log(`listening ${server.port}`);
 
-/** A complete response with one picture, a PNG made large by a chunk that readers ignore. */
+/** Returns a complete response with one PNG. A chunk that readers ignore makes the PNG large. */
 function replyOf(characters: number): Uint8Array<ArrayBuffer> {
   const padding = Math.floor(characters / 4) * 3 - SMALL.byteLength - 12;
   const picture = padding > 0 ? withPadding(padding) : SMALL;

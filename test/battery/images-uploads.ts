@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { makePng } from "../support/pictures.ts";
 
-/** The largest allowed reference. */
+/** Size of the largest allowed reference. */
 export const REFERENCE_BYTES = 36_700_160;
 
 const PIECE = Buffer.from(crypto.getRandomValues(new Uint8Array(3 * 65_536)));
@@ -15,13 +15,13 @@ export interface Upload {
   references: number;
   referenceBytes: number;
   prompt?: string;
-  /** Bytes a second; unlimited when absent. */
+  /** Bytes per second; unlimited when absent. */
   pace?: number;
   /** Called with the number of written bytes. */
   onProgress?(written: number): void;
 }
 
-/** Sends an edit with large references in pieces over a socket of its own, and returns status and body. */
+/** Sends an edit with large references in pieces on its own socket. Returns status and body. */
 export async function uploadEdit(upload: Upload): Promise<{ status: number; body: string; sent: number }> {
   const { hostname, port } = new URL(upload.url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -55,7 +55,7 @@ export async function uploadEdit(upload: Upload): Promise<{ status: number; body
   return { ...(await response), sent };
 }
 
-/** A whole picture, of a length that base64 needs no padding for. Noise behind its end is not decoded. */
+/** A complete picture whose base64 needs no padding characters. Decoders ignore noise after its end. */
 const PICTURE = paddedToThree(makePng(1024, 1024, { pixel: () => [40, 80, 120, 255] }));
 
 function paddedToThree(bytes: Buffer): Buffer {
@@ -101,7 +101,7 @@ async function drained(socket: Socket): Promise<void> {
   });
 }
 
-/** Status 0 is a connection that ended without a response. */
+/** Reads a response. Status 0 means that the connection ended without a response. */
 function readResponse(socket: Socket): Promise<{ status: number; body: string }> {
   const pieces: Buffer[] = [];
   return new Promise((resolve) => {

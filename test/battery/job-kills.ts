@@ -4,39 +4,39 @@ import { look, submit, type WireJob } from "../support/job-calls.ts";
 import type { Hit } from "../upstreams/simulator.ts";
 import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
 
-/** The result of many kills. All lists are empty, and all differences zero, when every promise was kept. */
+/** The result of many kills. When every promise is kept, all lists are empty and all differences are zero. */
 export interface JobKillReport {
   kills: number;
-  /** Jobs whose submission was answered. */
+  /** Number of jobs whose submission got a response. */
   acknowledged: number;
   completed: number;
   interrupted: number;
   cancelled: number;
-  /** Acknowledged and unknown afterwards. */
+  /** Jobs that were acknowledged but are unknown afterwards. */
   lost: string[];
-  /** Without an end. */
+  /** Jobs that never ended. */
   stuck: string[];
-  /** Charged another number of images than delivered, or more than once. */
+  /** Jobs charged for a wrong number of images, or more than once. */
   mischarged: string[];
-  /** Requested from a vendor more than once. */
+  /** Jobs that were requested from a vendor more than once. */
   repeated: string[];
-  /** Completed although no vendor was called. */
+  /** Jobs that completed although no vendor was called. */
   invented: string[];
-  /** Still held by budgets, nano-units. */
+  /** Amount that budgets still hold, in nano-units. */
   held: bigint;
-  /** Charges less what budgets have spent, nano-units. */
+  /** Sum of charges minus the amount that budgets have spent, in nano-units. */
   difference: bigint;
-  /** Cost of calls whose pictures nobody got, nano-units. */
+  /** Cost of vendor calls whose pictures no client received, in nano-units. */
   orphanCost: bigint;
 }
 
 const CLIENTS = 6;
 const MODELS = ["gpt-image-2", "bfl-flux-2-pro", "replicate-flux-2-pro"] as const;
 const MAX_LIFE_MS = 400;
-/** A lease of a process that vanished ends after twenty seconds; one whose journal is adopted ends at once. */
+/** A dead process's lease ends after twenty seconds, or immediately when another process takes over its journal. */
 const END_MS = 60_000;
 
-/** Kills gateways and a worker of one store under load, at random times, and compares clients, vendors and ledger. */
+/** Kills gateways and a worker of one store at random times under load. Compares clients, vendors and ledger. */
 export async function killJobs(
   kills: number,
   random: () => number,
@@ -77,12 +77,12 @@ export async function killJobs(
   return await compare(kills, fixture, acknowledged, jobs);
 }
 
-/** Clients that submit jobs, and cancel some, until they are stopped. */
+/** Starts clients that submit jobs and cancel some, until they are stopped. */
 function startLoad(
   gateways: readonly TestGateway[],
   random: () => number,
 ): { stop(): Promise<Map<string, string>> } {
-  /** Prompts of acknowledged jobs by id. */
+  /** Prompts of acknowledged jobs, by job id. */
   const acknowledged = new Map<string, string>();
   const state = { isStopping: false };
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -95,7 +95,7 @@ function startLoad(
         acknowledged.set(id, prompt);
         if (random() < 0.1) await gateway.call(`/api/jobs/${id}/cancel`, { method: "POST" });
       } catch {
-        // The gateway was killed; whether it had the job is not known.
+        // The gateway was killed. It may or may not have stored the job.
       }
       await Bun.sleep(20 + random() * 40);
     }
@@ -109,7 +109,7 @@ function startLoad(
   };
 }
 
-/** Looks until every job has ended, or none does any more: how many are left to run is a matter of the machine. */
+/** Waits until every job has ended, or until no more jobs end: how many remain depends on the machine's speed. */
 async function untilAllEnded(
   gateway: TestGateway,
   acknowledged: ReadonlyMap<string, string>,

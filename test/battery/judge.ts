@@ -1,16 +1,14 @@
 import { CUTS, callIdOf, type Outcome } from "./calls.ts";
 import { LIMIT, PROBE, type Setting, type Span } from "./setting.ts";
 
-/*
- * Which requests may fail. All others must succeed, as a healthy target exists at all times.
- */
+/* Decides which requests may fail. All others must succeed, because one target is healthy at all times. */
 
-/** A killed process's connections may be noticed this much later. */
+/** The connections of a killed process may be noticed after this delay. */
 const KILL_GRACE_MS = 500;
-/** What was leased before the database went away is found again this long after its return. */
+/** After an outage of the database, amounts leased before it are available again within this time. */
 const OUTAGE_GRACE_MS = 3_000;
 
-/** A sentence for each request that failed without need, and each limit that admitted too much. */
+/** Returns a sentence for each request that failed without a reason, and for each limit that admitted too much. */
 export function judge(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const faultsOf = vendorFaults(setting);
   const failed = outcomes.filter((outcome) => !mayEndSo(setting, outcome, faultsOf.get(outcome.call.id)));
@@ -30,7 +28,7 @@ export function judge(setting: Setting, outcomes: readonly Outcome[]): string[] 
   ];
 }
 
-/** What the first vendor did wrong in a call. */
+/** Returns the faults of the first vendor, by call. */
 function vendorFaults({ fleet }: Setting): Map<string, Set<string | undefined>> {
   const faults = new Map<string, Set<string | undefined>>();
   for (const hit of fleet.vendors[0]!.hits) {
@@ -66,7 +64,7 @@ function mayEndSo(setting: Setting, outcome: Outcome, faults: Set<string | undef
   }
 }
 
-/** The process that served the request was killed meanwhile. */
+/** True when the process that served the request was killed during the request. */
 export function isKilled({ history, balancer }: Setting, outcome: Outcome): boolean {
   const { machine } = outcome;
   const kills = history.kills.filter((kill) => balancer !== null || kill.machine === machine);
@@ -85,7 +83,7 @@ function overlaps(spans: readonly Span[], { startedAt, endedAt }: Outcome, grace
   return spans.some(({ from, to }) => from <= endedAt && to + graceMs >= startedAt);
 }
 
-/** What the limited key was served in all. Runs are shorter than the minute of its limit, or count each minute. */
+/** Compares the served requests of the limited key, in each minute, with the limit. Not with a moved clock. */
 function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const { mix, history } = setting;
   if (mix.hasClock) return [];
@@ -94,7 +92,7 @@ function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
     .map(({ startedAt, endedAt }) => ({ startedAt, endedAt }))
     .sort((one, other) => one.endedAt - other.endedAt);
   const most = LIMIT * countersOf(setting);
-  // Admitted inside one minute for certain: those that began and ended in it.
+  // Requests that began and ended within one minute were certainly admitted in that minute.
   const counts = served.map(
     ({ startedAt }) =>
       served.filter((other) => other.startedAt >= startedAt && other.endedAt < startedAt + 60_000).length,
@@ -102,8 +100,8 @@ function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const worst = Math.max(0, ...counts);
   return worst > most ? [`${worst} requests of a key limited to ${most} a minute were served in one`] : [];
   function countersOf({ redis }: Setting): number {
-    // Counts in memory end with their process, which is the supervisor where there is one; without Redis each machine
-    // has its own.
+    // Counts in memory are lost with the process that has them (the supervisor, if there is one). Without Redis, each
+    // machine counts separately.
     if (redis) return 1 + history.redisOutages.length;
     const ended = history.kills.filter(({ victim }) => victim === "machine").length;
     return mix.machines + ended + history.stops.length;

@@ -1,20 +1,20 @@
-/** The protection against one attack, and how it is taken out of the program. */
+/** The protection against one attack, and the edits that remove this protection from the program. */
 export interface Mend {
   /** Name of the attack. */
   attack: string;
-  /** Each removes a part; all are made together. */
+  /** Each edit removes a part of the protection. All are applied together. */
   edits: readonly Edit[];
 }
 
 export interface Edit {
-  /** Path from the root. */
+  /** Path from the root of the repository. */
   file: string;
-  /** Text that stands in the file exactly once. */
+  /** Text that occurs in the file exactly once. */
   find: string;
   replace: string;
 }
 
-/** A mend for each attack of `crowd/attacks.ts` but the groups of malformed inputs. */
+/** Protections by attack. Every attack of `crowd/attacks.ts` has one, except the groups of malformed inputs. */
 export const MENDS: readonly Mend[] = [
   {
     attack: "H1",

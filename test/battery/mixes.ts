@@ -1,21 +1,21 @@
 import type { BalancerName } from "../support/balancers.ts";
 import type { FaultName } from "./faults.ts";
 
-/** A cast of processes and stores, and the faults that may befall it. */
+/** A combination of processes and stores, and the faults that can happen to it. */
 export interface Mix {
   name: string;
   store: "sqlite" | "postgres" | "redis";
   machines: number;
-  /** Processes of each machine. */
+  /** Number of worker processes on each machine. */
   workers: number;
-  /** Faults are picked from here; what stands twice is picked twice as often. */
+  /** Faults are chosen from this list at random. A fault that is listed twice is chosen twice as often. */
   faults: readonly FaultName[];
   balancer?: BalancerName;
   env?: Record<string, string>;
-  /** The wall clock can be moved. */
+  /** True when the test can move the wall clock. */
   hasClock?: boolean;
   clients: number;
-  /** Longest pause of a client between two requests. */
+  /** Maximum pause of a client between two requests. */
   thinkMs: number;
   /** Pause after a fault. */
   gapMs: number;

@@ -1,5 +1,5 @@
 /**
- * Kills processes under load and compares three records: complete responses of clients, responses of the vendor, and
+ * Kills processes under load and compares three records: the clients' complete responses, the vendor's responses, and
  * the ledger.
  */
 import {
@@ -15,10 +15,10 @@ import { until } from "../support/gateway.ts";
 
 const MACHINES = 3;
 const CLIENTS = 24;
-/** Running processes recover journals every ten seconds, a starting one at once. */
+/** A running process takes over journals every ten seconds, a starting process immediately. */
 const RETURNED_MS = 15_000;
 
-/** Kills processes over one store at random moments under load. Returns whether every figure is right. */
+/** Kills processes with one store at random moments under load. Returns true when every figure is right. */
 export async function killUnderLoad(kills: number, random = Math.random): Promise<boolean> {
   await using fleet = await openFleet({ machines: MACHINES });
   await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100");
@@ -49,9 +49,9 @@ export async function killUnderLoad(kills: number, random = Math.random): Promis
   ].every(Boolean);
 }
 
-/** Clients that send one request after another until they are stopped. */
+/** Starts clients that send one request after another until they are stopped. */
 function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
-  /** Output tokens of complete responses by request id. */
+  /** Output tokens of complete responses, by request id. */
   const received = new Map<string, number>();
   const state = { isStopping: false };
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -70,7 +70,7 @@ function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
   };
 }
 
-/** The tokens that a complete response reports; null for any other. */
+/** Returns the tokens that a complete response reports; null for any other response. */
 async function callOnce(fleet: Fleet, requestId: string, isStream: boolean): Promise<number | null> {
   const tokens = 1 + Math.floor(Math.random() * 20);
   const prompt = `id=${requestId} [[reply tokens=${tokens} frameDelayMs=1]]`;
@@ -97,7 +97,7 @@ async function compareRecords(fleet: Fleet, received: ReadonlyMap<string, number
   );
   const unbilled = [...received.keys()].filter((id) => !billed.has(id));
   const wrong = [...received].filter(([id, tokens]) => billed.get(id) !== BigInt(tokens) * TOKEN_NANOS);
-  // A complete response of the vendor was billed by its usage, or never sent to the client.
+  // The charge of a complete vendor response is its usage, or less if the client did not receive it.
   const unknown = [...billed].filter(([id, amount]) => {
     const usage = Object(vendors.get(id)?.usage)["completion_tokens"];
     return !vendors.has(id) || (usage !== undefined && amount > BigInt(usage) * TOKEN_NANOS);

@@ -18,12 +18,12 @@ import { reportExact } from "../support/figure.ts";
 const BY = { actor: "test" };
 const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
-/** Time between two operations, so that no exhaustion is cached and every process waits for others again. */
+/** Time between two operations. It is so long that exhaustion is not cached and processes wait again. */
 const STEP_MS = 10_000;
-/** After this time no lease may be used without the store: it lasts 15 minutes. */
+/** A lease lasts 15 minutes. After this time it may not be used without the store. */
 const EXPIRY_MS = 15 * 60_000;
 
-/** One operation; `pick` and `amount` are reduced to the valid range. */
+/** One operation. `pick` and `amount` are any numbers; they are reduced to the valid range. */
 interface Operation {
   kind: (typeof KINDS)[number];
   process: number;
@@ -46,7 +46,7 @@ const KINDS = [
   "lose",
 ] as const;
 
-/** One request in this many costs more than its hold. */
+/** One of this many requests costs more than its hold. */
 const OVER_EVERY = 25;
 const OVER_NANOS = 5n;
 
@@ -87,15 +87,15 @@ export async function compareWithModel(operations: number, seed = Date.now() % 1
   return reportExact("P6", name, 0, "budgets", 0);
 }
 
-/** A process; after a crash only its journal remains. */
+/** A process of the model. After a crash only its journal remains. */
 interface Process {
   lease: string;
   leaseStore: BudgetLeases;
   billing: Billing;
-  /** Journaled and not shipped. */
+  /** Entries in the journal that are not posted yet. */
   journal: LedgerEntry[];
   open: { hold: Hold; budgets: readonly string[]; amount: bigint }[];
-  /** While true, the store runs this process's calls and their results are lost. */
+  /** While true, the store executes this process's calls but their results are lost. */
   isCutOff: boolean;
 }
 
@@ -103,9 +103,9 @@ interface Process {
 interface Account {
   limit: bigint;
   spent: bigint;
-  /** Held by running requests. */
+  /** Amount that running requests hold. */
   outstanding: bigint;
-  /** Spent above the hold, which cannot be prevented. */
+  /** Amount spent above holds. This cannot be prevented. */
   over: bigint;
 }
 
@@ -135,7 +135,7 @@ async function openWorld(
   const start = (): Process => {
     const lease = `lease_${(serial += 1)}`;
     const journal: LedgerEntry[] = [];
-    // Other processes learn within a quarter of a second that one needs money.
+    // Another process needs money; the others notice this within a quarter of a second.
     const pause = async () => {
       for (const other of processes) await other.leaseStore.yieldContended();
     };
@@ -183,7 +183,7 @@ async function openWorld(
         budgets.every((budget) => rest(budget) + sign * accounts.get(budget)!.over >= wanted),
       );
       const hold = await holdOf(process.billing, budgets, wanted);
-      // Other processes do not know of a debt before it is posted.
+      // The other processes learn of a debt only when it is posted.
       if (hold ? !most : least) {
         const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
         throw new Error(`${hold ? "admitted" : "refused"} ${wanted} of ${rests}`);
@@ -196,7 +196,7 @@ async function openWorld(
     async settle(process, { pick, amount }) {
       const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
       if (!request) return;
-      // Half of the runs have none, so their amounts must be exact.
+      // Half of the runs have no such request, so their amounts must be exact.
       const isOver = wide % 2n === 0n && pick % OVER_EVERY === 0;
       const spent = isOver ? request.amount + OVER_NANOS : BigInt(amount) % (request.amount + 1n);
       if (isOver) for (const budget of request.budgets) accounts.get(budget)!.over += OVER_NANOS;
@@ -233,7 +233,7 @@ async function openWorld(
       await stores.leases.release(process.lease);
     },
     async expire(process) {
-      // An operator writes off only processes without holds and without a journal.
+      // An operator writes off only processes without holds and without journal entries.
       if (process.open.length > 0 || process.journal.length > 0) return;
       await expireLeases(stores, process.lease);
       now += EXPIRY_MS;
@@ -248,7 +248,7 @@ async function openWorld(
       ).catch((error: unknown) => (error instanceof DependencyError ? null : Promise.reject(error)));
       process.isCutOff = false;
       if (lost && typeof lost === "object") process.leaseStore.settle(lost, 0n);
-      // The next renewal learns the result.
+      // The process gets the result at its next renewal.
       await process.leaseStore.renew();
     },
   };
@@ -281,7 +281,7 @@ async function openWorld(
   };
 }
 
-/** Each budget must have spent what was posted, hold the amount of its leases, and never exceed its limit. */
+/** Checks that each budget has spent the posted amount, holds the amount of its leases, and is within its limit. */
 async function compare(
   stores: Stores,
   accounts: ReadonlyMap<string, Account>,
@@ -318,7 +318,7 @@ async function holdOf(billing: Billing, budgets: readonly string[], amount: bigi
   }
 }
 
-/** The store; results are lost while `isCutOff` returns true. */
+/** Returns the store with a fault: results are lost while `isCutOff` returns true. */
 function lossyStore(store: BudgetStore, isCutOff: () => boolean): BudgetStore {
   const received = async <Result>(result: Promise<Result>): Promise<Result> => {
     const value = await result;

@@ -1,6 +1,6 @@
 /**
- * Stops or freezes the database under load: known keys are still served within their budgets, unknown ones get 503,
- * and every charge arrives afterwards.
+ * Stops or freezes the database under load. Known keys must still be served within their budgets, unknown keys must get
+ * 503, and every charge must arrive afterwards.
  */
 import { newSecret } from "../../src/lib/secret.ts";
 import {
@@ -27,7 +27,7 @@ const MIN_SERVED_PERCENT = 99.9;
 const MAX_MS = 1_000;
 const DRAINED_MS = 30_000;
 
-/** Returns whether every figure is right. `folder` holds PostgreSQL's programs. */
+/** Returns true when every figure is right. `folder` contains PostgreSQL's programs. */
 export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folder: string): Promise<boolean> {
   const server = await startPostgres(folder);
   try {
@@ -89,7 +89,7 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
       reportAtMost(id, `${name} drained after its return`, drainedMs, "ms", DRAINED_MS),
     ].every(Boolean);
   } finally {
-    // A frozen server does not receive the signal to end.
+    // A frozen server does not receive the signal that ends it.
     server.thaw();
     await server.stop();
   }
@@ -101,7 +101,7 @@ interface Outcome {
   tookMs: number;
 }
 
-/** Requests at a fixed rate, independent of earlier ones. */
+/** Sends requests at a fixed rate, without waiting for earlier requests. */
 function startLoad(fleet: Fleet): { outcomes: readonly Outcome[]; stop(): Promise<void> } {
   const outcomes: Outcome[] = [];
   const running = new Set<Promise<void>>();
@@ -127,7 +127,7 @@ function startLoad(fleet: Fleet): { outcomes: readonly Outcome[]; stop(): Promis
   };
 }
 
-/** Sends requests with unknown keys twice a second. Returns the statuses. */
+/** Sends a request with an unknown key twice per second. Returns the statuses. */
 async function sendWithUnknownKeys(fleet: Fleet, seconds: number): Promise<number[]> {
   const statuses: Promise<number>[] = [];
   const end = performance.now() + seconds * 1000;

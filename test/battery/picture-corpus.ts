@@ -10,8 +10,8 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { GatewayError } from "../../src/domain/gateway-error.ts";
 
 /**
- * The pictures in the source packages of image libraries, which `pictures.sh` downloads. Each is judged against another
- * decoder: whether it is read, its size as displayed, and its colours.
+ * Pictures from source packages of image libraries; `pictures.sh` downloads these. Each picture is compared with the
+ * result of another decoder: whether it can be read, its displayed size, and its colours.
  */
 export interface PictureCorpus extends AsyncDisposable {
   /** Paths of the pictures, sorted. */
@@ -23,7 +23,7 @@ const CORPUS_DIRECTORY =
   process.env["TEST_PICTURES_DIR"] ?? join(homedir(), ".cache", "model-inference-gateway", "pictures");
 const PICTURES = ["png", "apng", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "heic", "avif", "mpo"];
 
-/** Unpacks the pictures of the downloaded packages; null where there are none. */
+/** Unpacks the pictures of the downloaded packages. Returns null when there are no packages. */
 export async function openCorpus(): Promise<PictureCorpus | null> {
   const found = await readdir(CORPUS_DIRECTORY).catch(() => []);
   const archives = found.filter((name) => /\.orig\.tar\.(?:gz|xz|bz2)$/.test(name));
@@ -32,7 +32,7 @@ export async function openCorpus(): Promise<PictureCorpus | null> {
   for (const archive of archives) {
     const patterns = PICTURES.flatMap((type) => [`*.${type}`, `*.${type.toUpperCase()}`]);
     const options = ["--wildcards", "--no-anchored", ...patterns];
-    // Patterns without a match make the exit code one of failure.
+    // tar exits with an error when a pattern has no match, so the exit code is ignored.
     await Bun.spawn(["tar", "-xf", join(CORPUS_DIRECTORY, archive), "-C", directory, ...options], {
       stderr: "ignore",
     }).exited;
@@ -45,12 +45,12 @@ export async function openCorpus(): Promise<PictureCorpus | null> {
   };
 }
 
-/** What is wrong with the gateway's reading of a picture; null when nothing is. */
+/** Returns a description of the fault in the gateway's reading of a picture, or null for none. */
 export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promise<string | null> {
   const blob = new Blob([bytes]);
   const ours = await readOurs(blob);
   if ("crash" in ours) return `${file}: ${ours.crash}`;
-  // A job checks its mask by the header, an edit by the decoded picture.
+  // A job checks its mask by the header; an edit checks it by the decoded picture. So both sizes must be equal.
   if (ours.refusal === null && (ours.header.width !== ours.width || ours.header.height !== ours.height))
     return `${file}: ${ours.header.width}x${ours.header.height} by its header, then ${ours.width}x${ours.height}`;
   if (OPEN_VERDICTS.some((pattern) => pattern.test(file))) return null;
@@ -72,20 +72,20 @@ export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promi
 }
 
 const slots = createSemaphore(2);
-/** Of 255, the mean over all channels. */
+/** Maximum mean distance of all channel values, which range from 0 to 255. */
 const MAX_DISTANCE = 4;
 
-/** Pictures that decoders judge differently; they only must not crash the reader. */
+/** Decoders disagree about these pictures. The gateway only must not crash on them. */
 const OPEN_VERDICTS = [
-  // Not read by the other decoder.
+  // The other decoder cannot read these.
   /\.bmp$/,
   /lab.*\.tif|Lab\.tif|12bit|tiled_planar|old-style|ojpeg|float64/,
-  // Read by the other decoder only.
+  // Only the other decoder can read these.
   /lzma|webp\.tif|zstd|tiled_cmyk|bigtiff|loop/,
-  // Damaged on purpose.
+  // These are damaged on purpose.
   /crashers\/|crash-|overflow|_poc\b|clusterfuzz|corpus\/(?:github|hbo|uaf)|wrong_bits/,
   /multi_actl|unknown_pixel_mode|16bit\.s\.tif|1_trns\.png/,
-  // Orientation in a PNG, and a frame smaller than its screen, which the other reads or not.
+  // The decoders differ on orientation in a PNG, and on a frame that is smaller than its screen.
   /pngtest\.png|first_frame_transparency\.gif/,
 ];
 
@@ -111,7 +111,7 @@ type Theirs =
   | { verdict: "refused"; why: string; width: 0; height: 0 }
   | { verdict: "read"; width: number; height: number; pixels: Buffer };
 
-/** Null for a format that the other decoder lacks: it is only expected to be read. */
+/** Returns null when the other decoder does not support the format. Then the gateway only must read the picture. */
 async function readTheirs(bytes: Uint8Array, file: string): Promise<Theirs | null> {
   const refused = (why: string): Theirs => ({ verdict: "refused", why, width: 0, height: 0 });
   if (file.endsWith(".heic")) return null;
@@ -127,7 +127,7 @@ async function readTheirs(bytes: Uint8Array, file: string): Promise<Theirs | nul
   }
 }
 
-/** The other decoder reads the first frame of one. */
+/** True for an animated PNG. The other decoder reads only the first frame of these. */
 function isAnimatedPng(bytes: Buffer): boolean {
   const [at, data] = [bytes.indexOf("acTL"), bytes.indexOf("IDAT")];
   return at > 0 && at < data && bytes.readUInt32BE(at + 4) > 1;
@@ -141,22 +141,22 @@ function unpack(picture: Sharp): Promise<{ data: Buffer; info: OutputInfo }> {
     .toBuffer({ resolveWithObject: true });
 }
 
-/** Returns the pixels after a JPEG of the other encoder, whose coarse colours differ from the picture's too. */
+/** Returns the pixels after JPEG compression by the other encoder, because this compression also changes colours. */
 async function asJpeg({ width, height, pixels }: Extract<Theirs, { verdict: "read" }>): Promise<Buffer> {
   const picture = sharp(pixels, { raw: { width, height, channels: 4 } });
   return (await unpack(sharp(await picture.jpeg({ quality: JPEG_QUALITY }).toBuffer()))).data;
 }
 
-/** As fine as the gateway's own JPEGs. */
+/** Equal to the quality of the gateway's own JPEGs. */
 const JPEG_QUALITY = 95;
 
-/** As the gateway's codec gives them, in sRGB. */
+/** Returns the pixels in sRGB that the gateway's codec produces. */
 async function pixelsOf(blob: Blob, header: ImageHeader): Promise<Buffer> {
   const picture = await openPicture(blob, header);
   return (await unpack(sharp(await picture.png({ compressionLevel: 0 }).bytes()))).data;
 }
 
-/** Colours of clear pixels do not count. */
+/** Returns the mean difference. Colours of fully transparent pixels do not count. */
 function distanceOf(first: Buffer, second: Buffer): number {
   if (first.length !== second.length) return Number.POSITIVE_INFINITY;
   let sum = 0;

@@ -4,7 +4,7 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { judge, openCorpus, type PictureCorpus } from "./picture-corpus.ts";
 import { required } from "./setting.ts";
 
-/** All pictures of the corpus against another decoder, and a hundred of them cut, which must all be refused. */
+/** Compares all pictures of the corpus with another decoder. Also cuts a hundred short, which must be refused. */
 export async function readCorpus(): Promise<{ what: string; violations: string[] }> {
   await using corpus = required(
     (await openCorpus()) ?? { missing: "there are no pictures: run test/battery/pictures.sh" },
@@ -19,7 +19,7 @@ export async function readCorpus(): Promise<{ what: string; violations: string[]
 }
 
 const CUTS = 100;
-/** With a part of the file that a decoder needs, whatever follows the picture. */
+/** Shares of a file. Every cut removes a part that a decoder needs, even if other data follows the picture. */
 const SHARES = [0.3, 0.5, 0.7];
 const slots = createSemaphore(2);
 

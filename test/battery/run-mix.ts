@@ -13,11 +13,11 @@ export interface MixReport {
   requests: number;
   whole: number;
   faults: readonly FaultName[];
-  /** Sentences, each a promise that was broken. */
+  /** A sentence for each broken promise. */
   violations: readonly string[];
 }
 
-/** Runs a mix under load for so many seconds, then compares all records of it. */
+/** Runs a mix under load for the given seconds, then compares all its records. */
 export async function runMix(mix: Mix, seconds: number, seed: number): Promise<MixReport> {
   const startedAt = performance.now();
   const random = seeded(seed ^ Bun.hash.crc32(mix.name));
@@ -48,7 +48,7 @@ function setVendors(setting: Setting, calls: ReadonlyMap<string, Call>): void {
     });
 }
 
-/** Clients that send one request after another until they are stopped. */
+/** Starts clients that send one request after another until they are stopped. */
 function startLoad(
   setting: Setting,
   calls: Map<string, Call>,
@@ -77,7 +77,7 @@ function startLoad(
   };
 }
 
-/** The balancer, or a machine that serves; waits while there is none. */
+/** Returns the address of the balancer or of a serving machine. Waits while no machine serves. */
 async function targetOf(
   { fleet, balancer, down }: Setting,
   random: () => number,
@@ -107,7 +107,7 @@ async function applyFaults(setting: Setting, random: () => number, end: number):
   return applied;
 }
 
-/** Leases of killed processes return, idle processes hold nothing, and every process ends well. */
+/** Checks that leases of killed processes return, idle processes hold nothing, and every process exits normally. */
 async function endAll(setting: Setting): Promise<string[]> {
   const { fleet, mix, history } = setting;
   const processes = mix.machines * mix.workers;
@@ -121,7 +121,7 @@ async function endAll(setting: Setting): Promise<string[]> {
   return violations;
 }
 
-/** A changed budget makes every process return what no request uses, so that what is still held has leaked. */
+/** Changes a budget, so that every process returns unused leases. Amounts that are still held have leaked. */
 async function returnLeases(setting: Setting): Promise<string[]> {
   const { fleet, ampleBudget, narrowBudget } = setting;
   const budgets = [ampleBudget, narrowBudget].filter((budget) => budget !== null);
@@ -130,7 +130,7 @@ async function returnLeases(setting: Setting): Promise<string[]> {
   return await untilFewer(setting, "idle processes to hold nothing", held, 0);
 }
 
-/** Waits until a query has at most so many rows. A sentence where it keeps more. */
+/** Waits until a query returns at most this many rows. Returns a sentence when it still returns more. */
 async function untilFewer({ fleet }: Setting, what: string, query: string, most: number): Promise<string[]> {
   const hasFewer = async (): Promise<true | undefined> => {
     const rows = await fleet.query(query).catch(() => null);
@@ -142,5 +142,5 @@ async function untilFewer({ fleet }: Setting, what: string, query: string, most:
   );
 }
 
-/** Running processes take over journals every ten seconds. */
+/** A running process takes over journals every ten seconds. */
 const RETURNED_MS = 20_000;

@@ -15,10 +15,9 @@ import { required } from "./setting.ts";
 import { runWithoutMends, UNMENDED_SECONDS } from "./without-mends.ts";
 
 /**
- * Random faults under load, then a comparison of all records; attacks beside honest callers; hostile bodies:
- * `npm run battery`. With `--without-mends` the protection against each
- * attack is taken out first, and the attack must hurt; `--only` then names attacks, and `--seconds` is for each. Ends
- * with 1 when a promise was broken.
+ * `npm run battery`: random faults under load and a comparison of all records, attacks beside honest callers, and
+ * hostile bodies. `--without-mends` removes the protection against each attack first; then the attack must do harm.
+ * `--only` then selects attacks, and `--seconds` applies to each attack. Exits with 1 when a promise was broken.
  */
 const values = readOptions({
   command: "npm run battery --",
@@ -43,11 +42,11 @@ interface Row {
 
 type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "seconds">>;
 
-/** Runs whose time does not depend on how many others there are; `--seconds` can only shorten it. */
+/** The duration of these runs does not depend on the number of runs; `--seconds` can only shorten it. */
 const OWN_TIME: ReadonlySet<string> = new Set(["crowd", "fuzz"]);
 const BODIES_PER_SECOND = 400;
 
-/** Beside the mixes: single promises, measured for longer than the test suite does. */
+/** Runs besides the mixes. Each measures one promise for longer than the test suite does. */
 const FIGURES: Record<string, Run> = {
   crowd: async () => {
     const each = Math.min(CROWD_SECONDS, Number(values.seconds ?? CROWD_SECONDS));
@@ -86,7 +85,7 @@ const FIGURES: Record<string, Run> = {
   },
 };
 
-/** About one kill a second. */
+/** Runs about one kill per second. */
 async function killJobsFor(seconds: number, seed: number, env: Record<string, string> = {}) {
   const report = await killJobs(Math.ceil(seconds), seeded(seed), env);
   const { held, difference, orphanCost, lost, stuck, mischarged, repeated, invented, ...counts } = report;
@@ -109,7 +108,7 @@ const RUNS = new Map<string, Run>([
 ]);
 
 const DEFAULT_SECONDS = 480;
-/** Starting, settling and comparing take about this long in each run. */
+/** In each run, starting, settling and comparing together take about this time. */
 const OVERHEAD_SECONDS = 12;
 const MIN_SECONDS = 5;
 const MAX_NAMED = 15;

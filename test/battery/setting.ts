@@ -12,50 +12,50 @@ import type { KeyName } from "./calls.ts";
 import type { Mix } from "./mixes.ts";
 import { freePort } from "../support/free-port.ts";
 
-/** Everything that runs for a mix, and what has been done to it so far. */
+/** All servers of a mix, and the changes and faults that were applied to them. */
 export interface Setting extends AsyncDisposable {
   mix: Mix;
   fleet: Fleet;
   keys: Record<KeyName, string>;
   postgres: PrivatePostgres | null;
-  /** Stands between the gateways and PostgreSQL. */
+  /** Proxy between the gateways and PostgreSQL. */
   proxy: SilentProxy | null;
   redis: PrivateRedis | null;
   clock: FakeClock | null;
   balancer: Balancer | null;
-  /** Id of the narrow key's budget; null while it has none. */
+  /** Id of the narrow key's budget; null while this key has no budget. */
   narrowBudget: string | null;
   narrowKeyId: string;
   ampleBudget: string | null;
-  /** Machines that clients do not call. */
+  /** Indexes of machines that clients must not call now. */
   down: Set<number>;
-  /** While true the first vendor fails every call. */
+  /** While true, the first vendor fails every call. */
   isVendorDown: boolean;
   history: History;
 }
 
-/** A time in which something was away. Unix milliseconds. */
+/** The time of one outage, in Unix milliseconds. */
 export interface Span {
   from: number;
   to: number;
 }
 
 export interface History {
-  /** Processes killed, by machine; `to` is when the machine served again. */
+  /** Killed processes by machine. `to` is the time from which the machine served again. */
   kills: (Span & { machine: number; victim: "machine" | "worker" })[];
-  /** Processes ended by SIGTERM, with exit codes. */
+  /** Exit codes of processes that were ended by SIGTERM. */
   stops: number[];
   databaseOutages: Span[];
   redisOutages: Span[];
-  /** When the second vendor died. */
+  /** Times at which the second vendor died. */
   vendorDeaths: number[];
-  /** Amounts of budgets, in nanos, from when each was in force. */
+  /** Amounts of budgets in nano-units. `from` is the time from which an amount was valid. */
   amounts: { budget: string; from: number; nanos: bigint }[];
-  /** Nanos of an output token, from when each was set. */
+  /** Price of an output token in nano-units. `from` is the time at which the price was set. */
   prices: { from: number; nanos: bigint }[];
 }
 
-/** Requests a minute of the limited key. */
+/** Requests per minute of the limited key. */
 export const LIMIT = 40;
 const FALLBACK_SECONDS = 2;
 const NARROW = "0.0004";
@@ -121,7 +121,7 @@ export async function openSetting(mix: Mix): Promise<Setting> {
   }
 }
 
-/** Of the first vendor, which hangs now and then. A healthy response takes half a second at most. */
+/** Timeouts of the first vendor, which sometimes hangs. A healthy response takes half a second at most. */
 const IMPATIENT = { firstByteMs: 1_000, idleMs: 2_000, totalMs: 4_000 };
 const PATIENT = { firstByteMs: 10_000, idleMs: 10_000, totalMs: 25_000 };
 
@@ -130,7 +130,7 @@ export function required<Found extends object>(found: Found | { missing: string 
   return found;
 }
 
-/** A frozen server does not receive the signal to end. */
+/** A frozen server does not receive the signal that ends it. */
 async function stopThawed(server: { thaw(): void; stop(): Promise<void> }): Promise<void> {
   server.thaw();
   await server.stop();
@@ -168,15 +168,15 @@ async function createAccounts(fleet: Fleet): Promise<Accounts> {
   };
 }
 
-/** Every process knows a change of the database after this long (docs/money-and-privacy/budgets.md: two seconds). */
+/** After this time every process uses a change in the database (docs/money-and-privacy/budgets.md: two seconds). */
 export const IN_FORCE_MS = 2_500;
 
-/** Prefix of the request ids of probes, which no comparison but the ledger's own covers. */
+/** Prefix of probes' request ids. Only the ledger's own comparison includes probes. */
 export const PROBE = "probe";
 
 /**
- * Waits until every process has served the key with ample money twice: the first hold of a budget tells a process how
- * much is left, and the second one leases ahead of need.
+ * Waits until every process has served the key with much money twice. The first hold of a budget tells a process how
+ * much is left; at the second hold the process leases in advance.
  */
 export async function untilServingAll({ fleet, mix }: Setting): Promise<void> {
   const probe = async (gateway: Fleet["gateways"][number]): Promise<boolean> => {
@@ -198,7 +198,7 @@ export async function untilServingAll({ fleet, mix }: Setting): Promise<void> {
   );
 }
 
-/** Whole billionths of a decimal with up to nine places. */
+/** Converts a decimal with up to nine places to whole billionths. */
 export function nanosOf(decimal: string): bigint {
   return BigInt(Math.round(Number(decimal) * 1e9));
 }

@@ -2,17 +2,17 @@ import { findBalancer, startPlainBalancer } from "../support/balancers.ts";
 import { until } from "../support/gateway.ts";
 import { CHAT, openGatewayFixture } from "../support/vendor.ts";
 
-/* A vendor that is silent before its first content, behind nginx and HAProxy as they are installed. */
+/* A vendor that is silent before its first content, behind nginx and HAProxy with their installed configuration. */
 
 interface Silence {
-  /** The vendor's silence. */
+  /** Duration of the vendor's silence. */
   seconds: number;
-  /** Of the gateway and of the balancers; their defaults where absent. */
+  /** Timeouts of the gateway and of the balancers; their defaults when absent. */
   firstByteSeconds?: number;
   readSeconds?: number;
 }
 
-/** A stream as it came through a balancer. */
+/** A stream as a client received it through a balancer. */
 export interface SilentStream {
   name: string;
   status: number;
@@ -23,7 +23,7 @@ export interface SilentStream {
 
 const messages = (content: string) => [{ role: "user", content }];
 
-/** The request of each protocol, by its path. */
+/** Returns the request of each protocol, by path. */
 const REQUESTS: Record<string, (content: string) => object> = {
   "/v1/chat/completions": (content) => ({ model: CHAT, stream: true, messages: messages(content) }),
   "/v1/messages": (content) => ({ model: CHAT, stream: true, max_tokens: 99, messages: messages(content) }),
@@ -33,7 +33,7 @@ const REQUESTS: Record<string, (content: string) => object> = {
   }),
 };
 
-/** Sends a stream of each protocol through each balancer at once. */
+/** Sends a stream of each protocol through each balancer, all concurrently. */
 export async function streamsOfSilence({
   seconds,
   firstByteSeconds,
@@ -77,7 +77,7 @@ export async function streamsOfSilence({
   return await Promise.all(streams);
 }
 
-/** The ending of each protocol. */
+/** Matches the end of a complete stream, in any protocol. */
 export const WHOLE = /data: \[DONE\]|"type":"message_stop"|"type":"response.completed"|"finishReason":"STOP"/;
 
 if (import.meta.main) {

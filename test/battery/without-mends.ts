@@ -5,22 +5,22 @@ import { CROWD_EXIT } from "./crowd.ts";
 import { ATTACKS } from "./crowd/attacks.ts";
 import { MENDS, type Mend } from "./mends.ts";
 
-/** What became of an attack on the program without its mend; only `hurt` is as it should be. */
+/** The result of an attack on the program without the protection. `hurt` is the only good result. */
 interface Outcome {
   attack: string;
   result: "hurt" | "NOT HURT" | "BROKEN";
   seconds: number;
-  /** The first violation, or what is wrong. */
+  /** The first violation, or the fault of the run. */
   detail: string;
 }
 
-/** Long enough for the attacks that need the time of a body to pass. */
+/** Long enough for attacks that wait until the time limit of a body has passed. */
 export const UNMENDED_SECONDS = 10;
 const LIMIT_MS = 180_000;
 
 /**
- * Takes out the mend of each attack, in a copy of the program, and runs the attack. Returns whether each was seen to
- * hurt: a quiet run comes first, so it is the attack that hurts.
+ * Removes the protection against each attack in a copy of the program, and runs the attack. Returns true when each
+ * attack did harm. A quiet run comes first, so the attack must be the cause.
  */
 export async function runWithoutMends(
   names: readonly string[] | undefined,
@@ -46,7 +46,7 @@ export async function runWithoutMends(
   }
 }
 
-/** What is wrong with the table itself. */
+/** Returns faults of the table itself. */
 export async function problemsOf(mends: readonly Mend[]): Promise<string[]> {
   const missing = ATTACKS.filter(
     ({ name }) => name.startsWith("H") && !mends.some(({ attack }) => attack === name),
@@ -72,7 +72,7 @@ async function tryWithout(copy: string, { attack, edits }: Mend, seconds: number
     for (const { file, find, replace } of edits) {
       const text = await readFile(join(copy, file), "utf8");
       if (!originals.has(file)) originals.set(file, text);
-      // A replacement with `$` is no pattern.
+      // The function keeps `$` in the replacement from being read as a pattern.
       await writeFile(
         join(copy, file),
         text.replace(find, () => replace),
@@ -87,7 +87,7 @@ async function tryWithout(copy: string, { attack, edits }: Mend, seconds: number
   }
 }
 
-/** Runs the crowd of the copy. What does not end in time is killed with all that it started. */
+/** Runs the crowd in the copy. Kills it with all its child processes when it does not end in time. */
 async function runCopy(
   copy: string,
   attack: string,

@@ -2,38 +2,38 @@ import type { Socket } from "node:net";
 import { openSocket, writeRequest } from "../../support/sockets.ts";
 import type { HostileKeys } from "./setting.ts";
 
-/** One way in which the holder of a valid key tries to hurt others. */
+/** One method by which the holder of a valid key tries to harm other callers. */
 export interface Attack {
   name: string;
-  /** What it tries, in a few words. */
+  /** Short description of the attack. */
   what: string;
-  /** Whether pictures must be in S3 for it. */
+  /** True when the attack needs pictures to be stored in S3. */
   needsS3?: boolean;
-  /** Goes on until the signal aborts. */
+  /** Repeats the attack until the signal aborts. */
   run(context: AttackContext): Promise<void>;
 }
 
-/** What an attack may use, and where it reports. */
+/** The address and the keys for an attack, and functions that report results. */
 export interface AttackContext {
   url: string;
   keys: HostileKeys;
   revokedLink: string;
   signal: AbortSignal;
-  /** Counts something that must not be possible, besides what honest callers notice. */
+  /** Reports a result that must be impossible, in addition to harm that honest callers measure. */
   achieve(what: string): void;
   /** Counts a request. */
   count(): void;
 }
 
 export interface Reply {
-  /** 0 is a connection that broke. */
+  /** HTTP status; 0 when the connection broke. */
   status: number;
   text: string;
 }
 
 const PACE_MS = 10;
 
-/** Repeats a step in so many lanes until the attack ends. */
+/** Repeats a step until the attack ends, in the given number of concurrent loops. */
 export async function repeat(
   { signal }: AttackContext,
   lanes: number,
@@ -42,14 +42,14 @@ export async function repeat(
   const work = async (_: unknown, lane: number): Promise<void> => {
     while (!signal.aborted) {
       await step(lane).catch(() => {});
-      // What is measured is the harm of each request, not a flood.
+      // The pause limits the rate: the test measures the harm of each request, not of a flood.
       await Bun.sleep(PACE_MS);
     }
   };
   await Promise.all(Array.from({ length: lanes }, work));
 }
 
-/** Waits, until the attack ends at most. */
+/** Waits for the given time, but no longer than the attack lasts. */
 export async function pause({ signal }: AttackContext, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
@@ -64,7 +64,7 @@ interface Posting {
   headers?: Record<string, string>;
 }
 
-/** Posts a body, an object as JSON. A status of 500 and more is an achievement unless it is a deliberate refusal. */
+/** Sends a body by POST; an object is sent as JSON. Reports a status from 500 up, unless it is a deliberate refusal. */
 export async function post(
   context: AttackContext,
   body: object | string | Uint8Array<ArrayBuffer>,
@@ -85,7 +85,7 @@ export async function post(
 
 const DELIBERATE: ReadonlySet<number> = new Set([501, 502, 503, 504, 505]);
 
-/** Overload, a vendor's trouble and an unknown protocol are refusals; other statuses of the server are faults. */
+/** True for a status from 500 up, except deliberate refusals: overload, a vendor's failure, an unknown protocol. */
 export function isUnexpected(status: number): boolean {
   return status >= 500 && !DELIBERATE.has(status);
 }
@@ -109,7 +109,7 @@ export async function openRequest(
   return socket;
 }
 
-/** Writes bytes; resolves once they are sent or the connection has ended. */
+/** Writes bytes. Resolves when they are sent or the connection has ended. */
 export function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve();
@@ -122,7 +122,7 @@ export function write(socket: Socket, bytes: string | Uint8Array): Promise<void>
   });
 }
 
-/** A form of raw parts, each a header and its content. */
+/** Returns a multipart form of raw parts. Each part has a header and its content. */
 export function rawForm(
   parts: readonly (readonly [header: string, content: Uint8Array])[],
 ): Buffer<ArrayBuffer> {

@@ -19,17 +19,17 @@ const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
 const EDITS = "/v1/images/edits";
 const SIGN_IN = "/admin/v1/session";
-/** A body that is this much older than it may be was not noticed. */
+/** If an unfinished body stays open for this time beyond its limit, the gateway has not noticed it. */
 const LATE_SECONDS = 2;
 
-/** Attacks on memory, on the disk and on slots of the limits. */
+/** Attacks on memory, disk space and the slots of limits. */
 export const MEMORY_ATTACKS: readonly Attack[] = [
   {
     name: "H4",
     what: "zstd frames with a window of 128 MiB and no end",
     run: (context) => {
       const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_enableLongDistanceMatching]: 1 };
-      // Fields that nobody reads occupy no disk.
+      // The gateway must not write fields to disk that it does not read.
       const parts = Array.from({ length: 4 }, () => [field("unread"), Buffer.alloc(34 * MIB)] as const);
       const frame = zstdCompressSync(rawForm(parts), { params });
       const headers = {
@@ -140,7 +140,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
     run: (context) => {
       const fields = Array.from({ length: 10 }, (_, index) => field(`unknown_${index}`));
       const text = Buffer.alloc(34 * MIB, "x");
-      // Compressed, as the declared length would be refused.
+      // Compressed, because the gateway would refuse the declared length of the plain form.
       const form = gzipSync(rawForm(fields.map((header) => [header, text] as const)));
       const headers = { "content-type": FORM_TYPE, "content-encoding": "gzip" };
       return repeat(context, 2, async () => {
@@ -161,7 +161,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
         { path: "/v1/images/generations" },
       );
       const { pathname, search } = new URL(JSON.parse(made.text).data[0].url);
-      // Kept open to the end, each with what the system buffers for a client that does not read.
+      // These connections stay open until the end. For each, the system buffers bytes that the client does not read.
       const stalled: Socket[] = [];
       await repeat(context, 1, async () => {
         context.count();
@@ -182,11 +182,11 @@ function chunksOfOneByte(bytes: Buffer): Buffer {
   return Buffer.concat([chunks, Buffer.from("0\r\n\r\n")]);
 }
 
-/** Reads what comes until the gateway ends the connection, or until the attack does. */
+/** Reads all data until the gateway closes the connection or the attack ends. */
 async function untilClosed({ signal }: AttackContext, socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.on("close", () => resolve());
-  // A refusal on a connection that stays open is as good as its end.
+  // A refusal on an open connection is as good as closing it.
   socket.on("data", () => resolve());
   signal.addEventListener("abort", () => resolve(), { once: true });
   if (!signal.aborted && !socket.destroyed) await promise;

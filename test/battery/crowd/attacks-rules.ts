@@ -11,7 +11,7 @@ const PAID_FIELDS: readonly object[] = [
   { tools: [{ type: "web_search" }] },
 ];
 
-/** Attacks on rules: nothing is overloaded, but something comes through that must not. */
+/** Attacks on rules. They overload nothing; they try to get something that a rule forbids. */
 export const RULE_ATTACKS: readonly Attack[] = [
   {
     name: "H7",

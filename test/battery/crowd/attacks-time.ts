@@ -10,10 +10,10 @@ const PART_SPACES = 16_200;
 const NAMES = 499_000;
 const LINKS_AT_ONCE = 64;
 const CONNECTIONS = 1_500;
-/** An honest client with a revoked key repeats itself; more different unknown keys are no mistake. */
+/** An honest client with a revoked key repeats that one key. More unknown keys than this must be an attack. */
 const PATIENT_UNKNOWN_KEYS = 200;
 
-/** Attacks on the time of the process and on what all requests wait for. */
+/** Attacks on processor time and on resources for which all requests wait. */
 export const TIME_ATTACKS: readonly Attack[] = [
   {
     name: "H1",

@@ -11,8 +11,8 @@ import {
 } from "./attack.ts";
 
 /*
- * Groups of malformed requests: by framing, key, JSON, and by the fields of each endpoint. None may get a status of
- * the server's own faults.
+ * Groups of malformed requests: by framing, key and JSON, and by the fields of each endpoint. None may get a status
+ * that means a fault of the server.
  */
 
 const CHAT = "/v1/chat/completions";
@@ -20,7 +20,7 @@ const GENERATIONS = "/v1/images/generations";
 const EDITS = "/v1/images/edits";
 const NATIVE = "/v1beta/models/sandbox-b:generateContent";
 const PNG = `data:image/png;base64,${makePng(16, 16).toString("base64")}`;
-/** Longest wait for a response to bytes that are no request. */
+/** Maximum wait for a response to bytes that are not a request. */
 const SILENCE_MS = 200;
 
 export const BAD_INPUT_ATTACKS: readonly Attack[] = [

@@ -1,6 +1,6 @@
 /**
- * Fifty honest callers in a process of their own: chat, streams, edits by link and by upload, and downloads. Arguments:
- * a JSON object of `HonestOrder`. Prints what became of every request as `HonestFigures`.
+ * Fifty honest callers in their own process: chat, streams, edits by link and by upload, and downloads. Argument: a
+ * JSON object of type `HonestOrder`. Prints the result of every request as `HonestFigures`.
  */
 import { gradient, makePng } from "../../support/pictures.ts";
 import { LINK_HOST } from "./network.ts";
@@ -9,7 +9,7 @@ export interface HonestOrder {
   url: string;
   key: string;
   seconds: number;
-  /** Of a stored picture. */
+  /** Link to a stored picture. */
   link: string;
 }
 
@@ -18,11 +18,11 @@ export type Kind = "chat" | "stream" | "link" | "upload" | "download";
 /** Durations in milliseconds, and a sentence for each failure. */
 export type HonestFigures = Record<Kind, { durations: number[]; failures: string[] }>;
 
-/** Fifty in all. */
+/** Number of callers of each kind, fifty in total. */
 const CALLERS: Record<Kind, number> = { chat: 18, stream: 12, link: 7, upload: 7, download: 6 };
 const MIN_PAUSE_MS = 150;
 const MORE_PAUSE_MS = 500;
-/** Far beyond the time of any honest request. */
+/** Far longer than any honest request needs. */
 const PATIENCE_MS = 30_000;
 const PICTURE = makePng(320, 240, { pixel: gradient });
 
@@ -47,7 +47,7 @@ async function serveCrowd(order: HonestOrder): Promise<HonestFigures> {
   return figures;
 }
 
-/** What is wrong with the response; null is nothing. */
+/** Sends a request. Returns a description of the fault in the response, or null for none. */
 type Call = (order: HonestOrder) => Promise<string | null>;
 
 const CALLS: Record<Kind, Call> = {

@@ -1,5 +1,5 @@
 /**
- * One attack with one key, in a process of its own. Argument: a JSON object of `HostileOrder`. Prints `HostileFigures`
+ * One attack with one key in its own process. Argument: a JSON object of type `HostileOrder`. Prints `HostileFigures`
  * and ends.
  */
 import type { AttackContext } from "./attack.ts";
@@ -12,7 +12,7 @@ export interface HostileOrder extends Pick<AttackContext, "url" | "keys" | "revo
 
 export interface HostileFigures {
   sent: number;
-  /** What was achieved beside harm to honest callers, with how often. */
+  /** Successes of the attack besides harm to honest callers, with their counts. */
   achieved: Record<string, number>;
 }
 
@@ -33,7 +33,7 @@ async function runAttack({ attack, seconds, ...order }: HostileOrder): Promise<H
     achieve: (what) => (figures.achieved[what] = (figures.achieved[what] ?? 0) + 1),
     count: () => (figures.sent += 1),
   });
-  // An attack that stalls at its end ends with its process.
+  // An attack that does not stop in time ends with this process.
   await Promise.race([running, ended.then(() => Bun.sleep(1_000))]);
   return figures;
 }

@@ -2,30 +2,30 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 /*
- * The crowd runs in a network and a mount namespace of its own, where public addresses belong to this machine and the
- * gateway's disk is small. The gateway itself runs as it is shipped.
+ * The crowd runs in its own network and mount namespaces. There this machine has public addresses, and the gateway's
+ * disk is small. The gateway program itself is unchanged.
  */
 
-/** The host behind honest links and most hostile ones. */
+/** The host of honest links and of most hostile links. */
 export const LINK_HOST = "93.184.216.34";
-/** A public host that the operator denies to links. */
+/** A public host that the operator's settings deny for links. */
 export const DENIED_HOST = "93.184.216.35";
-/** The hostile client calls the gateway at this address, which is then the one it comes from. */
+/** The hostile client calls the gateway at this address, so its requests also come from this address. */
 export const HOSTILE_ADDRESS = "10.66.0.6";
 const DISK_MIB = 400;
 const VARIABLE = "CROWD_NAMESPACE";
 
-/** The folder of the namespace; undefined outside of one. */
+/** Returns the folder of the namespace; undefined when this process is not in a namespace. */
 export function namespaceFolder(): string | undefined {
   return process.env[VARIABLE];
 }
 
-/** The small disk of the namespace. */
+/** Returns the path of the namespace's small disk. */
 export function smallDisk(folder: string): string {
   return join(folder, "disk");
 }
 
-/** Runs a program in a new namespace with a certificate for the public hosts, and returns its exit code. */
+/** Runs a program in a new namespace with a certificate for the public hosts. Returns the exit code. */
 export async function runInNamespace(
   program: string,
   args: readonly string[],
@@ -47,7 +47,7 @@ export async function runInNamespace(
   return await child.exited;
 }
 
-/** Paths of the key and the certificate of the public hosts. */
+/** Returns the paths of the public hosts' key and certificate. */
 export function certificateOf(folder: string): { key: string; certificate: string } {
   return { key: join(folder, "key.pem"), certificate: join(folder, "certificate.pem") };
 }

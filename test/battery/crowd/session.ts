@@ -5,38 +5,38 @@ import type { HonestFigures, HonestOrder, Kind } from "./honest.ts";
 import type { HostileFigures, HostileOrder } from "./hostile.ts";
 import { freeBytes, openCrowd, RESERVE_MIB, spooledFiles, type CrowdSetting } from "./setting.ts";
 
-/** What became of one attack. */
+/** The result of one attack. */
 export interface Row {
   attack: string;
   what: string;
-  /** Requests of honest callers, and how many of them failed. */
+  /** Number of honest requests, and number of those that failed. */
   honest: number;
   failed: number;
   hostile: number;
-  /** p99 of the slowest kind over that of the quiet run. */
+  /** The slowest kind's p99 divided by its p99 in the quiet run. */
   ratio: number;
   slowest: Kind;
   peakMb: number;
-  /** Until everything was back to normal; null is not in time. */
+  /** Seconds until everything was normal again; null when this took too long. */
   recoverySeconds: number | null;
-  /** Promises that were not kept; empty is as it should be. */
+  /** Broken promises; empty when the gateway kept all. */
   violations: string[];
 }
 
 const MAX_RATIO = 3;
-/** A lower p99 of the quiet run counts as this one: so long may a single computation hold the event loop. */
+/** A p99 below this value counts as this value, because one computation may block the event loop for this time. */
 const FLOOR_MS = 100;
 const MAX_MB = 600;
 const RECOVERY_SECONDS = 60;
 const SAMPLE_MS = 50;
 const MAX_NAMED_FAILURES = 3;
 const MIB = 1024 * 1024;
-/** What else is written to the disk while an upload is at the reserve. */
+/** Other data that may be written to the disk while an upload has reached the reserve. */
 const RESERVE_SLACK_MIB = 4;
-/** Above the values of the quiet run. */
+/** Allowed increases over the values of the quiet run. */
 const NORMAL = { residentMb: 150, descriptors: 30, lagSeconds: 0.05 };
 
-/** A gateway with a quiet run behind it, which attacks are compared with. */
+/** A gateway that was measured without attacks first (the quiet run). Attacks are compared with that run. */
 export class CrowdSession implements AsyncDisposable {
   readonly #setting: CrowdSetting;
   readonly #seconds: number;
@@ -61,14 +61,14 @@ export class CrowdSession implements AsyncDisposable {
     throw new Error(`the quiet run failed: ${failure}`);
   }
 
-  /** p99 in milliseconds of each kind in the quiet run. */
+  /** p99 of each kind in the quiet run, in milliseconds. */
   get quietText(): string {
     return Object.entries(this.#quiet)
       .map(([kind, { durations }]) => `${kind} ${p99(durations)} ms of ${durations.length}`)
       .join(", ");
   }
 
-  /** Runs honest callers beside one attack, then waits until everything is back to normal. */
+  /** Runs honest callers and one attack, then waits until everything is normal again. */
   async run(attack: Attack): Promise<Row> {
     const setting = this.#setting;
     // Resets the peak to the current resident memory.
@@ -126,7 +126,7 @@ export class CrowdSession implements AsyncDisposable {
     }
   }
 
-  /** What differs from the quiet run: memory, connections, temporary files, the event loop, slots of the hostile key. */
+  /** Lists differences from the quiet run: memory, connections, temporary files, event loop, hostile key's slots. */
   async #notNormal(): Promise<string[]> {
     const setting = this.#setting;
     const { residentMb, descriptors } = setting.gateway.resources();
@@ -147,7 +147,7 @@ export class CrowdSession implements AsyncDisposable {
   }
 }
 
-/** Whether the hostile key is served like any other after its attack. */
+/** Returns faults when the hostile key is not served normally after its attack. */
 async function hostileSlots({ hostileUrl, hostileKeys }: CrowdSetting): Promise<string[]> {
   const send = async (path: string, body: object) => {
     const response = await fetch(`${hostileUrl}${path}`, {
@@ -185,7 +185,7 @@ function hostilely(setting: CrowdSetting, attack: string, seconds: number): Prom
   return readProgram("hostile.ts", order);
 }
 
-/** Runs a program of this folder with an argument, and returns what it prints. */
+/** Runs a program of this folder with one argument and returns its output. */
 async function readProgram<Figures>(name: string, order: object): Promise<Figures> {
   const command = [process.execPath, join(import.meta.dir, name), JSON.stringify(order)];
   const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"] });
@@ -203,7 +203,7 @@ function p99(durations: readonly number[]): number {
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
 }
 
-/** Watches the free space until it is disposed of. */
+/** Records the minimum of free disk space until it is disposed of. */
 function watchDisk(setting: CrowdSetting): Disposable & { leastMib: number } {
   const watch = {
     leastMib: Infinity,

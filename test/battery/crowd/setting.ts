@@ -3,36 +3,36 @@ import { join } from "node:path";
 import { startTestGateway, until, type TestGateway } from "../../support/gateway.ts";
 import { certificateOf, DENIED_HOST, HOSTILE_ADDRESS, namespaceFolder, smallDisk } from "./network.ts";
 
-/** A gateway on a small disk, what it calls, and the keys of its callers. */
+/** A gateway with a small disk, the servers that it calls, and the keys of its callers. */
 export interface CrowdSetting extends AsyncDisposable {
   gateway: TestGateway;
-  /** Where honest clients call it. */
+  /** Address at which honest clients call the gateway. */
   url: string;
-  /** Where the hostile client calls it. */
+  /** Address at which the hostile client calls the gateway. */
   hostileUrl: string;
   honestKey: string;
   hostileKeys: HostileKeys;
-  /** Of a picture of the honest organization. */
+  /** Link to a picture of the honest organization. */
   honestLink: string;
-  /** Of a picture of the hostile one, revoked. */
+  /** Revoked link to a picture of the hostile organization. */
   revokedLink: string;
   disk: string;
 }
 
-/** Keys of one organization, which has no limits; most attacks use the first. */
+/** Keys of one organization without limits. Most attacks use the first key. */
 export interface HostileKeys {
   unlimited: string;
-  /** A request a minute. */
+  /** A key for one request per minute. */
   slow: string;
-  /** No images. */
+  /** A key without access to images. */
   imageless: string;
 }
 
-/** Free space that uploads leave to the journal. */
+/** Free space that uploads must leave for the journal. */
 export const RESERVE_MIB = 64;
-/** Time that any body may take to arrive. */
+/** Maximum time for any body to arrive. */
 export const BODY_GRACE_SECONDS = 2;
-/** Files that the gateway may open, as most machines allow a service. */
+/** Maximum of open files for the gateway. Most machines set this limit for services. */
 export const OPEN_FILES = 1024;
 
 export async function openCrowd(storesInS3: boolean): Promise<CrowdSetting> {
@@ -75,13 +75,13 @@ export async function openCrowd(storesInS3: boolean): Promise<CrowdSetting> {
   };
 }
 
-/** Bytes that are free on the gateway's disk. */
+/** Returns the free bytes on the gateway's disk. */
 export function freeBytes({ disk }: CrowdSetting): number {
   const { bavail, bsize } = statfsSync(disk);
   return bavail * bsize;
 }
 
-/** Temporary files of requests. */
+/** Returns the number of the requests' temporary files. */
 export function spooledFiles({ gateway }: CrowdSetting): number {
   const names = readdirSync(join(gateway.dataDirectory, "spool"));
   return names.filter((name) => name.startsWith("spool-")).length;
@@ -160,7 +160,7 @@ models:
 `;
 }
 
-/** Starts a program of this folder, and returns the addresses that it prints. */
+/** Starts a program of this folder and returns the addresses that it prints. */
 async function startProgram(name: string, closing: AsyncDisposableStack): Promise<Record<string, string>> {
   const program = Bun.spawn([process.execPath, join(import.meta.dir, name)], {
     stdio: ["ignore", "pipe", "inherit"],

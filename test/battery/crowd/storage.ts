@@ -1,4 +1,4 @@
-/** The S3 service of the crowd as a process of its own. Prints one line of JSON with its address. */
+/** The crowd's S3 service in its own process. Prints one line of JSON with its address. */
 import { startS3 } from "../../upstreams/s3.ts";
 
 console.log(JSON.stringify({ s3: startS3().address }));
