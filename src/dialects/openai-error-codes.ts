@@ -3,7 +3,7 @@ import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { ownValue } from "../lib/json.ts";
 
 /** The error types that OpenAI's clients know, by the gateway's kind of error. */
-export const ERROR_TYPES = {
+const ERROR_TYPES = {
   parameter: "invalid_request_error",
   access: "authentication_error",
   authentication: "authentication_error",
@@ -14,6 +14,14 @@ export const ERROR_TYPES = {
   server: "server_error",
   overload: "server_error",
 } as const satisfies Record<GatewayError["kind"], string>;
+
+/**
+ * Returns the `type` of an error. A server's error that no retry can change is not called one, because the AI SDK and
+ * opencode repeat streams that fail with `server_error`.
+ */
+export function errorType({ kind, shouldRetry }: GatewayError): string {
+  return kind === "server" && shouldRetry === false ? ERROR_TYPES.permission : ERROR_TYPES[kind];
+}
 
 /**
  * Returns the kind of failure for a code or type of OpenAI or a compatible vendor. The code may be from an error

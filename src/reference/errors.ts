@@ -41,7 +41,8 @@ ${code("google.rpc.QuotaFailure")}. On chat ${code("missing_api_key")} and ${cod
 
 ${code("Retry-After")} has whole seconds, at most 60, and stands where a retry can succeed. ${code("x-should-retry: false")} says that it
 cannot: the official clients of OpenAI and Anthropic obey it. It stands on every 400 to 404 without ${code("Retry-After")}, on a
-spent budget, and on ${code("upstream_auth_failed")} when no other target can answer later.
+spent budget, and on ${code("upstream_auth_failed")} when no other target can answer later. Its type on chat and responses is then
+${code("permission_error")}.
 
 A stream that fails after its first content ends with the error event of [its protocol](stream-events.md).
 

@@ -32,3 +32,16 @@ test.each(CELLS)("on %s the error %s says whether and when to repeat it", async 
   const never = new GatewayError(code, "Do this.", { shouldRetry: false });
   expect(await read(never)).toEqual([status, "false", null, spent]);
 });
+
+test.each(["chat", "responses"] as const)(
+  "on %s a failure that no retry can change is no `server_error`",
+  async (family) => {
+    const typeOf = async (error: GatewayError) => {
+      const body = (await errorResponse(error, family, "req_1").json()) as { error: { type: string } };
+      return body.error.type;
+    };
+    expect(await typeOf(new GatewayError("upstream_auth_failed", "Wait."))).toBe("server_error");
+    const final = new GatewayError("upstream_auth_failed", "Give up.", { shouldRetry: false });
+    expect(await typeOf(final)).toBe("permission_error");
+  },
+);

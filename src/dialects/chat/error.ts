@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
-import { ERROR_TYPES } from "../openai-error-codes.ts";
+import { errorType } from "../openai-error-codes.ts";
 
 /**
  * The body of an error of chat completions. `code` is the gateway's error code. For a failed authentication the error
@@ -10,7 +10,8 @@ interface ChatErrorBody {
 }
 
 /** Writes an error in the form of chat completions. */
-export function writeError({ code, kind, message, param }: GatewayError): ChatErrorBody {
+export function writeError(error: GatewayError): ChatErrorBody {
+  const { code, kind, message, param } = error;
   if (kind === "access") return { error: { message, type: code, param } };
-  return { error: { code, message, type: ERROR_TYPES[kind], param } };
+  return { error: { code, message, type: errorType(error), param } };
 }

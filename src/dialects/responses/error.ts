@@ -2,7 +2,7 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import {
-  ERROR_TYPES,
+  errorType,
   kindOfCode,
   kindOfSentence,
   mayBeTooLong,
@@ -16,8 +16,9 @@ interface ResponsesErrorBody {
 }
 
 /** Writes an error in the form of the responses protocol. */
-export function writeError({ code, kind, message, param }: GatewayError): ResponsesErrorBody {
-  return { error: { message, type: ERROR_TYPES[kind], param, code } };
+export function writeError(error: GatewayError): ResponsesErrorBody {
+  const { code, message, param } = error;
+  return { error: { message, type: errorType(error), param, code } };
 }
 
 /**
