@@ -94,6 +94,7 @@ The program sets these by itself when they are absent.
 
 - ${code(`BUN_CONFIG_MAX_HTTP_REQUESTS=${RUNTIME_VARIABLES["BUN_CONFIG_MAX_HTTP_REQUESTS"]}`)}: Outgoing calls at once; the runtime's own limit is 256.
 - ${code(`MIMALLOC_PURGE_DELAY=${RUNTIME_VARIABLES["MIMALLOC_PURGE_DELAY"]}`)}: Milliseconds after which free memory goes back to the system.
+- ${code(`MIMALLOC_PAGE_FULL_RETAIN=${RUNTIME_VARIABLES["MIMALLOC_PAGE_FULL_RETAIN"]}`)}: Large blocks that each thread keeps after their use.
 
 These are read as elsewhere: ${code("NODE_EXTRA_CA_CERTS")}, a file of certificate authorities of your own; ${code("HTTP_PROXY")} and
 ${code("HTTPS_PROXY")}, with ${code("OUTBOUND_PROXY=environment")} only. ${code("NODE_TLS_REJECT_UNAUTHORIZED")} and ${code("PGSSLMODE")} are ignored.`,
