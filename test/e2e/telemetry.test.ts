@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { IMAGE_MODEL, openFleet } from "../support/fleet.ts";
-import { until } from "../support/gateway.ts";
+import { type TestGateway, until } from "../support/gateway.ts";
 import { startCollector } from "../support/collector.ts";
 import { submit, untilStatus } from "../support/job-calls.ts";
+import { startRealCollector } from "../support/real-collector.ts";
 
 /*
  * Traces, metrics and events of OpenTelemetry, as a collector receives them.
@@ -10,6 +11,10 @@ import { submit, untilStatus } from "../support/job-calls.ts";
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = "b7ad6b7169203331";
 const PROMPT = "write to anna@example.com with sk-abcdef123456";
+
+/** Path of the OpenTelemetry Collector. */
+const COLLECTOR = process.env["OTEL_COLLECTOR"] ?? "";
+if (!COLLECTOR) console.warn("SKIPPED: OTEL_COLLECTOR is not the path of the OpenTelemetry Collector");
 
 test("a request is one trace with a span for each call, told to vendors, also while its collector is away", async () => {
   const collector = startCollector();
@@ -19,9 +24,7 @@ test("a request is one trace with a span for each call, told to vendors, also wh
     yaml: "telemetry: {content: true}",
   });
   const [gateway] = fleet.gateways;
-  await gateway!.stop();
-  await gateway!.cli("orgs", "set", "default", "--prompt-log-days", "1");
-  await gateway!.restart();
+  await keepPrompts(gateway!);
   const send = async (traceparent?: string): Promise<number> => {
     const body = { model: "fleet-chat", stream: true, messages: [{ role: "user", content: PROMPT }] };
     const response = await gateway!.call("/v1/chat/completions", {
@@ -94,6 +97,48 @@ test("a request is one trace with a span for each call, told to vendors, also wh
   expect(await gateway!.stop()).toBe(0);
 }, 60_000);
 
+test.skipIf(!COLLECTOR)(
+  "the OpenTelemetry Collector refuses nothing, also after it was away",
+  async () => {
+    await using collector = await startRealCollector(COLLECTOR);
+    await using fleet = await openFleet({
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+      yaml: "telemetry: {content: true}",
+    });
+    const [gateway] = fleet.gateways;
+    await keepPrompts(gateway!);
+    const send = async (count: number): Promise<void> => {
+      const sent = Array.from({ length: count }, () => fleet.chat({ prompt: PROMPT }));
+      for (const response of await Promise.all(sent)) expect(response.status).toBe(200);
+    };
+    const said = (text: string) =>
+      until(text, () => gateway!.logs().find(({ message }) => String(message).includes(text)));
+    const none = { refused_spans: 0, failed_spans: 0, refused_log_records: 0, failed_log_records: 0 };
+    await send(100);
+    await until("the spans", async () =>
+      (await collector.received())["accepted_spans"] === 200 ? true : undefined,
+    );
+    expect(await collector.received()).toMatchObject({ ...none, accepted_log_records: 100 });
+    await collector.stop();
+    await send(10);
+    await said("the collector of telemetry is away");
+    await collector.start();
+    await send(50);
+    await said("the collector of telemetry is back");
+    expect(await gateway!.stop()).toBe(0);
+    const metrics = { accepted_metric_points: 3, refused_metric_points: 0, failed_metric_points: 0 };
+    expect(await collector.received()).toMatchObject({ ...none, ...metrics, accepted_spans: 100 });
+    const records = await collector.records();
+    for (const part of [
+      "write to [e-mail] with [redacted]",
+      "gen_ai.response.model: Str(gpt-5.4)",
+      "Count: 160",
+    ])
+      expect(records).toContain(part);
+  },
+  120_000,
+);
+
 test("the run of a job is a trace of its own, with the request of its submission", async () => {
   const collector = startCollector();
   await using fleet = await openFleet({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
@@ -123,3 +168,10 @@ test("without a collector nothing is exported, and vendors are told of no trace"
   expect(fleet.vendors[0]?.hits.at(-1)?.headers).not.toHaveProperty("traceparent");
   expect(await (await fetch(`${gateway!.url}/metrics`)).text()).not.toContain("gateway_telemetry");
 });
+
+/** Content is exported only of organizations that keep it. */
+async function keepPrompts(gateway: TestGateway): Promise<void> {
+  await gateway.stop();
+  await gateway.cli("orgs", "set", "default", "--prompt-log-days", "1");
+  await gateway.restart();
+}

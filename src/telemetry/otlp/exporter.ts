@@ -42,7 +42,7 @@ export type ExportOrder =
 
 /** Interval between batches. Even a small message to the collector costs milliseconds of processor time. */
 const SEND_MS = 5_000;
-const METRICS_MS = 10_000;
+const METRICS_MS = 60_000;
 /** Maximum number of records that wait for the thread. Further records are dropped. */
 const MAX_WAITING = 4_000;
 const BATCH = 1_000;
