@@ -107,9 +107,9 @@ function Errors({ count, search }: { count: number | null; search: object }) {
   );
 }
 
-/** Returns the name of the text for requests without a member, a program or another group. */
+/** Returns the name of the text for requests without a group, such as those on unknown paths, which have no model. */
 export function noneOf(by: GroupBy) {
-  return by === "member" || by === "client" ? (`usage.none.${by}` as const) : "usage.none";
+  return `usage.none.${by}` as const;
 }
 
 /** Shows the change of the spend since the period before. */
