@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nextDayIn, runningPeriod, startOfDayIn } from "./calendar.ts";
+import { daysIn, runningPeriod } from "./calendar.ts";
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -31,7 +31,8 @@ test.each([
   ["Asia/Kathmandu", "2026-06-15T18:15Z", "2026-06-15T18:15Z", "2026-06-16T18:15Z"],
   ["UTC", "2026-06-15T00:00Z", "2026-06-15T00:00Z", "2026-06-16T00:00Z"],
 ])("a day in %s at %s begins at %s and ends at %s", (zone, at, start, end) => {
-  const begun = startOfDayIn(zone, Date.parse(at));
+  const { startOf, nextOf } = daysIn(zone);
+  const begun = startOf(Date.parse(at));
   expect(new Date(begun).toISOString()).toBe(new Date(start).toISOString());
-  expect(new Date(nextDayIn(zone, begun)).toISOString()).toBe(new Date(end).toISOString());
+  expect(new Date(nextOf(begun)).toISOString()).toBe(new Date(end).toISOString());
 });

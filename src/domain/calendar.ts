@@ -20,25 +20,25 @@ export function nextSpan(span: Span, start: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Returns the start, in Unix milliseconds, of the day that contains `at` in a time zone (IANA name). */
-export function startOfDayIn(zone: string, at: number): number {
-  const local = at + offsetOf(zone, at);
-  const midnight = local - (local % DAY_MS);
-  // The zone's offset may have changed since midnight.
-  return midnight - offsetOf(zone, midnight - offsetOf(zone, at));
-}
-
-/** Returns the start of the next day in a time zone. A day has 23 to 25 hours. */
-export function nextDayIn(zone: string, start: number): number {
-  return startOfDayIn(zone, start + 1.5 * DAY_MS);
+/**
+ * The days of a time zone, which have 23 to 25 hours: the start of the day that contains a time, and the start of the
+ * day that follows the one with the given start. `zone` is an IANA name.
+ */
+export function daysIn(zone: string): { startOf(at: number): number; nextOf(start: number): number } {
+  // Making a format takes a hundred times as long as using it.
+  const format = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" });
+  const startOf = (at: number): number => {
+    const local = at + offsetOf(format, at);
+    const midnight = local - (local % DAY_MS);
+    // The zone's offset may have changed since midnight.
+    return midnight - offsetOf(format, midnight - offsetOf(format, at));
+  };
+  return { startOf, nextOf: (start) => startOf(start + 1.5 * DAY_MS) };
 }
 
 /** Returns the offset of a time zone from UTC at a time, in milliseconds. It is positive east of UTC. */
-function offsetOf(zone: string, at: number): number {
-  const parts = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" }).formatToParts(
-    at,
-  );
-  const name = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
+function offsetOf(format: Intl.DateTimeFormat, at: number): number {
+  const name = format.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "";
   const [, sign, hours, minutes] = /GMT([+-])(\d{2}):(\d{2})/.exec(name) ?? [];
   const ahead = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * MINUTE_MS;
   return sign === "-" ? -ahead : ahead;

@@ -1,5 +1,5 @@
 import { AdminError } from "../admin-error.ts";
-import { nextDayIn, nextSpan, startOfDayIn, startOfSpan } from "../../domain/calendar.ts";
+import { daysIn, nextSpan, startOfSpan } from "../../domain/calendar.ts";
 import type { SpendingSum, UsageRange } from "./store-port.ts";
 
 const MINUTE_MS = 60_000;
@@ -76,8 +76,9 @@ export function readSeries(
   const last = nextSpan(lastCut, startOfSpan(lastCut, end - 1));
   const isOfZone = chosen === "day" && wantedZone !== "UTC" && end - begin <= MAX_ZONE_DAYS_MS;
   const zone = isOfZone ? wantedZone : "UTC";
-  const startOf = (at: number) => (isOfZone ? startOfDayIn(zone, at) : startOfSpan(chosen, at));
-  const nextOf = (at: number) => (isOfZone ? nextDayIn(zone, at) : nextSpan(chosen, at));
+  const { startOf, nextOf } = isOfZone
+    ? daysIn(zone)
+    : { startOf: (at: number) => startOfSpan(chosen, at), nextOf: (at: number) => nextSpan(chosen, at) };
   const points: number[] = [];
   for (let at = startOf(first); at < last; at = nextOf(at)) points.push(at);
   const isUnfinished = nextOf(points.at(-1) ?? first) > now;
