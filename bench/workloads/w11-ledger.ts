@@ -3,6 +3,7 @@ import { SQL } from "bun";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../src/domain/usage.ts";
 import { DURATION_BUCKETS } from "../../src/domain/traffic.ts";
 import { type Gateway, launchGateway } from "../gateway.ts";
+import { ALL_ORGANIZATIONS, SERIES_SPANS_MS } from "../../src/storage/tables/usage-sums.ts";
 import { spreadOf } from "../statistics.ts";
 import type { Row } from "../report.ts";
 import { databaseKinds } from "./w7-databases.ts";
@@ -13,8 +14,10 @@ const ENTRIES_A_STEP = 250_000;
 const FAILED_REQUESTS = 100_000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
-/** Sums by hour exist for all time, but a query covers 62 days at most. Older sums are not written here. */
-const HOURS_MS = 62 * DAY_MS;
+/** Hours are kept from the beginning; older ones than a reading may ask for are left out here. */
+const HOURS_MS = 92 * DAY_MS;
+/** Zones ahead of UTC, behind it, and with a part of an hour. */
+const ZONES = ["America/New_York", "Asia/Tokyo", "Asia/Kolkata", "Australia/Sydney", "Pacific/Auckland"];
 const ROUNDS = 15;
 const BAR_MS = 100;
 
@@ -52,7 +55,21 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
     ["overview of 30 days", `/overview?from=${since(30)}`],
     ["overview of 90 days", `/overview?from=${since(90)}`],
     ["overview of a year", `/overview?from=${since(365)}`],
+    ...ZONES.flatMap((zone) =>
+      [7, 30, 90].map((days): [string, string] => [
+        `overview of ${days} days of ${zone}`,
+        `/overview?from=${since(days)}&zone=${zone}`,
+      ]),
+    ),
     ["usage of 30 days by key", `/usage?groupBy=key`],
+    ...ZONES.flatMap((zone) =>
+      [30, 90].flatMap((days) =>
+        ["model", "key"].map((group): [string, string] => [
+          `usage of ${days} days of ${zone} by ${group}`,
+          `/usage?groupBy=${group}&from=${since(days)}&zone=${zone}`,
+        ]),
+      ),
+    ),
     ["requests, newest", "/requests"],
     ["requests, from the middle", `/requests?cursor=${now - YEAR_MS / 2}.req`],
     ["requests of a key", "/requests?keyId=key_77"],
@@ -153,12 +170,12 @@ async function fillSums({ run, month }: FilledDatabase): Promise<void> {
   const columns = TOKEN_CATEGORIES.map((category) => TOKEN_CATEGORY_NAMES[category]);
   const names = "organization_id, key_id, model, channel, source, client, currency";
   const fromLedger = names.replace("source, client", "COALESCE(source, ''), COALESCE(client, '')");
-  const spans = {
+  const levels = {
     usage_minutes: ["at - at % 60000", `WHERE at > (SELECT MAX(at) FROM ledger) - ${2 * DAY_MS}`],
     usage_hours: ["at - at % 3600000", `WHERE at > (SELECT MAX(at) FROM ledger) - ${HOURS_MS}`],
     usage_days: [`at - at % ${DAY_MS}`, ""],
   };
-  for (const [table, [start, where]] of Object.entries(spans))
+  for (const [table, [start, where]] of Object.entries(levels))
     await run(`INSERT INTO ${table} (at, ${names}, requests, images, tokens, ${columns.join(", ")}, amount, orphan_cost,
         vendor_cost, costed) SELECT ${start}, ${fromLedger}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
       FROM ledger ${where} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1`);
@@ -167,9 +184,21 @@ async function fillSums({ run, month }: FilledDatabase): Promise<void> {
       SELECT ${month}, ${names},
         ${sums.map((column) => `SUM(${column})`).join(", ")}
       FROM usage_days GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1`);
+  const spans = SERIES_SPANS_MS.map((spanMs) => `SELECT ${spanMs} AS span_ms`).join(" UNION ALL ");
+  const ofEach = `span_ms, organization_id, at - at % span_ms, model, currency, channel`;
+  await run(`INSERT INTO usage_series (span_ms, organization_id, at, model, currency, channel, ${sums.join(", ")})
+      SELECT ${ofEach}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
+      FROM ledger CROSS JOIN (${spans}) AS spans WHERE at > (SELECT MAX(at) FROM ledger) - ${HOURS_MS}
+      GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 3`);
+  await run(`INSERT INTO usage_series (span_ms, organization_id, at, model, currency, channel, ${sums.join(", ")})
+      SELECT span_ms, '${ALL_ORGANIZATIONS}', at, model, currency, channel, ${sums.map((column) => `SUM(${column})`).join(", ")}
+      FROM usage_series GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 3`);
   const durations = Array.from({ length: DURATION_BUCKETS }, (_, index) =>
     index === 7 ? "SUM(requests)" : "0",
   );
+  await run(`INSERT INTO traffic_series (span_ms, organization_id, at, route, status, code, requests, charged,
+        ${durations.map((_, index) => `d${index}`).join(", ")})
+      SELECT span_ms, organization_id, at, 'chat', 2, '', SUM(requests), 0, ${durations.join(", ")} FROM usage_series GROUP BY 1, 2, 3 ORDER BY 1, 3`);
   for (const span of ["minutes", "hours", "days", "months"])
     await run(`INSERT INTO traffic_${span} (at, organization_id, key_id, model, channel, route, status, code, requests,
         ${durations.map((_, index) => `d${index}`).join(", ")})

@@ -112,7 +112,7 @@ async function sweep({ store, live }: RecordingParts): Promise<void> {
     await nextTurn();
   while ((await store.prompts.sweep(now)) > 0) await nextTurn();
   while ((await store.pictures.sweep(now - blobs.retentionDays * DAY_MS)) > 0) await nextTurn();
-  await store.usage.sweepTraffic();
+  await store.usage.maintain();
 }
 
 /** Reports once a minute how many requests could not be recorded. */

@@ -195,7 +195,7 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.usage.traffic({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),
   ],
   "usage.addTraffic": [(s) => s.usage.addTraffic([])],
-  "usage.sweepTraffic": [(s) => s.usage.sweepTraffic()],
+  "usage.maintain": [(s) => s.usage.maintain()],
   "usage.hasPictures": [],
   "requests.add": [(s) => s.requests.add([])],
   "requests.list": [

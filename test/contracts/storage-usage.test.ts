@@ -4,6 +4,9 @@ import { newCorrection } from "../../src/admin/ledger/ledger.ts";
 import type { SpendingSum, UsageSum } from "../../src/admin/usage/store-port.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { TOKEN_CATEGORIES, type Usage } from "../../src/domain/usage.ts";
+import { readSeries } from "../../src/admin/usage/range.ts";
+import { daysIn } from "../../src/domain/calendar.ts";
+import { DURATION_BUCKETS } from "../../src/domain/traffic.ts";
 import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
@@ -13,6 +16,30 @@ const DAY_MS = 24 * HOUR_MS;
 /** The middle of a month, so that corrections of now fall in another one. */
 const START = Date.UTC(2026, 2, 14, 22);
 const NAMES = ["organizationId", "keyId", "model", "channel", "source", "client", "currency"] as const;
+
+const DURATIONS = Array.from({ length: DURATION_BUCKETS }, () => 0);
+/** Zones whose days begin within an hour of UTC. Sums by key, member or client program have only hours. */
+const WITH_PARTS_OF_HOURS = new Set([
+  "Asia/Kolkata",
+  "Asia/Kathmandu",
+  "Australia/Lord_Howe",
+  "Pacific/Chatham",
+]);
+/** Most of them change their clocks between February and June. */
+const ZONES = [
+  "America/New_York",
+  "America/Los_Angeles",
+  "America/Santiago",
+  "Asia/Tokyo",
+  "Australia/Sydney",
+  "Europe/Berlin",
+  "Europe/London",
+  "Pacific/Auckland",
+  "Pacific/Kiritimati",
+  "Pacific/Norfolk",
+  "Pacific/Pago_Pago",
+  ...WITH_PARTS_OF_HOURS,
+];
 
 const tokens = fc.record(
   Object.fromEntries(TOKEN_CATEGORIES.map((name) => [name, fc.integer({ min: 0, max: 9999 })])),
@@ -163,7 +190,7 @@ onEachDatabase("Sums of usage", (databases) => {
       anEntry(`kept_${days}`, 5n, { organizationId: "org_a", at: now - days * DAY_MS }),
     );
     await stores.ledger.post("proc_a", entries);
-    await stores.admin.usage.sweepTraffic();
+    await stores.admin.usage.maintain();
     for (const [span, count] of [
       ["minute", 1],
       ["hour", 2],
@@ -171,6 +198,41 @@ onEachDatabase("Sums of usage", (databases) => {
     ] as const)
       expect([span, (await summed(stores, span)).length]).toEqual([span, count]);
     await stores.database.close();
+  });
+
+  test("of days of a time zone are completed by those of a process that does not add to them", async () => {
+    const stores = await openWithBudgets();
+    const now = Date.now();
+    const entries = Array.from({ length: 30 }, (_, index) =>
+      anEntry(`missing_${index}`, BigInt(index + 1), { organizationId: "org_a", at: now - index * HOUR_MS }),
+    );
+    await stores.ledger.post("proc_a", entries);
+    const count = { keyId: "", model: "m", channel: "", route: "chat", status: "2", code: "", charged: 0 };
+    const durations = DURATIONS.map((_, bucket) => (bucket === 3 ? 2 : 0));
+    await stores.admin.usage.addTraffic([
+      { ...count, at: now - (now % MINUTE_MS), organizationId: "org_a", requests: 2, durations },
+    ]);
+    const { where } = readSeries({ from: now - 3 * DAY_MS, zone: "Asia/Tokyo" }, now + 1, DAY_MS);
+    const read = async () => {
+      const all = await stores.admin.usage.spending(where, ["at", "model"]);
+      const own = await stores.admin.usage.sums({ ...where, organizations: ["org_a"] }, ["at"]);
+      return [all, own, await stores.admin.usage.traffic(where, ["at"])];
+    };
+    const whole = await read();
+    const clear = (table: string) => stores.database.begin((sql) => sql.unsafe(`DELETE FROM ${table}`));
+    await clear("usage_series");
+    await clear("traffic_series");
+    expect(await read()).toEqual([[], [], []]);
+    await stores.ledger.post("proc_a", [
+      anEntry("later", 7n, { organizationId: "org_a", at: now - HOUR_MS }),
+    ]);
+    for (const _ of [1, 2]) await stores.admin.usage.maintain();
+    const completed = await read();
+    await stores.database.close();
+    const amountOf = (sums: unknown) => (sums as SpendingSum[]).reduce((sum, { amount }) => sum + amount, 0n);
+    expect(amountOf(completed[0])).toBe(amountOf(whole[0]) + 7n);
+    expect(amountOf(completed[1])).toBe(amountOf(whole[1]) + 7n);
+    expect(completed[2]).toEqual(whole[2]!);
   });
 
   test("come from several writers at once without a loss", async () => {
@@ -189,6 +251,107 @@ onEachDatabase("Sums of usage", (databases) => {
     );
     for (const stores of writers) await expectSums(stores);
     for (const stores of writers) await stores.database.close();
+  });
+
+  test("of days of any time zone are those of its entries and counts", async () => {
+    const stores = await openStores(await databases.location());
+    const { usage: sums } = stores.admin;
+    const begin = Date.UTC(2026, 1, 20);
+    const now = begin + 130 * DAY_MS;
+    const times = fc.sample(fc.integer({ min: begin, max: now - 1 }), { numRuns: 1_500, seed: 26 });
+    const entries = times.map((at, index) =>
+      anEntry(`z_${index}`, BigInt(1 + index), {
+        at,
+        organizationId: `org_${index % 2}`,
+        keyId: `key_${index % 4}`,
+        model: `m${index % 3}`,
+        channel: `c${index % 5}`,
+        currency: index % 7 === 0 ? "EUR" : "USD",
+      }),
+    );
+    await stores.ledger.post("proc_a", entries);
+    const counts = entries.map(({ at, organizationId, keyId, model }, index) => ({
+      at: at - (at % MINUTE_MS),
+      organizationId,
+      keyId: index % 6 === 0 ? keyId : "",
+      model,
+      channel: "",
+      route: index % 9 === 0 ? "attempt" : "chat",
+      status: index % 6 === 0 ? "5" : "2",
+      code: index % 6 === 0 ? "overloaded" : "",
+      requests: 1,
+      charged: 0,
+      durations: DURATIONS.map((_, bucket) => (bucket === index % DURATIONS.length ? 1 : 0)),
+    }));
+    await sums.addTraffic(counts);
+    const zones = fc.constantFrom(...ZONES);
+    const hour = fc.integer({ min: 0, max: 129 * 24 });
+    const organizations = fc.constantFrom<(string[] | undefined)[]>(undefined, ["org_1"]);
+    await fc.assert(
+      fc.asyncProperty(
+        zones,
+        hour,
+        hour,
+        organizations,
+        fc.boolean(),
+        async (zone, one, other, own, isOpen) => {
+          const [first, last] = [one, other].toSorted((a, b) => a - b) as [number, number];
+          const from = Math.max(begin + first * HOUR_MS, begin + (last - 123 * 24) * HOUR_MS);
+          const to = isOpen ? now : begin + (last + 1) * HOUR_MS;
+          fc.pre(to - from <= 124 * DAY_MS);
+          const { where, zone: found } = readSeries({ from, to, zone, interval: "day" }, now, DAY_MS);
+          expect(found).toBe(zone);
+          const range = { ...where, ...(own && { organizations: own }) };
+          const isIn = (item: { at: number; organizationId: string }) =>
+            item.at >= from && item.at < to && (own?.includes(item.organizationId) ?? true);
+          const { startOf: dayOf } = daysIn(zone);
+          const inRange = entries.filter(isIn);
+          const totals = new Map<string, bigint>();
+          for (const { at, model, currency, amount } of inRange) {
+            const name = [dayOf(at), model, currency].join();
+            totals.set(name, (totals.get(name) ?? 0n) + amount);
+          }
+          const rows = (await sums.spending(range, ["at", "model"])).map((sum) => [
+            [sum.at, sum.model, sum.currency].join(),
+            sum.amount,
+          ]);
+          expect(rows.toSorted(byFirst)).toEqual([...totals].toSorted(byFirst));
+          const ofOrganizations = await sums.spending(range, ["at", "organizationId"]);
+          expect(ofOrganizations.reduce((sum, { requests }) => sum + requests, 0)).toBe(inRange.length);
+          expect(ofOrganizations.map(({ organizationId }) => organizationId)).not.toContain("*");
+          const all = await sums.sums(range, ["at"]);
+          expect(all.reduce((sum, { requests }) => sum + requests, 0)).toBe(inRange.length);
+          const traffic = Map.groupBy(
+            counts.filter((count) => isIn(count) && count.route !== "attempt"),
+            ({ at }) => dayOf(at),
+          );
+          const seen = await sums.traffic(range, ["at"]);
+          expect(
+            seen.map((sum) => [sum.at, sum.requests, sum.errors, sum.durations]).toSorted(byFirst),
+          ).toEqual(
+            [...traffic]
+              .map(([at, some]) => {
+                const fine = some.filter(({ code }) => code === "");
+                const durations = DURATIONS.map((_, bucket) =>
+                  fine.reduce((sum, count) => sum + (count.durations[bucket] ?? 0), 0),
+                );
+                return [at, some.length, some.length - fine.length, durations];
+              })
+              .toSorted(byFirst),
+          );
+          if (WITH_PARTS_OF_HOURS.has(zone)) return;
+          const byKey = new Map<string, number>();
+          for (const { at, keyId } of inRange)
+            byKey.set(`${dayOf(at)},${keyId}`, (byKey.get(`${dayOf(at)},${keyId}`) ?? 0) + 1);
+          const ofKeys = new Map<string, number>();
+          for (const { at, keyId, requests } of await sums.spending(range, ["at", "keyId"]))
+            ofKeys.set(`${at},${keyId}`, (ofKeys.get(`${at},${keyId}`) ?? 0) + requests);
+          expect([...ofKeys].toSorted(byFirst)).toEqual([...byKey].toSorted(byFirst));
+        },
+      ),
+      { numRuns: 30 },
+    );
+    await stores.database.close();
   });
 
   test("of a range are the same whether its whole months are read as such or day by day", async () => {

@@ -17,6 +17,7 @@ const MIGRATION_NAMES = [
   "0005_webhook_formats",
   "0006_event_ends",
   "0007_budget_levels",
+  "0008_series",
 ];
 
 onEachDatabase("The store", (databases) => {

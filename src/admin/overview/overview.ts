@@ -103,19 +103,18 @@ function pointsOf(
   counts: Parameters<typeof trafficView>[0],
   currency: string,
 ): z.input<typeof overviewSchema>["series"] {
-  const { points, pointOf } = series;
-  const sumsAt = Map.groupBy(sums, ({ at }) => pointOf(at));
-  const countsAt = Map.groupBy(counts, ({ at }) => pointOf(at));
+  const sumsAt = Map.groupBy(sums, ({ at }) => at);
+  const countsAt = Map.groupBy(counts, ({ at }) => at);
   const pointAt = (at: number) => ({
     at: isoTime(at),
     ...joined(spendingOf(sumsAt.get(at) ?? [], currency), trafficView(countsAt.get(at) ?? [])),
   });
-  return points.map(pointAt);
+  return series.points.map(pointAt);
 }
 
 /** Returns the amounts of the most expensive models and of all others together, for each point. */
 function spendByModel(
-  { points, pointOf }: Series,
+  { points }: Series,
   sums: readonly SpendingSum[],
   currency: string,
 ): z.input<typeof overviewSchema>["spend"] {
@@ -132,8 +131,7 @@ function spendByModel(
     const id = named.has(model) ? model : "other";
     const row = amounts.get(id) ?? new Map<number, bigint>();
     amounts.set(id, row);
-    const point = pointOf(at);
-    row.set(point, (row.get(point) ?? 0n) + amount);
+    row.set(at, (row.get(at) ?? 0n) + amount);
   }
   const order = [...named, ...(amounts.has("other") ? ["other"] : [])];
   return order.map((id) => ({

@@ -10,7 +10,7 @@ export const scopedUsage = {
     counts: narrowed(scope, (range, by) => store.counts(range, by)),
     traffic: narrowed(scope, (range, by) => store.traffic(range, by)),
     addTraffic: refused,
-    sweepTraffic: refused,
+    maintain: refused,
     hasPictures: () => store.hasPictures(),
   }),
 

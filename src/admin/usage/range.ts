@@ -10,8 +10,6 @@ const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
-/** Maximum range for which days of a time zone are possible, because such days are made of sums of hours. */
-const MAX_ZONE_DAYS_MS = 32 * DAY_MS;
 /**
  * Maximum age of the start of a range with minutes. The ends of older ranges are rounded to the hour, because sums of
  * minutes are removed.
@@ -34,12 +32,10 @@ export interface Series {
   points: number[];
   /** True when the last point has not ended yet. */
   isUnfinished: boolean;
-  /** Time zone of the days. It is UTC when the range has too many sums of hours for days of another zone. */
+  /** Time zone of the days. It is UTC when the range has too many days for those of another zone. */
   zone: string;
-  /** Returns the beginning of the point that a sum belongs to. */
-  pointOf(at: number): number;
   /** The sums to read. */
-  where: Pick<UsageRange, "from" | "to" | "span">;
+  where: Pick<UsageRange, "from" | "to" | "span" | "days">;
 }
 
 /** Returns the range of a reading, with its points. Throws 400 for a range that is empty or too long. */
@@ -70,11 +66,12 @@ export function readSeries(
     throw new AdminError(400, "interval", "by the hour the range is at most 31 days");
   if ((chosen === "minute" || chosen === "quarter") && !(hasMinutes && end - begin <= MAX_HOURS_MS))
     throw new AdminError(400, "interval", `by the ${chosen} the range lies within the last 47 hours`);
-  const cut = hasMinutes ? "minute" : "hour";
+  const isOfZone = chosen === "day" && wantedZone !== "UTC" && end - begin <= MAX_DAYS_MS;
+  // The sums of a zone's days have no minutes.
+  const cut = hasMinutes && !isOfZone ? "minute" : "hour";
   const first = startOfSpan(cut, begin);
   const lastCut = end >= now ? "minute" : cut;
   const last = nextSpan(lastCut, startOfSpan(lastCut, end - 1));
-  const isOfZone = chosen === "day" && wantedZone !== "UTC" && end - begin <= MAX_ZONE_DAYS_MS;
   const zone = isOfZone ? wantedZone : "UTC";
   const { startOf, nextOf } = isOfZone
     ? daysIn(zone)
@@ -82,13 +79,11 @@ export function readSeries(
   const points: number[] = [];
   for (let at = startOf(first); at < last; at = nextOf(at)) points.push(at);
   const isUnfinished = nextOf(points.at(-1) ?? first) > now;
-  const pointOf = (at: number): number =>
-    isOfZone ? (points.findLast((point) => point <= at) ?? points[0] ?? at) : at;
   // A range that ends now is read up to the end of the month. No rows are after now, and the running hour, day or month
   // is then read from one row for each combination of names.
   const until = last < now ? last : nextSpan("month", startOfSpan("month", last));
-  const where = { from: first, to: until, span: isOfZone ? ("hour" as const) : chosen };
-  return { from: first, to: last, interval: chosen, points, isUnfinished, zone, pointOf, where };
+  const where = { from: first, to: until, span: chosen, ...(isOfZone && { days: points }) };
+  return { from: first, to: last, interval: chosen, points, isUnfinished, zone, where };
 }
 
 function usualInterval(lengthMs: number, hasMinutes: boolean): Interval {

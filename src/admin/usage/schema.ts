@@ -32,13 +32,13 @@ const rangeShape = {
   from: isoTimeSchema,
   to: isoTimeSchema.describe("Exclusive"),
   isUnfinished: z.boolean().describe("The last step of the series has not ended"),
-  zone: z.string().describe("Time zone of the days of the series; UTC in ranges longer than a month"),
+  zone: z.string().describe("Time zone of the days of the series; UTC in ranges longer than 124 days"),
 };
 export const zoneSchema = z
   .string()
   .refine(isTimeZone, { error: "must be a time zone, such as Europe/Berlin" })
   .optional()
-  .describe("Time zone of days, in ranges of a month at most; UTC by default");
+  .describe("Time zone of days, in ranges of at most 124 days; UTC by default");
 
 function isTimeZone(name: string): boolean {
   try {

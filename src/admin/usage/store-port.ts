@@ -18,8 +18,11 @@ export interface UsageStore {
   counts(range: UsageRange, by: readonly TrafficDimension[]): Promise<CountSum[]>;
   /** Adds the counts of a process. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
-  /** Removes counts whose retention has ended. */
-  sweepTraffic(): Promise<void>;
+  /**
+   * Removes counts whose retention has ended. Completes the sums for days of time zones by those of processes of the
+   * version before, which only add to the others.
+   */
+  maintain(): Promise<void>;
   /** True when at least one picture was ever delivered. */
   hasPictures(): Promise<boolean>;
 }
@@ -31,6 +34,8 @@ export interface UsageRange {
   to: number;
   /** The time span of one row, for sums over time. Minutes and quarters of an hour are kept for two days. */
   span: Span;
+  /** Starts of the days of a time zone, for sums by such days. The first day may have started before `from`. */
+  days?: readonly number[];
   /** Each of these lists, if present, has at least one item. */
   organizations?: readonly string[];
   keys?: readonly string[];

@@ -73,7 +73,7 @@ export async function readUsage(
   ]);
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
-  const sumsAt = Map.groupBy(sums, ({ at }) => series.pointOf(at));
+  const sumsAt = Map.groupBy(sums, ({ at }) => at);
   const all = groupsOf({ by, sums: sumsOfGroups, ...counts }, (own) => totalOf(own, currency));
   const groups = all.slice(0, limit);
   const ids = groups.map(({ id }) => id);
@@ -190,8 +190,8 @@ async function usageRange(
   return { series, range, otherwise: own?.currency ?? "USD" };
 }
 
-function pointsOf(sums: readonly SpendingSum[], { points, pointOf }: Series, currency: string) {
-  const sumsAt = Map.groupBy(sums, ({ at }) => pointOf(at));
+function pointsOf(sums: readonly SpendingSum[], { points }: Series, currency: string) {
+  const sumsAt = Map.groupBy(sums, ({ at }) => at);
   const pointAt = (at: number) => ({
     at: isoTime(at),
     ...spendView(spendingOf(sumsAt.get(at) ?? [], currency)),

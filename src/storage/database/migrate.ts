@@ -5,6 +5,7 @@ import ledgerExportEpochs from "../migrations/0004_ledger_export_epochs.sql" wit
 import webhookFormats from "../migrations/0005_webhook_formats.sql" with { type: "text" };
 import eventEnds from "../migrations/0006_event_ends.sql" with { type: "text" };
 import budgetLevels from "../migrations/0007_budget_levels.sql" with { type: "text" };
+import series from "../migrations/0008_series.sql" with { type: "text" };
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005_webhook_formats", text: webhookFormats },
   { name: "0006_event_ends", text: eventEnds },
   { name: "0007_budget_levels", text: budgetLevels },
+  { name: "0008_series", text: series },
 ];
 
 interface Migration {

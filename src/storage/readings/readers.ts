@@ -102,7 +102,7 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
     counts: REPORTS,
     hasPictures: REPORTS,
     addTraffic: CALLER,
-    sweepTraffic: CALLER,
+    maintain: CALLER,
   },
   requests: { add: CALLER, list: REPORTS, find: REPORTS, sweep: CALLER },
   pictures: { add: CALLER, list: REPORTS, sweep: CALLER },

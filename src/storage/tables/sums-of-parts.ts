@@ -1,34 +1,86 @@
 import type { UsageRange } from "../../admin/usage/store-port.ts";
 import { nextSpan, type Span, SPAN_MS, startOfSpan } from "../../domain/calendar.ts";
+import { jsonRows } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { ALL_ORGANIZATIONS, SERIES, SERIES_SPANS_MS } from "./usage-sums.ts";
+import { type ZoneRange, zoneParts } from "./zone-days.ts";
 
 /**
  * Returns the sums of each part of a range, one part after the other, as a table for a query that adds them up. Whole
  * months, days and hours are read from tables with such sums; only the ends of the range are read from tables of
- * shorter spans.
+ * shorter spans. For the days of a zone, the result is input of `joinDays`.
  */
-export function sumsOfParts(
+export function sumsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summed) {
+  const { sql } = database;
+  const { names, numbers } = summed;
+  const [first, ...others] = rowsOfParts(database, range, summed);
+  const select = (rows: unknown) =>
+    sql`SELECT ${sql.unsafe([...names, ...numbers.map(sumOf)].join(", "))} FROM (${rows}) AS rows
+      ${sql.unsafe(groupBy(names))}`;
+  return others.reduce<unknown>((all, rows) => sql`${all} UNION ALL ${select(rows)}`, select(first));
+}
+
+/** Returns the query of the rows of each part. */
+function rowsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summed): unknown[] {
+  const { table, names } = summed;
+  const zoned = asZoneRange(range, names);
+  if (zoned) return rowsOfZone(database, zoned, summed);
+  return partsOf(range, names.includes("point")).map((part) => {
+    const point = pointOf(range.span, part);
+    return rowsOf(database, { ...range, ...part }, summed, { from: `${table}_${part.table}s`, point });
+  });
+}
+
+function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed): unknown[] {
+  const { kind, sql } = database;
+  const { table, names } = summed;
+  const isSeries = hasSeries(range, table, names);
+  const [day, ...shorter] = SERIES_SPANS_MS;
+  const { whole, pieces } = zoneParts(range, isSeries ? shorter : [SPAN_MS.hour]);
+  const tableOf = (span: string) => (isSeries ? SERIES[table].table : `${table}_${span}`);
+  const isOfAll = range.organizations === undefined && !names.includes("organization_id");
+  const spanIs = (spanMs: string | number) =>
+    isSeries
+      ? `span_ms = ${spanMs} AND organization_id ${isOfAll ? "=" : "<>"} '${ALL_ORGANIZATIONS}' AND`
+      : "";
+  const ofWhole = rowsOf(database, range, summed, {
+    from: tableOf("days"),
+    point: "at",
+    time: sql`${sql.unsafe(spanIs(day))} at >= ${whole.from} AND at < ${whole.to}`,
+  });
+  if (pieces.length === 0) return [ofWhole];
+  const tuples = pieces.map(({ lengthMs, from, to, point }) => [from, to, point, lengthMs]);
+  const value = (index: number) => `CAST(value ->> ${index} AS BIGINT)`;
+  const ofPieces = rowsOf(database, range, summed, {
+    from: sql`${jsonRows(kind, sql, tuples)} AS pieces CROSS JOIN ${sql.unsafe(tableOf("hours"))}`,
+    point: value(2),
+    time: sql.unsafe(`${spanIs(value(3))} at >= ${value(0)} AND at < ${value(1)}`),
+  });
+  return [ofWhole, ofPieces];
+}
+
+/** Returns the query of the rows of a table, with their expressions. `time` is the condition on the time. */
+function rowsOf(
   { kind, sql }: QueriedDatabase,
   range: UsageRange,
-  { table, names, numbers, expressions = {}, where = "1 = 1" }: Summed,
+  { names, numbers, expressions = {}, where = "1 = 1" }: Summed,
+  {
+    from,
+    point,
+    time = sql`at >= ${range.from} AND at < ${range.to}`,
+  }: { from: unknown; point: string; time?: unknown },
 ) {
-  const [first, ...others] = partsOf(range, names.includes("point"));
-  const select = (part: Part) => {
-    const point = pointOf(range.span, part);
-    const columns = [...names, ...numbers].map((name) => {
-      const expression = name === "point" ? point : expressions[name];
-      return expression === undefined ? name : `${expression} AS ${name}`;
-    });
-    // With this order, SQLite sorts the rows of each time separately. Otherwise it would sort the rows of all times to
-    // group them.
-    const isInOrder = kind === "sqlite" && names[0] === "point" && point === "at";
-    const order = isInOrder ? `ORDER BY ${["at", ...names.slice(1)].join(", ")}` : "";
-    return sql`SELECT ${sql.unsafe([...names, ...numbers.map(sumOf)].join(", "))}
-      FROM (SELECT ${sql.unsafe(`${columns.join(", ")} FROM ${table}_${part.table}s`)}
-        WHERE ${conditions(sql, { ...range, ...part })} AND ${sql.unsafe(`${where} ${order}`)}) AS rows
-      ${sql.unsafe(groupBy(names))}`;
-  };
-  return others.reduce((all, part) => sql`${all} UNION ALL ${select(part)}`, select(first));
+  const columns = [...names, ...numbers].map((name) => {
+    const expression = name === "point" ? point : expressions[name];
+    return expression === undefined ? name : `${expression} AS ${name}`;
+  });
+  // With this order, SQLite sorts the rows of each time separately. Otherwise it would sort the rows of all times to
+  // group them.
+  const isInOrder = kind === "sqlite" && names[0] === "point" && point === "at";
+  const order = isInOrder ? `ORDER BY ${["at", ...names.slice(1)].join(", ")}` : "";
+  const table = typeof from === "string" ? sql.unsafe(from) : from;
+  return sql`SELECT ${sql.unsafe(columns.join(", "))} FROM ${table}
+    WHERE ${time} ${conditions(sql, range)} AND ${sql.unsafe(`${where} ${order}`)}`;
 }
 
 /** The kind of database and the connection for which a query is written. */
@@ -38,8 +90,8 @@ export interface QueriedDatabase {
 }
 
 /** The table whose rows are summed, the columns that group the rows, and the columns that are summed. */
-interface Summed {
-  table: "usage" | "traffic";
+export interface Summed {
+  table: keyof typeof SERIES;
   /** Columns by which rows are grouped; `point` is the start of the span. `numbers` are the columns that are summed. */
   names: readonly string[];
   numbers: readonly string[];
@@ -66,15 +118,28 @@ interface Part {
 
 const TABLES = ["month", "day", "hour", "minute"] as const;
 
+/** Returns the range when sums over time are of the days of a zone, otherwise null. */
+export function asZoneRange(range: UsageRange, names: readonly string[]): ZoneRange | null {
+  const { days } = range;
+  return days !== undefined && names.includes("point") ? { ...range, days } : null;
+}
+
+/** True when the tables of series have the names by which a range is filtered and summed. */
+function hasSeries(range: UsageRange, table: Summed["table"], names: readonly string[]): boolean {
+  const known = new Set<string>(["point", "is_error", ...SERIES[table].key]);
+  const filtered = FILTERS.filter(([, field]) => range[field] !== undefined).map(([column]) => column);
+  return [...names, ...filtered].every((name) => known.has(name));
+}
+
 /**
  * Splits a range into parts. Its middle is read from as few rows as possible, and only its ends from rows of short
  * spans.
  */
-function partsOf({ from, to, span }: UsageRange, isByTime: boolean): [Part, ...Part[]] {
+function partsOf({ from, to, span }: UsageRange, isByTime: boolean): Part[] {
   const longest = span === "quarter" ? "minute" : span;
   const tables = isByTime ? TABLES.slice(TABLES.indexOf(longest)) : TABLES;
-  const [first = { table: "minute", from, to }, ...others] = split(from, to, tables);
-  return [first, ...others];
+  const parts = split(from, to, tables);
+  return parts.length > 0 ? parts : [{ table: "minute", from, to }];
 }
 
 function split(from: number, to: number, tables: readonly Part["table"][]): Part[] {
@@ -98,15 +163,22 @@ function pointOf(span: Span, { table, from }: Part): string {
   return span === "month" ? String(startOfSpan("month", from)) : `at - at % ${SPAN_MS[span]}`;
 }
 
-function conditions(
-  sql: Sql,
-  { from, to, organizations, keys, models, channels, sources, clients }: UsageRange,
-) {
-  return sql`at >= ${from} AND at < ${to}
-    ${organizations === undefined ? sql`` : sql`AND organization_id IN ${sql([...organizations])}`}
-    ${keys === undefined ? sql`` : sql`AND key_id IN ${sql([...keys])}`}
-    ${models === undefined ? sql`` : sql`AND model IN ${sql([...models])}`}
-    ${channels === undefined ? sql`` : sql`AND channel IN ${sql([...channels])}`}
-    ${sources === undefined ? sql`` : sql`AND source IN ${sql([...sources])}`}
-    ${clients === undefined ? sql`` : sql`AND client IN ${sql([...clients])}`}`;
+/** The columns by which rows are filtered, with the field of the range. */
+const FILTERS = [
+  ["organization_id", "organizations"],
+  ["key_id", "keys"],
+  ["model", "models"],
+  ["channel", "channels"],
+  ["source", "sources"],
+  ["client", "clients"],
+] as const;
+
+function conditions(sql: Sql, range: UsageRange) {
+  return FILTERS.reduce<unknown>(
+    (all, [column, field]) => {
+      const list = range[field];
+      return list === undefined ? all : sql`${all} AND ${sql.unsafe(column)} IN ${sql([...list])}`;
+    },
+    sql``,
+  );
 }

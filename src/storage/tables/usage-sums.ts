@@ -24,6 +24,35 @@ const USAGE_KEY = [
   "currency",
 ] as const;
 
+/** Lengths of the rows of the tables of series: a day, four hours, an hour and a quarter of an hour. */
+export const SERIES_SPANS_MS = [86_400_000, 14_400_000, 3_600_000, 900_000] as const;
+
+/** The value of `organization_id` in tables of series for the sums of all organizations. */
+export const ALL_ORGANIZATIONS = "*";
+
+/**
+ * The tables of sums for series of days in any time zone. They have few rows of one time, because a range of months is
+ * read from many times.
+ */
+export const SERIES = {
+  usage: {
+    table: "usage_series",
+    key: ["span_ms", "organization_id", "at", "model", "currency", "channel"],
+  },
+  traffic: { table: "traffic_series", key: ["span_ms", "organization_id", "at", "route", "status", "code"] },
+} as const;
+
+const TOKEN_COLUMNS = TOKEN_CATEGORIES.map((category) => TOKEN_CATEGORY_NAMES[category]);
+export const USAGE_NUMBERS = ["requests", "images", "tokens", ...TOKEN_COLUMNS];
+export const USAGE_MONEY = ["amount", "orphan_cost", "vendor_cost", "costed"];
+
+const USAGE = {
+  levels: LEVELS,
+  key: USAGE_KEY,
+  numbers: [...USAGE_NUMBERS, ...USAGE_MONEY],
+  series: SERIES.usage,
+};
+
 /** The numeric columns besides those of the token categories. */
 interface UsageNumbers {
   requests: number;
@@ -35,32 +64,28 @@ interface UsageNumbers {
   costed: bigint;
 }
 
-type UsageRow = Record<(typeof USAGE_KEY)[number], string | number> & UsageNumbers & Record<string, unknown>;
+type UsageRow = SumRow & UsageNumbers;
 
-/** Returns the amounts to add to the sums of minutes, hours, days and months for new entries. */
+/** Returns the amounts to add to each table of sums for new entries. */
 export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
-  return LEVELS.map(({ table, span }) => {
-    const rows = new Map<string, UsageRow>();
-    for (const entry of entries) {
-      const at = startOfSpan(span, entry.at);
-      const { organizationId, keyId, model, channel, source = "", client = "", currency } = entry;
-      const names = [organizationId, keyId, model, channel, source, client, currency];
-      const name = [String(at).padStart(16, "0"), ...names].join("\n");
-      let row = rows.get(name);
-      if (!row) {
-        const key = { at, organization_id: organizationId, key_id: keyId, model, channel, source, client };
-        row = newRow({ ...key, currency });
-        rows.set(name, row);
-      }
-      addEntry(row, entry);
+  const rows = new Map<string, UsageRow>();
+  for (const entry of entries) {
+    const at = startOfSpan("minute", entry.at);
+    const { organizationId, keyId, model, channel, source = "", client = "", currency } = entry;
+    const names = [organizationId, keyId, model, channel, source, client, currency];
+    const name = [at, ...names].join("\n");
+    let row = rows.get(name);
+    if (!row) {
+      const key = { at, organization_id: organizationId, key_id: keyId, model, channel, source, client };
+      row = newRow({ ...key, currency });
+      rows.set(name, row);
     }
-    // The names are sorted, so that two transactions that add to the same rows lock them in the same order.
-    const names = [...rows.keys()].sort();
-    return { table, key: USAGE_KEY, rows: names.map((name) => rows.get(name) ?? {}) };
-  });
+    addEntry(row, entry);
+  }
+  return sumsOf(USAGE, [...rows.values()]);
 }
 
-function newRow(key: Record<(typeof USAGE_KEY)[number], string | number>): UsageRow {
+function newRow(key: { at: number } & Record<(typeof USAGE_KEY)[number], string | number>): UsageRow {
   const tokens = Object.fromEntries(
     TOKEN_CATEGORIES.map((category) => [TOKEN_CATEGORY_NAMES[category], 0]),
   ) as Record<string, number>;
@@ -102,6 +127,8 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Time for which rows of minutes are kept. */
 export const MINUTES_KEPT_MS = 2 * DAY_MS;
 
+export const TRAFFIC_SERIES_KEPT_MS = 400 * DAY_MS;
+
 /** The tables of traffic, each with the time span of a row and the time for which rows are kept. */
 export const TRAFFIC_LEVELS = [
   { table: "traffic_minutes", span: "minute", keptMs: MINUTES_KEPT_MS },
@@ -114,29 +141,18 @@ const KEY = ["at", "organization_id", "key_id", "model", "channel", "route", "st
 
 /** Names of the columns of durations. */
 export const DURATION_COLUMNS = Array.from({ length: DURATION_BUCKETS }, (_, index) => `d${index}`);
+export const TRAFFIC_NUMBERS = ["requests", "charged", ...DURATION_COLUMNS];
+
+const TRAFFIC = { levels: TRAFFIC_LEVELS, key: KEY, numbers: TRAFFIC_NUMBERS, series: SERIES.traffic };
 
 /** Returns the rows that the counts of a process add to each table. */
 export function trafficSums(counts: readonly TrafficCount[]): Sums[] {
-  return TRAFFIC_LEVELS.map(({ table, span }) => {
-    const rows = new Map<string, Record<string, string | number>>();
-    for (const count of counts) {
-      const row = rowOf(count, span);
-      const name = KEY.map((column) => row[column]).join("\n");
-      const known = rows.get(name);
-      if (!known) rows.set(name, row);
-      else
-        for (const column of ["requests", "charged", ...DURATION_COLUMNS])
-          known[column] = Number(known[column]) + Number(row[column]);
-    }
-    // The names are sorted, so that two processes that add to the same rows lock them in the same order.
-    const names = [...rows.keys()].sort();
-    return { table, key: KEY, rows: names.map((name) => rows.get(name) ?? {}) };
-  });
+  return sumsOf(TRAFFIC, counts.map(rowOf));
 }
 
-function rowOf(count: TrafficCount, span: Span): Record<string, string | number> {
+function rowOf(count: TrafficCount): SumRow {
   return {
-    at: startOfSpan(span, count.at),
+    at: count.at,
     organization_id: count.organizationId,
     // Only failed requests are counted by key. Successful ones would make too many rows, and the ledger has their sums.
     key_id: count.code !== "" ? count.keyId : "",
@@ -149,4 +165,80 @@ function rowOf(count: TrafficCount, span: Span): Record<string, string | number>
     charged: count.charged,
     ...Object.fromEntries(DURATION_COLUMNS.map((column, index) => [column, count.durations[index] ?? 0])),
   };
+}
+
+/** A row of a table of sums: the start of its span, names, and numbers. */
+interface SumRow {
+  at: number;
+  [column: string]: string | number | bigint;
+}
+
+interface SummedTables {
+  levels: readonly { table: string; span: Span }[];
+  key: readonly string[];
+  numbers: readonly string[];
+  series: { table: string; key: readonly string[] };
+}
+
+/**
+ * Returns the rows of all tables for the rows of minutes. The tables of series come last, because transactions wait for
+ * each other at the rows of all organizations.
+ */
+function sumsOf({ levels, key, numbers, series }: SummedTables, minutes: readonly SumRow[]): Sums[] {
+  const positions = SERIES_SPANS_MS.map((spanMs): Position => (at) => ({
+    span_ms: spanMs,
+    at: at - (at % spanMs),
+  }));
+  const ofAll = positions.map((positionOf): Position => (at) => ({
+    ...positionOf(at),
+    organization_id: ALL_ORGANIZATIONS,
+  }));
+  const quarters = added(minutes, series.key, numbers, positions.slice(-1));
+  return [
+    ...levels.map(({ table, span }) => ({
+      table,
+      key,
+      rows: added(minutes, key, numbers, [(at) => ({ at: startOfSpan(span, at) })]),
+    })),
+    { ...series, rows: added(quarters, series.key, numbers, [...positions, ...ofAll]) },
+  ];
+}
+
+type Position = (at: number) => Readonly<Record<string, string | number>> & { at: number };
+
+/**
+ * Adds up rows that have the same key. A row is added once at each of the positions, whose columns replace its own. The
+ * result is ordered by the key, so that two transactions that add to the same rows lock them in the same order.
+ */
+function added(
+  rows: readonly SumRow[],
+  key: readonly string[],
+  numbers: readonly string[],
+  positions: readonly Position[],
+): SumRow[] {
+  const groups = new Map<string, SumRow>();
+  for (const positionOf of positions)
+    for (const row of rows) {
+      const placed = { ...row, ...positionOf(row.at) };
+      const name = key
+        .map((column) => {
+          const value = placed[column];
+          return typeof value === "number" ? String(value).padStart(16, "0") : value;
+        })
+        .join("\n");
+      const group = groups.get(name);
+      if (group) for (const column of numbers) group[column] = plus(group[column], row[column]);
+      else groups.set(name, pick(placed, [...key, ...numbers]));
+    }
+  return [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
+}
+
+function pick(row: SumRow, columns: readonly string[]): SumRow {
+  const picked: SumRow = { at: row.at };
+  for (const column of columns) picked[column] = row[column] ?? 0;
+  return picked;
+}
+
+function plus(one: unknown, other: unknown): number | bigint {
+  return typeof one === "bigint" && typeof other === "bigint" ? one + other : Number(one) + Number(other);
 }

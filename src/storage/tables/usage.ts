@@ -7,12 +7,23 @@ import type {
   UsageStore,
   UsageSum,
 } from "../../admin/usage/store-port.ts";
+import { startOfSpan } from "../../domain/calendar.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { addSums } from "../database/insert-statement.ts";
 import { firstOf } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
-import { groupBy, type QueriedDatabase, sumOf, sumsOfParts } from "./sums-of-parts.ts";
-import { DURATION_COLUMNS, MINUTES_KEPT_MS, TRAFFIC_LEVELS, trafficSums } from "./usage-sums.ts";
+import { addMissingSeries } from "./missing-series.ts";
+import { asZoneRange, groupBy, type Summed, sumOf, sumsOfParts } from "./sums-of-parts.ts";
+import {
+  DURATION_COLUMNS,
+  MINUTES_KEPT_MS,
+  TRAFFIC_LEVELS,
+  TRAFFIC_SERIES_KEPT_MS,
+  trafficSums,
+  USAGE_MONEY,
+  USAGE_NUMBERS,
+} from "./usage-sums.ts";
+import { joinDays, type SumRow } from "./zone-days.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { recordFrom } from "../../lib/json.ts";
 
@@ -21,15 +32,15 @@ export function usageStore(database: Database): UsageStore {
   const { kind } = database;
   return {
     async sums(range, by) {
-      const rows = await database.read((sql) => selectSums({ kind, sql }, range, by));
+      const rows = await readRows(database, range, usageBy(by, USAGE_NUMBERS, USAGE_MONEY));
       return rows.map((row) => readSum(row, by));
     },
     async spending(range, by) {
-      const rows = await database.read((sql) => selectSpending({ kind, sql }, range, by));
+      const rows = await readRows(database, range, usageBy(by, ["requests", "images", "tokens"], ["amount"]));
       return rows.map((row) => readSpending(row, by));
     },
     async counts(range, by) {
-      const rows = await database.read((sql) => selectCounts({ kind, sql }, range, by));
+      const rows = await readRows(database, range, countsBy(by));
       return rows.map((row) =>
         Object.assign(namesOf(row, by), {
           requests: Number(row["requests"]),
@@ -39,17 +50,20 @@ export function usageStore(database: Database): UsageStore {
       );
     },
     async traffic(range, by) {
-      const rows = await database.read((sql) => selectTraffic({ kind, sql }, range, by));
-      return readTraffic(rows, by);
+      return readTraffic(await readRows(database, range, trafficBy(by)), by);
     },
     async addTraffic(counts) {
       await database.begin((sql) => addSums(kind, sql, trafficSums(counts)));
     },
-    async sweepTraffic() {
+    async maintain() {
       for (const { table, keptMs } of [USAGE_MINUTES, ...TRAFFIC_LEVELS])
         await database.begin(
           (sql) => sql`DELETE FROM ${sql.unsafe(table)} WHERE at < ${systemClock.now() - keptMs}`,
         );
+      // The rows of a whole day are removed together, because sums subtract some of them from others.
+      const before = startOfSpan("day", systemClock.now() - TRAFFIC_SERIES_KEPT_MS);
+      await database.begin((sql) => sql`DELETE FROM traffic_series WHERE at < ${before}`);
+      await addMissingSeries(database, systemClock.now());
     },
     async hasPictures() {
       const rows = await database.read(
@@ -76,50 +90,26 @@ const COLUMNS: Readonly<Record<Dimension, string>> = {
 
 const USAGE_MINUTES = { table: "usage_minutes", keptMs: MINUTES_KEPT_MS };
 
-const TOKEN_COLUMNS = TOKEN_CATEGORIES.map((category) => TOKEN_CATEGORY_NAMES[category]);
-const MONEY_COLUMNS = ["amount", "orphan_cost", "vendor_cost", "costed"];
+/** The sums to read, with the names of the numbers that are money. */
+type Read = Summed & { money: readonly string[] };
 
-type SumRow = Record<string, string | bigint | number | null>;
-
-function selectSums(database: QueriedDatabase, range: UsageRange, by: readonly UsageDimension[]) {
-  return selectFromUsage(database, range, by, {
-    numbers: ["requests", "images", "tokens", ...TOKEN_COLUMNS],
-    money: MONEY_COLUMNS,
-  });
-}
-
-function selectSpending(database: QueriedDatabase, range: UsageRange, by: readonly UsageDimension[]) {
-  return selectFromUsage(database, range, by, {
-    numbers: ["requests", "images", "tokens"],
-    money: ["amount"],
-  });
-}
-
-function selectFromUsage(
-  database: QueriedDatabase,
-  range: UsageRange,
-  by: readonly UsageDimension[],
-  { numbers, money }: { numbers: readonly string[]; money: readonly string[] },
-) {
+function usageBy(by: readonly UsageDimension[], numbers: readonly string[], money: readonly string[]): Read {
   const names = [...by.map((name) => COLUMNS[name]), "currency"];
-  const parts = sumsOfParts(database, range, { table: "usage", names, numbers: [...numbers, ...money] });
-  const columns = [...names, ...numbers.map(sumOf), ...money.map(textSumOf)];
-  return selectFrom(database, parts, names, columns);
+  return { table: "usage", names, numbers: [...numbers, ...money], money };
 }
 
-function selectFrom(
-  { sql }: QueriedDatabase,
-  parts: unknown,
-  names: readonly string[],
-  columns: readonly string[],
-) {
-  return sql<
-    SumRow[]
-  >`SELECT ${sql.unsafe(columns.join(", "))} FROM (${parts}) AS parts ${sql.unsafe(groupBy(names))}`;
-}
-
-function textSumOf(column: string): string {
-  return `CAST(SUM(${column}) AS TEXT) AS ${column}`;
+async function readRows(database: Database, range: UsageRange, read: Read): Promise<readonly SumRow[]> {
+  const { names, numbers, money } = read;
+  const columns = numbers.map((column) =>
+    money.includes(column) ? `CAST(SUM(${column}) AS TEXT) AS ${column}` : sumOf(column),
+  );
+  const rows = await database.read((sql) => {
+    const parts = sumsOfParts({ kind: database.kind, sql }, range, read);
+    return sql<SumRow[]>`SELECT ${sql.unsafe([...names, ...columns].join(", "))}
+      FROM (${parts}) AS parts ${sql.unsafe(groupBy(names))}`;
+  });
+  const zoned = asZoneRange(range, names);
+  return zoned ? joinDays(rows, zoned, names, numbers) : rows;
 }
 
 /** Error codes and outcomes that do not count as errors. */
@@ -137,20 +127,22 @@ const TRAFFIC = {
 
 const IS_REQUEST = "route <> 'attempt'";
 
-function selectCounts(database: QueriedDatabase, range: UsageRange, by: readonly TrafficDimension[]) {
+function countsBy(by: readonly TrafficDimension[]): Read {
   const names = by.map((name) => COLUMNS[name]);
-  const numbers = ["requests", "errors", "charged_errors"];
-  const parts = sumsOfParts(database, range, { ...TRAFFIC, names, numbers, where: IS_REQUEST });
-  return selectFrom(database, parts, names, [...names, ...numbers.map(sumOf)]);
+  return {
+    ...TRAFFIC,
+    names,
+    numbers: ["requests", "errors", "charged_errors"],
+    money: [],
+    where: IS_REQUEST,
+  };
 }
 
 /** Selects sums of traffic. Requests with an error have rows of their own. */
-function selectTraffic(database: QueriedDatabase, range: UsageRange, by: readonly TrafficDimension[]) {
+function trafficBy(by: readonly TrafficDimension[]): Read {
   const names = [...by.map((name) => COLUMNS[name]), "is_error"];
-  const numbers = ["requests", ...DURATION_COLUMNS];
   const where = by.includes("route") ? {} : { where: IS_REQUEST };
-  const parts = sumsOfParts(database, range, { ...TRAFFIC, names, numbers, ...where });
-  return selectFrom(database, parts, names, [...names, ...numbers.map(sumOf)]);
+  return { ...TRAFFIC, names, numbers: ["requests", ...DURATION_COLUMNS], money: [], ...where };
 }
 
 function namesOf(row: SumRow, by: readonly Dimension[]) {
