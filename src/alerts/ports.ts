@@ -12,7 +12,7 @@ export interface AlertStore {
   noteEjections(processId: string, ejections: readonly Ejection[], forgetMs: number): Promise<void>;
   /** Returns all rules that are not disabled. */
   rules(): Promise<AlertRule[]>;
-  /** Returns the facts of one organization, with the requests of the last `minutes` minutes. Null means all. */
+  /** Returns the facts of an organization (null: of all), with the requests of the last `minutes` minutes. */
   facts(organizationId: string | null, minutes: number): Promise<Omit<AlertFacts, "causes">>;
   /**
    * Opens an event for each new condition and queues its messages. Ends the events whose condition is no longer true.

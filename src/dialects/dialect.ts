@@ -6,7 +6,7 @@ import type { Conversation, LeaveOut } from "./conversation/request.ts";
 import type { Reply, ReplyReader, ReplyWriter } from "./conversation/reply.ts";
 import type { TextDialectName } from "./name.ts";
 
-/** The parts of a text request that the gateway reads. Vendors get all other fields unchanged. */
+/** The parts of a text request that the gateway reads. A vendor of the same dialect gets the whole request. */
 export interface TextRequest {
   model: string;
   isStream: boolean;
@@ -140,7 +140,7 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   /** Features whose number of uses is in the usage of this dialect. Absent when there are none. */
   readonly countedFeatures?: readonly Feature[];
 
-  /** Returns the same request with another text. */
+  /** Returns the payload of the request with the text `raw` in place of its own. */
   withRaw(payload: TextPayload<Request>, raw: string): TextPayload<Request>;
   /**
    * Returns the request's text for a vendor of this dialect: the caller's text with the vendor's model name and other

@@ -54,7 +54,7 @@ function either(one: Check, other: Check): Check {
   return rule(must, schema, (value) => one.holds(value) || other.holds(value));
 }
 
-/** Returns the same check with a more detailed schema. Other code checks these details. */
+/** Returns the check with a more detailed schema. `holds` does not test the added details. */
 export function shaped(check: Check, schema: JsonSchema): Check {
   return { ...check, schema: { ...check.schema, ...schema } };
 }

@@ -77,7 +77,7 @@ export function tokenEighths(text: string): number {
   return eighthsOf(Buffer.byteLength(text), text.length);
 }
 
-/** Returns the same estimate for the UTF-8 bytes and UTF-16 code units of a text. */
+/** Returns the estimate of `tokenEighths` for the numbers of UTF-8 bytes and UTF-16 code units of a text. */
 export function eighthsOf(bytes: number, units: number): number {
   return 3 * bytes - units;
 }

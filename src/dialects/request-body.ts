@@ -30,7 +30,7 @@ export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBo
   return read;
 }
 
-/** Parses a JSON object. Throws a `GatewayError` for other text, for too many levels, and for a repeated field. */
+/** Parses the text of a JSON object. Throws a `GatewayError` for other text, deep nesting and a repeated field. */
 export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []): RequestBody {
   const { raw, body } = readObject(bytes);
   const scan = scanObject(raw, names);
@@ -46,7 +46,7 @@ export function requireModelName(body: Record<string, unknown>): string {
   throw new GatewayError("model_required", "Set `model` to the id of a model.", { param: "model" });
 }
 
-/** Returns the text and the value of a JSON object. Throws a `GatewayError` for other text and for too many values. */
+/** Decodes and parses the text of a JSON object. Throws a `GatewayError` for other text and for too many values. */
 export function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
   const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, JSON_BOUNDS) : null;

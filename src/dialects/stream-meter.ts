@@ -20,7 +20,7 @@ export class StreamMeter {
   #reportedEighths = 0;
   /** Content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** The same content if the protocol repeats it as a whole. The larger of `pieces` and `whole` counts as delivered. */
+  /** The same content in whole items, if the protocol sends both; else null. The larger counts as delivered. */
   whole: SizedText | null = null;
   /** Indexes of choices that have begun and not ended. `#ended` are the indexes of ended choices. */
   readonly #running = new Set<unknown>();

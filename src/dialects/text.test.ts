@@ -254,7 +254,7 @@ test("a stream of several choices is refused to a client of Mistral, which would
   expect(() => open(false)).not.toThrow();
 });
 
-/** The vendor of chat fails before the end of a tool call. The caller uses the native protocol. */
+/** The `chat` vendor fails before the end of a tool call. The caller uses the native protocol. */
 test("pieces that are held back do not close the window of failover", () => {
   const stream = passageOf("native", "chat").openStream();
   const begun = { tool_calls: [{ index: 0, ...call('{"a"') }] };

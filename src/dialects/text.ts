@@ -101,7 +101,7 @@ class Forwarding implements Passage {
   }
 
   replayReply(reply: VendorReply): TextStream {
-    // The neutral form has only one choice. Other choices would be billed but not delivered.
+    // The neutral form has only one choice. Further choices would be billed but not delivered.
     if (this.#payload.parsed.choices > 1)
       throw new UpstreamError("broken", "a whole reply in place of a stream of several choices");
     const writer = this.#dialect.replyWriter(this.#payload);
@@ -187,7 +187,6 @@ function withTurns(conversation: Conversation, vendor: TextDialect["name"]): Con
   return { ...conversation, system: [], turns: [{ role: "user", parts: system }] };
 }
 
-/** The dialects of the caller and of the vendor. */
 interface Ends {
   caller: TextDialect;
   vendor: TextDialect;

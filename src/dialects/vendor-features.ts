@@ -18,7 +18,7 @@ const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   enable_search: "web_search",
 };
 
-/** This list is made only once, because every request is compared with it. */
+/** The uses of all `WHOLE_FIELDS`, made once, because every request is compared with them. */
 const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map(([param, feature]) => ({
   feature,
   param,

@@ -7,7 +7,6 @@ import { yieldToEventLoop } from "../lib/waiting.ts";
  * limited, so that a header cannot cause the whole file to be read.
  */
 export interface HeaderReader {
-  /** Number of bytes in the whole blob. */
   readonly size: number;
   /**
    * Returns `length` bytes at `offset`. Throws an `UnreadableImageError` beyond the end of the blob or when the limit
@@ -56,7 +55,7 @@ export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Bytes of the first window and of windows at distant offsets. A window near the last one is twice as large. */
+/** Bytes of a window far from the previous window. A window near the previous one is twice as large as it. */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
 /** Error message for a picture whose header is valid but whose data cannot be decoded. */
@@ -115,7 +114,6 @@ export class ByteCursor implements Disposable {
     this.#reader = new BlobReader(blob, WINDOW_BYTES);
   }
 
-  /** Number of bytes in the whole blob. */
   get size(): number {
     return this.#reader.size;
   }

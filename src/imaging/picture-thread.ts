@@ -6,9 +6,9 @@ import { UNDECODABLE, UnreadableImageError } from "./header-reader.ts";
 export type PictureReply = { png: Uint8Array<ArrayBuffer> } | { problem: string };
 
 /**
- * Starts a thread for one picture, sends it the request and returns the PNG that it makes. The bytes
- * are the part of the request that moves to the thread. The thread ends afterwards, which frees all of its memory. Throws an
- * `UnreadableImageError`.
+ * Starts a thread for one picture, sends the request to the thread and returns the thread's PNG. The buffer of the
+ * third argument, which the request contains, is transferred. The thread then ends, which frees all of its memory.
+ * Throws an `UnreadableImageError`.
  */
 export async function pngFromThread(
   script: ThreadScript,

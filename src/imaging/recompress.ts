@@ -34,8 +34,8 @@ const MAX_UNPACKED_PIXELS = 2 ** 24;
 const NOISE = { from: 0.9, to: 1.05 };
 
 /**
- * Encodes a picture with loss. Returns null for a picture that is not compressed here: noise, a very large PNG or
- * another format.
+ * Encodes a picture with loss. Returns null for a PNG that is noise or very large, and for formats other than JPEG,
+ * WebP and PNG.
  */
 async function encodeCoarsely(
   image: Blob,

@@ -11,7 +11,7 @@ import { requireWhole } from "./whole.ts";
 /**
  * Reads a caller's picture and decodes all of it once. Returns the picture unchanged if vendors display it correctly.
  * Otherwise (HEIC, AVIF, TIFF, unusual BMP, CMYK JPEG, PNG or WebP with an Exif orientation) encodes it again, upright
- * and in RGB. `name` appears in messages ("Image 3 of 16"). Throws `invalid_image`.
+ * and with CMYK as RGB. `name` appears in messages ("Image 3 of 16"). Throws `invalid_image`.
  */
 export async function readReference(
   image: Blob,

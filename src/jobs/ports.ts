@@ -92,9 +92,9 @@ export interface JobStore {
    * Returns false and changes nothing when the worker has lost the lease.
    */
   finish(lease: JobLease, ending: JobEnding): Promise<boolean>;
-  /** Returns leases to the store, so that another worker can continue the jobs immediately. */
+  /** Gives up leases, so that another worker can continue the jobs immediately. */
   release(leases: readonly JobLease[]): Promise<void>;
-  /** Returns all leases of a worker that has ended. */
+  /** Gives up all leases of a worker that has ended. */
   releaseAll(worker: string): Promise<void>;
 
   /**

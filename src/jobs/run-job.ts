@@ -17,7 +17,6 @@ import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
 import { capacityWaitMs, retryWhileUnavailable, type RunControl, waitForCapacity } from "./run-control.ts";
 import { readJobRequest, readStoredRequest } from "./stored-request.ts";
 
-/** The inputs of one run of a job. */
 interface JobRun {
   job: ClaimedJob;
   core: ImageCore & { jobs: JobStore };
@@ -34,7 +33,7 @@ export class LeaseLost extends Error {
 /**
  * Runs a claimed job with the image pipeline of the synchronous endpoints. Returns the ending of the job. A job that a
  * vendor already has is polled to its end. A job that was possibly sent but cannot be polled is not sent again. Throws
- * `LeaseLost`. When the job is handed over to another worker, it can also throw any other error.
+ * `LeaseLost` when a write finds the lease lost. Once `control.isHandedOver` is true, any error can be thrown.
  */
 export async function runJob(claimed: JobRun): Promise<JobEnding> {
   const run = isRepeatable(claimed) ? { ...claimed, job: { ...claimed.job, sent: null } } : claimed;
@@ -112,7 +111,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
   let target = { channel: sent?.channel ?? "", upstreamModel: sent?.upstreamModel ?? "" };
   let vendorJobs: Record<string, string> = { ...sent?.vendorJobs };
-  /** The last write. The next write waits for it, so that each write contains all earlier ids. */
+  /** The last write of ids. The next write waits for it: fewer ids must not replace more. */
   let last: Promise<void> = Promise.resolve();
   return {
     isTarget: ({ channel, upstreamModel }) =>
@@ -159,7 +158,7 @@ export function contextOfJob(
   signal: AbortSignal,
 ): RequestContext {
   const principal: Principal = {
-    // A cancelled job has no client that waits for its vendor calls, so these calls are aborted.
+    // Vendor calls of a cancelled job are aborted (`callerGone`), because no client waits for them.
     organization: {
       ...organization,
       limits: {},
@@ -180,12 +179,12 @@ export function contextOfJob(
       expiresAt: null,
     },
   };
-  // The limits already counted the request at its submission.
+  // This grant counts nothing, because the limits counted the request at its submission.
   const grant = new LimitGrant(core.limiter, { organization: NO_LIMITS, key: NO_LIMITS }, principal);
   const { jobId: id, requestId } = job;
   const { source, client } = job.terms;
   const facts = newRequestFacts();
-  // The submission has already refused ignored fields or named them in its response.
+  // Ignored fields do not fail the run: the submission has refused them or named them in its response.
   const isStrict = false;
   return {
     id,

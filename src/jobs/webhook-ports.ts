@@ -32,7 +32,7 @@ export interface DueWebhook {
   organizationId: string;
   /** The job that the message is about. Null when the job was removed or the message is not about a job. */
   job: Job | null;
-  /** Base address of the links in the message. */
+  /** Base address of the links in the message; null when `job` is null. */
   linkBase: string | null;
   /** Content of a message that is not about a job, with the time of its event in Unix milliseconds. Otherwise null. */
   content: { data: AlertData; at: number } | null;

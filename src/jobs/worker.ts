@@ -122,8 +122,8 @@ export class JobWorker {
     const { organizations } = core.snapshot.directory();
     const job = await core.jobs.claim(worker, (id) => {
       const organization = organizations.get(id);
-      // This process has not loaded a new organization yet. Its jobs wait up to half a second, unless another worker
-      // takes them first.
+      // The organization is new and this process has not loaded it yet. The organization's jobs wait up to half a
+      // second, unless another worker takes them first.
       if (!organization) return 0;
       return limitOf(organization.limits.runningJobs, core.limits.organization.runningJobs);
     });

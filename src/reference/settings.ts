@@ -7,7 +7,6 @@ import { isReloadable } from "../config/reload.ts";
 import { PROGRAM_ROOT } from "../lib/program-files.ts";
 import { code, list, type ReferencePage, sentence } from "./page.ts";
 
-/** One setting of the configuration file. The page has a row for each setting. */
 interface Setting {
   /** Path of the setting in the file: `server.port`, `channels.<id>.provider`. */
   path: string;
@@ -172,7 +171,7 @@ function meaningOf({ schema, isRequired }: Setting, variable: string | undefined
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Formats addresses, references and names of settings as code. Editors show them without this format. */
+/** Marks addresses, references and names of settings as code. In the schema they are plain text for editors. */
 function marked(text: string): string {
   const parts = text.split(/(`[^`]*`)/);
   const plain =
@@ -180,7 +179,7 @@ function marked(text: string): string {
   return parts.map((part) => (part.startsWith("`") ? part : part.replace(plain, "`$&`"))).join("");
 }
 
-/** Returns a sentence with the keys of a mapping, and with their defaults, if the mapping counts as one setting. */
+/** Returns a sentence with the keys and defaults of a mapping that is one setting; empty for other schemas. */
 function keysOf(schema: Schema): string {
   const inner = innerOf(schema);
   if (inner === null || !isTable(inner.schema)) return "";

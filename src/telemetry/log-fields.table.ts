@@ -1,7 +1,7 @@
 /** Every field of a request's log line, with its meaning. */
 export const LOG_FIELDS = {
   time: "Start of the request",
-  level: "`error` from status 500 on, `debug` for probes that succeed, else `info`; `warn` for problems",
+  level: "`error` from status 500 on, `debug` for probes of the gateway, else `info`; `warn` for problems",
   message: "`request`, or what happened outside of requests",
   request_id: "As in the response's header `x-request-id`; `ledger list --request` finds its charge",
   ledger_id: "Id of the charge",

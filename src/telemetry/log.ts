@@ -23,7 +23,7 @@ interface RequestLog {
 
 /**
  * Writes one JSON line for each request after the request's end. Lines are formatted after the response was sent and
- * are written in batches. They contain only listed fields: no headers, bodies, prompts or keys.
+ * are written in batches. They contain only the fields of `LOG_FIELDS`: no headers, bodies, prompts or keys.
  */
 export function requestLog(write: (lines: string) => void, minimum: LogLevel = "info"): RequestLog {
   const pending: RequestEvent[] = [];
@@ -75,7 +75,7 @@ function isDatabaseAway(cause: unknown): boolean {
   return cause instanceof DependencyError && cause.dependency === "database";
 }
 
-/** Routes of probes. Probes come every few seconds, so their successes are logged only at `debug`. */
+/** Routes of probes. Probes come every few seconds, so they are logged only at `debug`. */
 const PROBES: ReadonlySet<string> = new Set(["health", "readiness", "metrics"]);
 
 function levelOf({ status, route }: RequestEvent): LogLevel {

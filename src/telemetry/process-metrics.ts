@@ -2,10 +2,12 @@ import { z } from "zod";
 import { formatMetrics, type MetricFamily, type Metrics } from "./metrics.ts";
 import { after } from "../lib/waiting.ts";
 
-/** Maximum time to wait for replies of other processes, in milliseconds. A process that is restarting is left out. */
+/** Maximum milliseconds to wait for the other workers' replies. A process that is restarting is left out. */
 const GATHER_MS = 500;
 
-/** A message between workers. The supervisor forwards it by worker number. Without `to`, all workers receive it. */
+/**
+ * A message between workers. The supervisor forwards it to worker `to`; without `to`, to all workers but the sender.
+ */
 const messageSchema = z.object({
   from: z.int(),
   to: z.int().optional(),
@@ -15,8 +17,8 @@ const messageSchema = z.object({
 type Message = z.output<typeof messageSchema>;
 
 /**
- * Returns a function that gathers the metrics of all processes of the port. The supervisor forwards the metrics of the
- * other processes. `worker` is the number of this process; null means that there is only one process.
+ * Returns a function that gathers the metrics of all processes of the port. The processes exchange them through the
+ * supervisor. `worker` is the number of this process; null means that there is only one process.
  */
 export function gatherMetrics(
   metrics: Metrics,

@@ -159,7 +159,7 @@ class Allowance {
     this.#now = now;
   }
 
-  /** Takes one token. Returns false when no token is left. */
+  /** Takes one token of the name's bucket. Returns false when the bucket is empty. */
   take(name: string): boolean {
     const { atOnce, perSecond } = this.#bounds;
     const at = this.#now();

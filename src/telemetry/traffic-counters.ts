@@ -10,7 +10,7 @@ import {
 import { NestedMap } from "../lib/nested-map.ts";
 
 const MINUTE_MS = 60_000;
-/** Maximum number of counts that wait for the database. At the limit, requests are counted without names. */
+/** Maximum number of counts that wait for the database. At the limit, `#openUnnamed` opens new counts. */
 const MAX_COUNTS = 20_000;
 /** The outcome of an attempt to which a vendor replied. */
 const ANSWERED = "answered";
@@ -102,7 +102,7 @@ export class TrafficCounters {
     return count;
   }
 
-  /** Opens a count without names. It keeps route, status and code, because these have closed sets of values. */
+  /** Opens a count by route, status and code alone, because these have closed sets of values. */
   #openUnnamed(counted: NestedMap<Count>, names: readonly string[]): Count {
     const unnamed = ["", "", "", "", ...names.slice(4)];
     return counted.get(unnamed) ?? this.#openNew(counted, unnamed);

@@ -24,7 +24,7 @@ export const chat: TextDialect<ChatRequest> = {
   openStream(payload, publicModel, policy) {
     const { isMistralClient, choices } = payload.parsed;
     if (!isMistralClient) return openStream(publicModel, policy);
-    // A translated reply has only one choice. Other choices would be billed but not delivered.
+    // A translated reply has only one choice. Further choices would be billed but not delivered.
     if (choices > 1) throw untranslatable("n");
     return new TranslatedStream(new ChatReplyReader(), new ChatReplyWriter(payload), policy);
   },

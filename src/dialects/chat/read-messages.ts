@@ -18,7 +18,7 @@ type Message = Readonly<Record<string, unknown>>;
 /**
  * Reads messages into turns. Returns instructions at the start separately. Joins successive messages of one side. Tool
  * results become parts of the user's turn. Skips empty texts and empty messages. `hasNames` is true when messages
- * contain names of participants, which other protocols do not support.
+ * contain names of participants, which only chat supports.
  */
 export function readMessages(
   messages: unknown,

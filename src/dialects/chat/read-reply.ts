@@ -88,9 +88,10 @@ export class ChatReplyReader implements ReplyReader {
   }
 
   /**
-   * Returns the reasoning of a delta without text that an earlier delta contained. A gateway like this one sends
-   * reasoning first as text, and later the whole text with its signature. Then only the signature is new. For several
-   * pieces the signatures are dropped, because the texts were already joined to one piece.
+   * Returns the reasoning of a delta without text that an earlier delta contained. Some vendors, such as this gateway,
+   * send reasoning first as plain text and then again, whole, in `reasoning_details` with its signature: only the
+   * signature is new. Several such details give nothing, because their text was already read as one piece, to which
+   * none of their signatures fits.
    */
   #newReasoning(delta: Record<string, unknown>): ReasoningPart[] {
     const parts = readReasoning(delta);
@@ -208,7 +209,7 @@ const CLOSE = "</think>";
 /**
  * Separates reasoning from text. Some servers leave the reasoning between tags at the very start of the text (MiniMax
  * without `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks.
- * Text without a closing tag was no reasoning. This text is then sent again as text, so that no text is lost.
+ * Text without a closing tag was no reasoning: it is then sent as text, even if it was already sent as reasoning.
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";

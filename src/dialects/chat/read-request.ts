@@ -10,8 +10,8 @@ import type { ChatPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a chat request as a `Conversation` (the neutral form). It also lists hints and fields that only chat has.
- * Throws an `UpstreamError` that names the field if its value has no neutral form.
+ * Reads a chat request as a `Conversation` (the neutral form). The result also lists the request's hints and fields
+ * that only chat has. Throws an `UpstreamError` that names the field if its value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
@@ -96,7 +96,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /**
  * Hints without a neutral form: labels, hints for caches and speed (OpenAI reference), and sampling settings that only
- * vendors of chat have (OpenRouter and vLLM API references).
+ * `chat` vendors have (OpenRouter and vLLM API references).
  */
 const HINTS: ReadonlySet<string> = new Set([
   "metadata",

@@ -92,7 +92,7 @@ function joinedUser(parts: readonly UserPart[]): UserPart[] {
   return [...results, ...rest.map((part) => without("cacheControl", part))];
 }
 
-/** Returns the part without signatures of other protocols. Vendors of chat cannot read these signatures. */
+/** Returns the part without signatures of other protocols. `chat` vendors cannot read these signatures. */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (!("signature" in part) || !part.signature || part.signature.dialect === "chat") return [part];
   return part.type === "tool_call" ? [without("signature", part)] : [];

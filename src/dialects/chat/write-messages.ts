@@ -138,7 +138,7 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
   return parts.map((part) => (part.type === type ? part.text : "")).join("");
 }
 
-/** Removes a signature of another protocol. A vendor of chat cannot read it. */
+/** Removes a signature of another protocol, which a `chat` vendor cannot read. */
 function ownSignature<Part extends Extract<AssistantPart, { signature?: unknown }>>(part: Part): Part {
   if (!part.signature || part.signature.dialect === "chat") return part;
   return { ...part, signature: undefined };

@@ -56,7 +56,8 @@ function writeMaxTokens(
   { traits, coveredTokens, model }: VendorTerms,
 ): Readonly<Record<string, number>> {
   const wanted = maxTokens ?? coveredTokens;
-  // Other protocols' clients must send a maximum. It may be meant for a larger model, so it is limited for this model.
+  // Clients of the messages protocol must always send a maximum. It may be meant for a larger model, so it is limited
+  // for this model.
   return wanted === null
     ? {}
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };

@@ -87,7 +87,7 @@ function withFunctionCalls(turn: Turn): Turn {
   return { ...turn, parts };
 }
 
-/** Returns the text from a function's arguments; null when the arguments are incomplete or have another form. */
+/** Returns the text `input` of a function's arguments; null when they are incomplete or have no such text. */
 function inputOf(text: string): string | null {
   try {
     const value: unknown = parseBounded(text);

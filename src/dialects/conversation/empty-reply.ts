@@ -8,7 +8,7 @@ export class Emptiness {
   #hasSomething = false;
   #finish: Finish | null = null;
 
-  /** True when the reply has ended and was empty. */
+  /** True when the reply has ended normally and was empty. */
   get isEmpty(): boolean {
     return !this.#hasSomething && this.#finish?.reason === "stop" && this.#finish.stopSequence === null;
   }
@@ -48,7 +48,7 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
   }
 }
 
-/** Maximum number of characters of stored events. It is high: vendors of responses repeat the request in events. */
+/** Maximum number of characters of stored events. It is high: `responses` vendors repeat the request in events. */
 const MAX_OPENING = 4 * 1024 * 1024;
 
 /**

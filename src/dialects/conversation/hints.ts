@@ -12,7 +12,7 @@ interface Telling {
   isReasoned: boolean;
   /** True when the request to the vendor says to show or hide reasoning. */
   isShown: boolean;
-  /** True when this request makes the model reason. Vendors of messages then accept no sampling settings. */
+  /** True when this request makes the model reason. `messages` vendors then accept no sampling settings. */
   isThinking?: boolean;
 }
 
@@ -43,7 +43,8 @@ const MAX_TEMPERATURE = 1;
 
 /**
  * For each hint, the protocols whose vendors get it from callers of other protocols. Sources: the vendors' API
- * references. Messages: also "Extended thinking" and "Migrating". Lengths: `safety_identifier`, `metadata.user_id`.
+ * references, for `messages` also "Extended thinking" and "Migrating". The maximum lengths of `user` are those of the
+ * fields `safety_identifier` and `metadata.user_id`.
  */
 export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
   // Reasoning comes first, because the conditions of the sampling settings use its result.
@@ -147,7 +148,7 @@ function isField(conversation: Conversation, hint: Hint): hint is Hint & keyof C
   return hint in conversation;
 }
 
-/** True when the conversation contains the hint. A hint of parts or tools counts if the caller's protocol has it. */
+/** True when the hint has a value; for a hint of parts or tools, when the caller's protocol has the hint. */
 function isSet(conversation: Conversation, hint: Hint): boolean {
   return isField(conversation, hint) ? conversation[hint] !== null : conversation.params[hint] !== undefined;
 }
@@ -167,7 +168,7 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
     case "parallelCalls":
       return conversation.parallelCalls === false && tools.length > 0;
     case "reasoningVisibility":
-      // If the whole hint `reasoning` is left out, only this hint is reported.
+      // After the hint `reasoning` was left out, `reasoning` is null here, so only `reasoning` is reported.
       return reasoning !== null && reasoning.isVisible !== null;
     case "strict":
       return tools.some(({ strict }) => strict === true);
@@ -183,8 +184,8 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
 }
 
 /**
- * True when a cache mark is on a part where vendors of chat do not accept it. They accept marks only on the user's
- * parts and on instructions (OpenRouter API, "Prompt caching").
+ * True when a cache mark is on a part where `chat` vendors do not accept it. They accept marks only on the user's parts
+ * and on instructions (OpenRouter API, "Prompt caching").
  */
 function hasMarkElsewhere({ tools, turns }: Conversation): boolean {
   return (
@@ -210,7 +211,7 @@ function somePart(turns: readonly Turn[], isFound: (part: UserPart | AssistantPa
 /** The facts about a target that decide how reasoning is requested. */
 interface ReasoningTarget {
   upstreamModel: string;
-  /** The form of the request that the operator configured for the target. */
+  /** The operator's setting for the target: a form, or `none`. Absent when the operator has set nothing. */
   reasoning?: TargetReasoning;
 }
 
@@ -240,7 +241,7 @@ export function reasoningControl(
   }
 }
 
-/** The form for vendor models with certain names. Undefined for an unknown family. Null for a model without a form. */
+/** `read` returns the form for a vendor's model by its name: null if it accepts none, undefined for an unknown name. */
 interface NamedControl {
   names: readonly TextDialectName[];
   read(upstreamModel: string): ReasoningControl | null | undefined;

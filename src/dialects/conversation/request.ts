@@ -31,9 +31,9 @@ export interface Conversation {
    */
   logprobs: number | null;
   verbosity: string | null;
-  /** The caller's id for its own end user. */
+  /** The caller's id for its own end user; null without one. */
   user: string | null;
-  /** Key of requests with the same beginning. The vendor may have cached this beginning. */
+  /** Key of all requests with the same beginning, which the vendor may have cached; null without a key. */
   cacheKey: string | null;
   /**
    * Names of the caller's fields that are hints without an equivalent in other protocols: labels, cache keys, limits of

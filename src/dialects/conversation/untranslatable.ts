@@ -20,7 +20,9 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
   });
 }
 
-/** Returns the conversation. Throws if it has a field that no other protocol has: no content may be lost silently. */
+/**
+ * Returns the conversation. Throws for a field that only the caller's protocol has: no content may be lost silently.
+ */
 export function translatable(conversation: Conversation): Conversation {
   const [ownField] = conversation.ownFields;
   if (ownField !== undefined) throw untranslatable(ownField);

@@ -20,7 +20,8 @@ import type { EmbeddingsPayload } from "./request.ts";
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns the error for a larger reply. Its kind is `rejected`, because another vendor's reply would be just as large.
+ * Returns the error for a reply with more than `MAX_VECTOR_BYTES`. Its kind is `rejected`, because another vendor's
+ * reply would be just as large.
  */
 export function tooManyNumbers(): UpstreamError {
   return new UpstreamError("rejected", `the vectors have more than ${MAX_VECTOR_BYTES} bytes`, {
@@ -80,9 +81,9 @@ function hasVector(item: unknown): item is Vector {
 }
 
 /**
- * Writes another protocol's vectors as JSON. Scales them to unit length, as callers of this protocol expect. There may
- * be millions of numbers, so other tasks run in between. Throws an `UpstreamError` if there is not exactly one vector
- * for each input, or if the vectors take more than `MAX_VECTOR_BYTES`.
+ * Writes the vectors of a vendor of another protocol as JSON. Scales them to unit length, as callers of OpenAI's
+ * protocol expect. There may be millions of numbers, so other tasks run in between. Throws an `UpstreamError` if there
+ * is not exactly one vector for each input, or if the vectors take more than `MAX_VECTOR_BYTES`.
  */
 export async function writeVectors(
   vectors: readonly (readonly number[])[],

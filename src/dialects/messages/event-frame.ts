@@ -1,7 +1,6 @@
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
 
-/** An event of the protocol. */
 interface MessagesEvent {
   type: string;
   [member: string]: unknown;

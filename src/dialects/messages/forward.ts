@@ -23,7 +23,6 @@ export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, tra
   return span && own === raw ? splice(raw, [{ span, text: name }]) : editMembers(own, { model: () => name });
 }
 
-/** A vendor's whole message after parsing. */
 interface VendorMessage extends Record<string, unknown> {
   content: Record<string, unknown>[];
 }

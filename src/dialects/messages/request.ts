@@ -51,7 +51,7 @@ export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesP
   return read(bytes, headers, { isCount: true });
 }
 
-/** Returns the same request with another text. */
+/** Returns the payload of the request with the text `raw` in place of its own. */
 export function withRaw({ headers, parsed }: MessagesPayload, raw: string): MessagesPayload {
   return read(Buffer.from(raw), new Headers(headers), { isCount: parsed.maxTokens === null });
 }

@@ -32,8 +32,8 @@ const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
 
 /**
  * Returns a messages stream of an upstream with the same dialect. Changes the model name, fields that identify the
- * vendor, and usage that is not the billed usage. Other content of events and blocks stays unchanged. Sends the last
- * events of the message only after the upstream has sent all of its last events.
+ * vendor, and usage that is not the billed usage. Other content of events and blocks stays unchanged. Holds back the
+ * events that end the message until the upstream has sent all of them.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -49,7 +49,7 @@ class MessagesForwarder implements FrameForwarder {
   #shown: Record<string, unknown> = {};
   /** Frames that end the message. They wait here, because content may still follow. */
   #ending: EndingFrame[] = [];
-  /** The last `delta` with a stop reason. */
+  /** The last `delta` with a stop reason; null before it arrives. */
   #stopped: Record<string, unknown> | null = null;
 
   isDone = false;
@@ -113,7 +113,7 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ ...writeError(error), type: "error" });
   }
 
-  /** Sends a frame without content. Keeps the order: if last frames are waiting, this frame waits too. */
+  /** Sends a frame without content. Keeps the order: while frames wait in `#ending`, this frame waits there too. */
   #pass(frame: Buffer, output: Uint8Array[]): void {
     if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
@@ -197,7 +197,7 @@ class MessagesForwarder implements FrameForwarder {
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));
   }
 
-  /** Writes a `message_delta`. The vendor sent no `message_delta`, or sent content after it. */
+  /** Writes a `message_delta` of the gateway: the vendor sent none, or sent content after its own. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     const usage = {

@@ -15,8 +15,8 @@ const JSON_INSTRUCTION: WrittenBlock = {
 };
 
 /**
- * Returns the text of a request for a vendor of messages. Throws an `UpstreamError` for content that the protocol
- * cannot express.
+ * Returns the text of a request for a vendor of the messages protocol. Throws an `UpstreamError` for content that the
+ * protocol cannot express.
  */
 export function writeConversation(
   requested: Conversation,
@@ -112,7 +112,6 @@ function* marked(
   for (const { content } of messages) yield* content;
 }
 
-/** A message of the protocol. */
 interface WrittenMessage {
   role: "user" | "assistant";
   content: WrittenBlock[];

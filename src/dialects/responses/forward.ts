@@ -43,7 +43,7 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   return { text: publicResponse(reply.text, body, publicModel, usage), usage };
 }
 
-/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed response and for other text. */
+/** Parses the text of a finished response. Throws an `UpstreamError` for a failed response and for other text. */
 export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
   const body = isObject(parsed) ? parsed : parseVendorObject(text, "the response");
   if (body["error"]) throw reportedFailure(body["error"]);
@@ -73,8 +73,8 @@ function isItem(item: unknown): boolean {
 
 /**
  * Returns the text of a response object for the caller. Sets the model's public name, and sets `store` to false,
- * because nothing is stored here. Removes fields that identify the vendor. Writes the billed usage if it is not the
- * vendor's. `usage` is null while the response is running.
+ * because nothing is stored here. Removes fields that identify the vendor. Writes the billed usage if it differs from
+ * the vendor's. `usage` is null while the response is running.
  */
 export function publicResponse(
   text: string,

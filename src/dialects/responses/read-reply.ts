@@ -18,7 +18,7 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed response and for other text. */
+/** Parses the text of a finished response. Throws an `UpstreamError` for a failed response and for other text. */
 export function parseReply(reply: VendorReply): Reply {
   const body = parseResponse(reply);
   const reader = new ResponsesReader();

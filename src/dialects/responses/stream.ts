@@ -14,7 +14,6 @@ import { failureFrames, reportedFailure } from "./error.ts";
 import { isOutput, publicResponse } from "./forward.ts";
 import { readUsage } from "./usage.ts";
 
-/** A vendor's event after parsing. */
 type VendorEvent = Record<string, unknown>;
 
 /** Types of events that end a response without a failure (OpenAI responses reference, streaming events). */
@@ -45,9 +44,9 @@ class ResponsesForwarder implements FrameForwarder {
   readonly #meter: StreamMeter;
   /** Content of items that arrived as a whole. */
   readonly #items = new SizedText();
-  /** The last event: its original frame and its parsed data. */
+  /** The event that ends the response: its original frame and its parsed data. Null before it arrives. */
   #ending: { frame: Buffer; event: VendorEvent } | null = null;
-  /** The first response object that the vendor has sent. */
+  /** The first response object that the vendor has sent; null before it arrives. */
   #begun: Record<string, unknown> | null = null;
   #lastNumber = -1;
 
@@ -113,7 +112,7 @@ class ResponsesForwarder implements FrameForwarder {
       this.#meter.hasContent = true;
     } else if (type === "response.output_item.done") {
       addItem(this.#items, item);
-      // Hidden reasoning is not content: until the next item, another vendor may still continue the request.
+      // Hidden reasoning is not content: until the next item, another vendor may still take over.
       if (!isReasoning(item)) this.#meter.hasContent = true;
     }
   }

@@ -88,7 +88,7 @@ export class ResponsesWriter implements ReplyWriter {
     );
   }
 
-  /** Begins a stream of which nothing was sent, because some clients read only `response.failed`. */
+  /** If nothing was sent, begins the stream first, because some clients read only `response.failed`. */
   fail(error: GatewayError): string {
     const begun = this.#begin(null);
     return begun + failureFrames(error, this.#object.value(this.#output()), this.#number);

@@ -51,7 +51,7 @@ export function writeConversation(
   const [instructions, ...more] = system;
   const turns = more.length === 0 ? conversation.turns : [systemTurn(more), ...conversation.turns];
   const hasTools = tools.length > 0;
-  // Request encrypted reasoning if the model can reason.
+  // The caller can send encrypted reasoning back in its next request.
   const includesReasoning = terms.model.reasoning && reasoning?.effort !== "none";
   const include = [
     ...(includesReasoning ? ["reasoning.encrypted_content"] : []),
@@ -88,7 +88,8 @@ function writeMaxTokens(
 ): { max_output_tokens?: number } {
   const wanted = maxTokens ?? coveredTokens;
   if (wanted === null) return {};
-  // Other protocols' clients must send a maximum. It may be meant for a larger model, so it is limited for this model.
+  // Clients of the messages protocol must always send a maximum. It may be meant for a larger model, so it is limited
+  // for this model.
   return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
 }
 

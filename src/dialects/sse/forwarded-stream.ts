@@ -45,7 +45,7 @@ export class ForwardedStream implements TextStream {
   /** Template of the last frame. Null when the last frame has no template. */
   #template: FrameTemplate | null = null;
 
-  /** The forwarder measures content in `meter`. `openReader` returns a reader for the same events. */
+  /** The forwarder measures content in `meter`. A reader of `openReader` tells whether the reply is empty. */
   constructor(forwarder: FrameForwarder, meter: StreamMeter, openReader: () => ReplyReader) {
     this.#forwarder = forwarder;
     this.#meter = meter;

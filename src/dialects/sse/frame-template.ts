@@ -32,8 +32,8 @@ const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
 
 /**
  * Returns a template for a frame and its written form. Returns null when the position of the text is not certain. The
- * frame must contain a text, and later code must not depend on any other field of it. `textNames` matches fields with
- * text.
+ * frame must contain a text, and later code must not depend on any other field of the frame. `textNames` matches fields
+ * with text.
  */
 export function frameTemplate(frame: Buffer, written: Buffer, textNames: RegExp): FrameTemplate | null {
   const upstreamParts = partsAround(frame, textNames);

@@ -45,7 +45,8 @@ const POSITIONS: Readonly<
 
 /**
  * Sets the two low bits of each colour to its two highest bits, in place, so that black and white do not change. Throws
- * for pixels that would lose more: those with 16 bits a channel, a palette, or a colour that means transparency.
+ * for pixels that would lose more: of a depth other than 8, with a palette, or with `tRNS` (a colour that means
+ * transparency).
  */
 export function dropLowBits(pixels: PngPixels): PngPixels {
   const { depth, colourType, width, rows, colours } = pixels;

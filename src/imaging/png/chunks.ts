@@ -23,7 +23,7 @@ export function readChunks(bytes: Uint8Array): Chunk[] {
   return chunks;
 }
 
-/** Returns the data of all `IDAT` chunks as one. */
+/** Returns the data of all `IDAT` chunks as one array. */
 export function joinedData(chunks: readonly Chunk[]): Uint8Array {
   const pieces = chunks.filter(({ type }) => type === "IDAT").map(({ data }) => data);
   const [only, ...more] = pieces;

@@ -1,9 +1,9 @@
 import type { Orientation } from "../header-reader.ts";
 import { pngFromThread } from "../picture-thread.ts";
 
-/** The change that a thread makes of a PNG. All but `reduce` keep its channels and depth. */
+/** The change that a thread makes to a PNG. All changes but `reduce` keep the PNG's channels and depth. */
 export type PngWork =
-  /** Stores four channels of eight bits, as the built-in codec does, in as few as the picture needs. */
+  /** Removes unneeded channels and bits: the built-in codec always writes four channels of eight bits. */
   | { kind: "reduce"; hasAlpha: boolean }
   /** Turns the picture upright. */
   | { kind: "turn"; orientation: Orientation }
@@ -17,9 +17,9 @@ export interface PngRequest {
 }
 
 /**
- * Encodes a PNG again in another thread, which chooses a filter for each row. The bytes of `png` move to the thread.
- * Throws an `UnreadableImageError` for a damaged picture, and for one that cannot be coarsened: with 16 bits a channel,
- * a palette, or a colour that means transparency.
+ * Encodes a PNG again in another thread, which chooses a filter for each row. The bytes of `png` are transferred to the
+ * thread. Throws an `UnreadableImageError` for a damaged picture, and for `coarsen` if the depth is not 8 or the
+ * picture has a palette or `tRNS`.
  */
 export async function encodePng(png: Uint8Array, work: PngWork, signal?: AbortSignal): Promise<Blob> {
   const request: PngRequest = { png, work };

@@ -36,14 +36,14 @@ export function bitsOf({ depth, colourType }: Pick<PngPixels, "depth" | "colourT
   return depth * CHANNELS[colourType];
 }
 
-/** The bytes from the start of a row to that of the next one. */
+/** Returns the number of bytes from the start of a row to the start of the next row. */
 export function strideOf(width: number, bits: number): number {
   return 1 + Math.ceil((width * bits) / 8);
 }
 
 /**
- * Decodes a PNG whose header is valid. Throws when the data is damaged or has more than the pixels, apart from a few
- * bytes behind them.
+ * Decodes a PNG whose header is valid. Throws when the data is damaged or when more than `MAX_SURPLUS` bytes follow the
+ * pixels.
  */
 export function readPixels(png: Uint8Array): PngPixels {
   const chunks = readChunks(png);
@@ -185,7 +185,7 @@ function predict(filter: number, left: number, up: number, corner: number): numb
   return paeth(left, up, corner);
 }
 
-/** The neighbour that is nearest to what a plane through all three expects. */
+/** Returns the neighbour with the value nearest to `left + up - corner` (PNG specification, section 9.4). */
 export function paeth(left: number, up: number, corner: number): number {
   const toLeft = Math.abs(up - corner);
   const toUp = Math.abs(left - corner);

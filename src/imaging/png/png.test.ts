@@ -48,14 +48,14 @@ function formOf(png: Uint8Array): [colourType: number, depth: number] {
   return [header[9]!, header[8]!];
 }
 
-/** The pixels in four channels of 16 bits, by another decoder. */
+/** Returns the pixels in four channels of 16 bits, as `sharp` decodes them. */
 async function samplesOf(picture: Sharp): Promise<string> {
   const raw = picture.toColourspace("rgb16").ensureAlpha().raw({ depth: "ushort" });
   const { data, info } = await raw.toBuffer({ resolveWithObject: true });
   return `${info.width}x${info.height} ${data.toString("hex")}`;
 }
 
-/** This decoder mirrors before it turns. */
+/** The calls with which `sharp` turns a picture upright, by orientation. `sharp` mirrors before it rotates. */
 const TURNS: Readonly<Record<Orientation, (picture: Sharp) => Sharp>> = {
   2: (picture) => picture.flop(),
   3: (picture) => picture.rotate(180),
@@ -166,7 +166,7 @@ test("a compressed reference keeps its channels, and one that would lose depth o
   const size = { width: 300, height: 250 };
   for (const form of FORMS) {
     const [colourType, depth, channels] = form;
-    // Smooth enough to be no noise, which is left alone too.
+    // Random pixels. Only those of 16-bit grey with alpha count as noise, which is left alone too.
     const noise = new Blob([anyPng(form, size)]);
     if (depth === 8 && colourType !== 3) continue;
     if (channels * depth < 8) continue;

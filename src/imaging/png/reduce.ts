@@ -11,9 +11,9 @@ import {
 } from "./pixels.ts";
 
 /**
- * Stores pixels of four channels with eight bits in the channels and bits that they need, without loss: grey in one
- * channel, at most 256 colours as a palette, and alpha only if the picture `hasAlpha` or a pixel is not opaque. Changes
- * the rows in place. Returns other pixels unchanged.
+ * Removes channels and bits that pixels of four eight-bit channels do not need, without loss. Stores grey in one
+ * channel, at most 256 colours as a palette, and alpha only if `hasAlpha` is true or a pixel is not opaque. Changes the
+ * rows in place. Returns pixels in any other form unchanged.
  */
 export function reduce(pixels: PngPixels, hasAlpha: boolean): PngPixels {
   if (pixels.depth !== 8 || pixels.colourType !== COLOUR_WITH_ALPHA) return pixels;
@@ -30,9 +30,9 @@ export function reduce(pixels: PngPixels, hasAlpha: boolean): PngPixels {
 interface UsedColours {
   isOpaque: boolean;
   isGrey: boolean;
-  /** The grey values that occur, in a grey picture. */
+  /** The grey values that occur. Meaningless if `isGrey` is false. */
   greys: readonly number[];
-  /** The index of each colour; null for more than 256 of them. */
+  /** The index of each colour that occurs; null when the picture has more than 256 colours. */
   palette: ReadonlyMap<number, number> | null;
 }
 
@@ -54,7 +54,7 @@ function usedColours({ width, rows }: PngPixels): UsedColours {
       if (rows[at + 3] !== 255) isOpaque = false;
       isUsed[red] = 1;
       if (palette.size <= MAX_COLOURS && !palette.has(colour)) palette.set(colour, palette.size);
-      // Nothing can be saved any more.
+      // The picture needs all four channels, whatever the rest of it contains.
       if (!isOpaque && !isGrey && palette.size > MAX_COLOURS)
         return { isOpaque, isGrey, greys: [], palette: null };
     }
@@ -68,7 +68,7 @@ function colourAt(rows: Uint8Array, at: number): number {
   return (rgb | (rows[at + 3] ?? 0)) >>> 0;
 }
 
-/** Stores grey pixels in as few bits as have each value. */
+/** Stores grey pixels in one channel, with the fewest bits that can represent all of `greys`. */
 function asGrey(pixels: PngPixels, greys: readonly number[]): PngPixels {
   const step = (depth: number) => 255 / (2 ** depth - 1);
   const depth = [1, 2, 4].find((each) => greys.every((grey) => grey % step(each) === 0)) ?? 8;
@@ -112,7 +112,7 @@ function pack(
   return withRows(pixels, form, rows.subarray(0, to * height));
 }
 
-/** Keeps these of the four channels. */
+/** Keeps only the channels `kept` (indexes from 0 to 3) of the four. */
 function asChannels(pixels: PngPixels, colourType: ColourType, kept: readonly number[]): PngPixels {
   const { width, height, rows } = pixels;
   const [from, to] = [strideOf(width, 8 * CHANNELS), strideOf(width, 8 * kept.length)];
@@ -125,7 +125,7 @@ function asChannels(pixels: PngPixels, colourType: ColourType, kept: readonly nu
   return withRows(pixels, { depth: 8, colourType }, rows.subarray(0, to * height));
 }
 
-/** `sBIT` counts the bits of each channel, so it does not fit other channels. */
+/** Returns the pixels in another form, without `sBIT`: this chunk counts the bits of each of the old channels. */
 function withRows(
   pixels: PngPixels,
   form: { depth: number; colourType: ColourType },

@@ -17,15 +17,15 @@ export function writePixels(pixels: PngPixels): Buffer<ArrayBuffer> {
   ]);
 }
 
-/** Maximum bytes of pixels that are compressed with and without filters to find out what is smaller. */
+/** Maximum number of bytes of rows that are compressed both with and without filters to find out which is smaller. */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-/** Compresses the rows. Large ones are filtered in place, and compressed less, which takes a fraction of the time. */
+/** Compresses the rows; may change them. Above `SMALL_BYTES`, compresses once and at a lower level, for speed. */
 function packRows(pixels: PngPixels): Uint8Array {
   const { width, depth, colourType, rows } = pixels;
   const bits = bitsOf(pixels);
   const [stride, pixel] = [strideOf(width, bits), Math.max(1, bits / 8)];
-  // Indices of a palette are no amounts, and pixels that share a byte have no distance from their neighbours.
+  // Filters store differences, which mean nothing for palette indexes and for bytes with several pixels.
   const isSmooth = colourType !== PALETTE && depth >= 8;
   if (rows.length > SMALL_BYTES) {
     if (isSmooth) filterRows(rows, stride, pixel);

@@ -11,7 +11,7 @@ import { countTokens } from "./tokens.ts";
 
 type Part = UserPart | AssistantPart;
 
-/** Converts a conversation of a protocol other than chat completions. */
+/** Converts a conversation of a protocol other than chat completions to the form that the sandbox reads. */
 export function fromNeutral(neutral: NeutralConversation, model: string): Conversation {
   const { turns, maxTokens, stop, format, reasoning, isStream } = neutral;
   const parts: readonly Part[] = turns.findLast(({ role }) => role !== "system")?.parts ?? [];

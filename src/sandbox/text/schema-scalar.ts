@@ -19,7 +19,7 @@ export function sampleNumber(schema: Record<string, unknown>, variation: number)
   return candidates.find((value) => value >= low && value <= high && value !== above && value !== below);
 }
 
-/** Returns multiples of the step. They start near the lower bound or 1 and end at the upper bound. */
+/** Returns multiples of the step to try, best first: some near the lower bound or 1, then some near the upper bound. */
 function stepsBetween(low: number, high: number, step: number, variation: number): number[] {
   const first = Math.max(Math.ceil(low / step), Math.min(1, Math.floor(high / step) - 1));
   const last = Math.floor(high / step);
@@ -32,8 +32,8 @@ function numberOf(value: unknown, otherwise: number): number {
 }
 
 /**
- * Returns a text whose length and format match the schema. Undefined when none is found. Different values of
- * `variation` give different texts.
+ * Returns a text in the schema's `format`, or, without a known format, of its length. Undefined for a `minLength` above
+ * `MAX_STRING`. Different values of `variation` give different texts.
  */
 export function sampleString(
   schema: Record<string, unknown>,

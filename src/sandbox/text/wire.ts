@@ -20,7 +20,7 @@ export function writeCompletion(reply: Reply): string {
 
 /**
  * Yields a reply as the frames of a stream, made while they are read. Each choice has a frame for its role, one frame
- * per token and one for its end. Then come frames with the usage and with `[DONE]` (same reference, "The chat
+ * per token and one for its end. Then come frames with the usage and with `[DONE]` (OpenAI chat reference, "The chat
  * completion chunk object").
  */
 export function* writeFrames(reply: Reply): Generator<string, void> {

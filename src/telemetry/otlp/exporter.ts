@@ -34,8 +34,8 @@ interface ExporterOptions extends ExportSetup {
 }
 
 /**
- * A message to the thread: a batch of `SpanRecord` of sampled requests as JSON, the sums of all requests, or the order to
- * end. A text costs this thread a fraction of an object that is cloned.
+ * A message to the thread: a batch of `SpanRecord` of sampled requests as JSON, the sums of all requests, or the order
+ * to end. To send a text costs this thread a fraction of the time that cloning an object costs.
  */
 export type ExportOrder =
   { kind: "requests"; requests: string } | { kind: "metrics"; metrics: ExportedMetric[] } | { kind: "end" };
@@ -52,7 +52,8 @@ const END_MS = 2_000;
 
 /**
  * Passes records of requests to a thread that exports them. The thread has only one batch at a time. So a slow or
- * unavailable collector only costs the memory of the waiting records. Further records are dropped and counted.
+ * unavailable collector only costs the memory of the waiting records. At `MAX_WAITING`, new records are dropped and
+ * counted.
  */
 export class OtlpExporter {
   readonly #options: ExporterOptions;

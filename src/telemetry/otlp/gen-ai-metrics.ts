@@ -36,8 +36,8 @@ class CallHistograms {
 }
 
 /**
- * Metrics of OpenTelemetry's conventions for generative AI. This thread adds up the values, with a few additions per
- * request. The exporting thread receives only the sums.
+ * Metrics of OpenTelemetry's conventions for generative AI. The thread of the requests adds up the values, with a few
+ * additions per request. The exporting thread receives only the sums.
  */
 export class GenAiMetrics {
   readonly #calls = new BoundedSeries(ATTRIBUTES, FOLDABLE, MAX_HISTOGRAMS, () => new CallHistograms());
@@ -76,7 +76,7 @@ export class GenAiMetrics {
   }
 }
 
-/** A histogram of some calls, and the attribute in which it differs from their others. */
+/** A histogram of some calls, with the attribute, if any, that distinguishes it within its metric. */
 type Own = readonly [histogram: Histogram, attribute?: string, value?: string];
 
 function seriesOf(values: readonly string[], [histogram, attribute, value]: Own): ExportedSeries[] {

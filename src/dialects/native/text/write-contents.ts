@@ -102,7 +102,7 @@ const LINK_TYPES: Readonly<Record<string, string>> = {
   html: "text/html",
 };
 
-/** Writes the tool results of one step as parts. */
+/** Writes the tool results of one turn as parts. */
 function writeResults(
   results: readonly ToolResult[],
   names: ReadonlyMap<string, string>,

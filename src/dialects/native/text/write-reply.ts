@@ -92,8 +92,8 @@ export class NativeWriter implements ReplyWriter {
   }
 
   /**
-   * Returns the error. Before the first event it is an object outside of any event, as Google's servers send it. At
-   * this point their clients ignore an error inside an event.
+   * Returns the error as an event, or before the first event as a bare object, as Google's servers send it. In place of
+   * the first event, Google's clients ignore an error that is an event.
    */
   fail(error: GatewayError): string {
     const text = JSON.stringify(writeError(error));

@@ -126,7 +126,7 @@ interface ThinkingConfig {
 }
 
 /**
- * Levels by effort. Lower efforts also become `LOW`: all models have it, but only some models have a lower level
+ * Levels by effort. Efforts below `low` also become `LOW`: all models have it, but only some models have a lower level
  * (Gemini API, thinking).
  */
 const LEVELS: Readonly<Record<Effort, string>> = {
