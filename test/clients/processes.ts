@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { endGroup } from "../support/tree-copy.ts";
 
 /**
- * Runs a shell command until it has ended, is out of time or is stopped, and ends everything that it started: its group,
- * and processes that have left it but still carry `mark`, a value in the command's environment that no other has.
+ * Runs a shell command until it ends, times out or is stopped. Then ends all processes that it started: its process
+ * group, and processes outside of the group with `mark` in their environment. No other process has this value.
  */
 export async function runProgram(
   command: string,
@@ -44,7 +44,7 @@ function processesWith(mark: string): number[] {
       try {
         return readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark);
       } catch {
-        // It has ended, or is someone else's.
+        // The process has ended, or belongs to another user.
         return false;
       }
     })
@@ -55,6 +55,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
   }
 }

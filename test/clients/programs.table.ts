@@ -1,39 +1,39 @@
-/** A program that others wrote, with its blocks in docs/connect. */
+/** A third-party program. Its setup is in the blocks of docs/connect. */
 export interface Program {
   name: string;
-  /** What its registry calls it, with versions. Programs of equal packages are installed once. */
+  /** Package names in the registry, with versions. Programs with equal packages are installed once. */
   npm?: readonly string[];
   pip?: readonly string[];
-  /** Runs it on `$PROMPT` without questions; a library has a loop instead, which follows the page's block. */
+  /** Runs the program on `$PROMPT` without interaction. A library has a loop, which follows the page's block. */
   command?: string;
   loop?: string;
-  /** Shows pictures to the model. */
+  /** True when the program sends pictures to the model. */
   seesPictures?: true;
-  /** Takes one call of a reply. */
+  /** True when the program uses only one call of a reply. */
   takesOneCall?: true;
-  /** Scenarios that it ends otherwise than `Scenario` says, whatever the response tells it. */
+  /** Scenarios in which the program ends differently from `Scenario`, whatever the response says. */
   ends?: Readonly<Record<string, Ending>>;
 }
 
-/** The end of a program in a scenario: a message after so many requests of its loop at most. */
+/** The end of a program in a scenario: a message after at most this many requests of its loop. */
 export interface Ending {
   requests: number;
-  /** Shown instead of the scenario's. */
+  /** A message that replaces the scenario's. */
   message?: RegExp;
-  /** Why, with the place in its source. */
+  /** The reason, with the place in the program's source. */
   why: string;
 }
 
-/** The second request fails, and there is no third. */
+/** The second request fails, and the program sends no third. */
 const neverRepeats = (why: string): Program["ends"] => {
   const once = { requests: 2, why };
   return { "429": once, "529": once, cut: once };
 };
-/** It repeats requests that fail, but no stream that has begun. */
+/** The program repeats failed requests, but not a stream that has begun. */
 const endsWithStream: Program["ends"] = {
   cut: { requests: 2, why: "an error in a stream is thrown to the program (its client's reader of streams)" },
 };
-/** It sends so many requests against a final error. */
+/** The program sends this many requests although the error is final. */
 const repeats = (requests: number, why: string): Program["ends"] => {
   const end = { requests, why };
   return { "dead account": end, "spent budget": end };

@@ -3,17 +3,17 @@ import { connect, type AddressInfo } from "node:net";
 import { isMainRequest } from "./tools.ts";
 
 export interface RecordingProxy extends AsyncDisposable {
-  /** Its address, in place of the gateway's. */
+  /** Address of the proxy, which replaces the gateway's. */
   url: string;
-  /** Makes it the proxy of a program for all addresses: those of this machine are reached, no others. */
+  /** Variables that make this the program's proxy for all addresses. It forwards only to addresses of this machine. */
   env: Record<string, string>;
-  /** Requests that offered the tools of the task. */
+  /** Number of requests that offered the task's tools. */
   mainRequests(): number;
-  /** Every request with its status, and the response of those that failed. */
+  /** Every request with its status. A failed request also has its response. */
   log(): readonly string[];
 }
 
-/** Stands between a program and the gateway, passes every byte on and counts. */
+/** Starts a proxy between a program and the gateway. It forwards every byte and counts requests. */
 export async function startRecordingProxy(gateway: string): Promise<RecordingProxy> {
   let count = 0;
   const log: string[] = [];
@@ -69,7 +69,7 @@ export async function startRecordingProxy(gateway: string): Promise<RecordingPro
 
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/** A path belongs to the gateway, a whole address to whoever has it on this machine; null elsewhere. */
+/** Returns the address to call: the gateway for a path, this machine for a full address on it. Null for others. */
 function targetOf({ url = "/" }: IncomingMessage, gateway: string): URL | null {
   const target = new URL(url, gateway);
   return target.hostname === "127.0.0.1" ? target : null;

@@ -1,12 +1,12 @@
 import { PAGES, type Fence } from "../documents/pages.ts";
 
-/** The blocks of one client in docs/connect, for a gateway, a model and a home folder of their own. */
+/** The blocks of one client in docs/connect, filled in with an address, a model and a home folder. */
 export interface Recipe {
-  /** Settings as a shell reads them. */
+  /** Settings for a shell. */
   shell: string;
-  /** The client as JavaScript or Python makes it. */
+  /** Code in JavaScript or Python that creates the client. */
   code: string;
-  /** Settings in files, by their path in the home folder. */
+  /** Settings in files, by path in the home folder. */
   files: Record<string, string>;
 }
 
@@ -15,10 +15,10 @@ const BLOCKS = Map.groupBy(
   ({ mark }: Fence) => mark?.slice("client: ".length),
 );
 
-/** The clients that have blocks. */
+/** Names of all clients that have blocks. */
 export const RECIPE_NAMES: readonly string[] = [...BLOCKS.keys()].map(String);
 
-/** Puts the blocks of a client together. Throws for one that has none. */
+/** Joins the blocks of a client. Throws for a client without blocks. */
 export function readRecipe(name: string, { url, model }: { url: string; model: string }): Recipe {
   const blocks = BLOCKS.get(name);
   if (blocks === undefined) throw new Error(`no page of docs/connect has a block of ${name}`);

@@ -1,7 +1,7 @@
 /**
- * Runs programs that others wrote through the gateway, on their defaults and the blocks of docs/connect, in front of
- * simulated vendors: `npm run clients`.
- * Installs them first, into a temporary folder or into one that stays. Ends with 1 unless each did what it should.
+ * Runs third-party programs through the gateway in front of simulated vendors: `npm run clients`. The programs have
+ * their defaults and the blocks of docs/connect. They are installed first, into a temporary or a permanent folder.
+ * Exits with 1 unless each program ended as required.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -67,7 +67,7 @@ function scenariosOf({ seesPictures, takesOneCall }: Program): Scenario[] {
   return SCENARIOS.filter(({ name }) => name.includes(values.scenario) && !left.has(name));
 }
 
-/** Translations matter to content; what fails, fails alike for each of them. */
+/** Returns the vendors of a scenario. Translation only affects content, so one is enough for failures. */
 function vendorsOf({ isOnce }: Scenario): VendorName[] {
   const wanted = VENDORS.filter((vendor) => vendor.includes(values.vendor));
   return isOnce ? wanted.slice(0, 1) : wanted;
@@ -79,12 +79,12 @@ async function work(waiting: Waiting[]): Promise<void> {
     const result = await runCell(program, scenario, { vendor, installed, signal: stopping.signal }).catch(
       notRun,
     );
-    // A cell that was interrupted says nothing.
+    // A cell that was interrupted has no result.
     if (!stopping.signal.aborted) report({ program, scenario, vendor, result });
   }
 }
 
-/** A cell that could not be run must not end the others. */
+/** A cell that cannot run must not end the run of the others. */
 function notRun(error: unknown): CellResult {
   return { outcome: "failed", reason: "could not be run", requests: 0, log: String(error) };
 }

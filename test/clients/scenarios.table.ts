@@ -1,21 +1,21 @@
 import type { Behaviour } from "../upstreams/behaviour.ts";
 
-/** What happens to a program, and how it must end. */
+/** The events that a program meets, and the end that it must reach. */
 export interface Scenario {
   name: string;
-  /** The calls that the model makes in each turn, before it says that it is done. */
+  /** The model's tool calls in each turn, before the model reports that the task is done. */
   turns: readonly (readonly Step[])[];
-  /** Behaviours of the vendor for the first requests; the others are answered. */
+  /** Behaviours of the vendor for the first requests. Later requests get a normal response. */
   faults?: readonly Behaviour[];
-  /** The vendor does this each time. */
+  /** The vendor behaves like this for each request. */
   always?: Behaviour;
-  /** The key's budget is spent. */
+  /** True when the key's budget is spent. */
   isPoor?: true;
-  /** The gateway's words for the fault, which a program must show where it does not do the task. */
+  /** The gateway's message for the fault. A program that does not complete the task must show it. */
   message?: RegExp;
-  /** Nothing can change: a program must ask once and show the message. Else it must do the task. */
+  /** True when a retry cannot help: the program must call once and show the message. Otherwise it must do the task. */
   isFinal?: true;
-  /** Runs with one vendor instead of each: the vendor's protocol makes no difference to it. */
+  /** True when the vendor's protocol makes no difference, so that one vendor is enough. */
   isOnce: boolean;
 }
 
@@ -62,7 +62,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "spent budget",
     turns: TASK,
     isPoor: true,
-    // The second are Codex's own words.
+    // The second message is Codex's own.
     message: /budget is exhausted|Quota exceeded/,
     isFinal: true,
     isOnce: true,

@@ -4,10 +4,10 @@ import type { Step } from "./scenarios.table.ts";
 
 type Arguments = Call["arguments"];
 
-/** How programs name their tools for writing a file and for looking at a picture, and their arguments. */
+/** Names of the programs' tools for writing a file and for viewing a picture, with their arguments. */
 const SAVING: Readonly<Record<string, (path: string, content: string) => Arguments>> = {
   save_file: (path, content) => ({ path, content }),
-  // Instructor's, in place of a tool.
+  // Instructor has this in place of a tool.
   File: (path, content) => ({ path, content }),
   Write: (file_path, content) => ({ file_path, content }),
   write_file: (file_path, content) => ({ file_path, content }),
@@ -23,7 +23,7 @@ const LOOKING: Readonly<Record<string, (path: string) => Arguments>> = {
   view_image: (path) => ({ path }),
 };
 
-/** Names of the tools that a request of any protocol offers. */
+/** Returns the names of the tools that a request offers, in any protocol. */
 export function offeredTools(body: Record<string, unknown>): string[] {
   const tools = Array.isArray(body["tools"]) ? body["tools"].filter(isObject) : [];
   return tools.flatMap((tool) => {
@@ -38,12 +38,12 @@ export function offeredTools(body: Record<string, unknown>): string[] {
   });
 }
 
-/** A request of the program's main loop, which can save files. */
+/** True for a request of the program's main loop, which has a tool for saving files. */
 export function isMainRequest(body: Record<string, unknown>): boolean {
   return offeredTools(body).some((name) => name in SAVING);
 }
 
-/** How many results of tools a request of any protocol has. */
+/** Returns the number of tool results in a request, in any protocol. */
 export function countResults(body: Record<string, unknown>): number {
   const text = JSON.stringify(body);
   return text.match(RESULTS)?.length ?? 0;
@@ -52,12 +52,12 @@ export function countResults(body: Record<string, unknown>): number {
 const RESULTS =
   /"type":"tool_result"|"role":"tool"|"type":"(?:function|custom_tool)_call_output"|"functionResponse":\{/g;
 
-/** A request that shows the model a picture, in any protocol. */
+/** True for a request with a picture for the model, in any protocol. */
 export function hasPicture(body: Record<string, unknown>): boolean {
   return /"type":"(?:image|image_url|input_image)"|"inlineData":\{/.test(JSON.stringify(body));
 }
 
-/** The call that does a step with the tools that are offered; null without one. */
+/** Returns the call for a step by one of the offered tools; null if none fits. */
 export function callFor(step: Step, offered: readonly string[], folder: string): Call | null {
   const [table, path] = "save" in step ? [SAVING, step.save] : [LOOKING, step.look];
   const name = Object.keys(table).find((each) => offered.includes(each));

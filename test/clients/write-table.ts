@@ -1,6 +1,6 @@
 import type { Cell } from "./cell.ts";
 
-/** The results as a Markdown table: a row for each program, a column for each scenario. */
+/** Returns the results as a Markdown table with a row per program and a column per scenario. */
 export function writeTable(cells: readonly Cell[]): string {
   const scenarios = [...new Set(cells.map(({ scenario }) => scenario.name))];
   const rows = [...Map.groupBy(cells, ({ program }) => program)].map(([program, own]) => [
@@ -12,7 +12,7 @@ export function writeTable(cells: readonly Cell[]): string {
   return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** `name@1.2` of npm and `name==1.2` of pip as `1.2`. */
+/** Returns `1.2` for `name@1.2` of npm and for `name==1.2` of pip. */
 function versionOf(name: string): string {
   return name.replace(/^.+(?:@|==)/, "");
 }

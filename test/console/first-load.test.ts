@@ -48,7 +48,7 @@ async function builtManifest(): Promise<PageManifest> {
   return (await readManifest(version))!;
 }
 
-/** Everything that a file imports before it runs, and what that imports. */
+/** Returns all files that a file imports before it runs, and the files that those import. */
 function needsOf(manifest: PageManifest, name: string, known = new Set<string>()): Set<string> {
   for (const needed of manifest.needs[name] ?? []) {
     if (known.has(needed)) continue;

@@ -6,13 +6,13 @@ import { tabTo } from "../support/keyboard.ts";
 describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   let console: TestConsole;
   beforeAll(async () => {
-    // No worker, so that jobs wait until they are cancelled.
+    // No worker runs, so jobs wait until they are cancelled.
     console = await startTestConsole({ env: { JOBS_CONCURRENCY: "0" } });
     await console.signIn();
   }, 30_000);
   afterAll(() => console[Symbol.asyncDispose]());
 
-  /** What a caller that asks for base64 gets. */
+  /** Returns the picture's delivery to a caller that requests base64. */
   async function delivered(responseFormat?: string): Promise<string> {
     const body = {
       model: "sandbox-c",
@@ -66,7 +66,7 @@ describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   test("links live as long as the organization says", async () => {
     await console.open("/images");
     await console.fill("Links are valid for", "2");
-    // A number counts once its field is left.
+    // The field saves a number only when it loses the focus.
     await console.page.keyboard.press("Tab");
     await console.press("button", "Save");
     await console.see("The settings are saved");
@@ -156,7 +156,7 @@ describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   });
 });
 
-/** Chooses one of the three states and saves. */
+/** Selects one of the three states and saves. */
 async function choose({ page, press, see, find }: TestConsole, label: string): Promise<void> {
   await (await find("radio", label)).evaluate((radio) => (radio as unknown as { click(): void }).click());
   await press("button", "Save");

@@ -4,7 +4,7 @@ import { chromium, startTestConsole, type TestConsole } from "../support/browser
 import { tabTo } from "../support/keyboard.ts";
 
 const MODEL = "sandbox-a";
-/** Keeps its price. */
+/** The price of this model does not change. */
 const KEY_MODEL = "sandbox-a-flare";
 const HOSTILE = `<img src=x onerror="document.title='broken out'">`;
 
@@ -49,7 +49,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await console.page.keyboard.type("0.33");
     await console.see("$0.33");
     expect(await console.accessibilityFindings()).toEqual([]);
-    // From 0.01: a slip of a digit is asked about.
+    // The old price is 0.01. Such a change may be a wrong digit, so the page asks for confirmation.
     await tabTo(console.page, "Apply");
     await console.page.keyboard.press("Enter");
     await console.see("A price changes by a factor of ten or more");
@@ -73,7 +73,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await setFrom(console, new Date(Date.now() - 3_600_000));
     await console.fill("Reason", "A typing mistake");
     await console.fill("low", "0.03");
-    // One charge of 0.01 and one of 0.33, each 0.03 now.
+    // The charges were 0.01 and 0.33; each is 0.03 after the correction.
     await console.see("-$0.28");
     await console.press("button", "Apply correction");
     await console.see("Corrected 2 charges");
@@ -150,7 +150,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     expect(await page.evaluate("document.documentElement.innerHTML")).not.toContain(made);
     expect((await callWith(made)).status).toBe(200);
 
-    // What is above the budget is refused, and both the caller and the page say so.
+    // A call above the budget is refused. Both the response and the page say this.
     expect((await callWith(made)).status).toBe(200);
     const refused = await callWith(made);
     expect(refused.status).toBe(429);
@@ -220,7 +220,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
   });
 });
 
-/** Sets the first field of a time, in the browser's own zone. */
+/** Sets the first time field of the dialog, in the browser's time zone. */
 async function setFrom({ page }: TestConsole, time: Date): Promise<void> {
   await page.evaluate(`(() => {
     const field = document.querySelector("[role=dialog] input[type=datetime-local]");

@@ -194,7 +194,7 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     await console.page.waitForFunction(`!document.body.innerText.includes("Not saved yet")`);
     await console.see(`second/${MODEL} would answer, then openai/${MODEL}.`);
     const earlier = second.hits.length;
-    // The gateway looks for changed routes twice a second.
+    // The gateway reloads changed routes twice per second.
     await until("a request at the second vendor", async () => {
       expect(await call(console)).toBe(200);
       return second.hits.length > earlier || undefined;
@@ -335,7 +335,7 @@ async function ask({ gateway }: TestConsole, requestId: string): Promise<Respons
   return response;
 }
 
-/** Waits until the request is in the log, which is written behind it. */
+/** Waits until the request is in the log, which is written after the response. */
 function recorded({ send }: Administrator, id: string): Promise<unknown> {
   return until(`the record of ${id}`, async () => {
     const { status } = await send("GET", `/requests/${id}`);
@@ -350,7 +350,7 @@ async function call({ gateway }: TestConsole, model = MODEL): Promise<number> {
   return response.status;
 }
 
-/** Drags the target of a route above all others by keys alone. */
+/** Moves a route's target above all others, by keyboard. */
 async function moveUp({ page }: TestConsole, target: string): Promise<void> {
   await page.focus(`button[aria-label="Move ${target}"]`);
   await page.keyboard.press("Enter");

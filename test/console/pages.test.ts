@@ -3,7 +3,7 @@ import { chromium, PHONE, startTestConsole, WIDE, type TestConsole } from "../su
 
 const MAX_SHIFT = 0.05;
 
-/** Every page that is reached by its address alone; the others are opened by what they show. */
+/** Pages that are reached by their address alone. Other pages are opened from these. */
 const PAGES = [
   "/",
   "/playground",

@@ -8,9 +8,9 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { fixtureYaml, IMAGE } from "../support/vendor.ts";
 
 const HOSTILE = `<img src=x onerror="window.broken = true"> in 60 words`;
-/** Long enough that the page looks at the running job. */
+/** Long enough for the page to read the job while it runs. */
 const DELAY_MS = 1_500;
-/** More than two periods of the page's reads. */
+/** Longer than two intervals of the page's reads. */
 const PERIODS_MS = 2_500;
 
 describe.skipIf(chromium === null)("the playground's conversations and jobs", () => {
@@ -64,7 +64,7 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
     await tabTo(page, "Send");
     await page.keyboard.press("Enter");
     await page.waitForFunction(`document.querySelector("[data-role=assistant]")?.innerText.length > 40`);
-    // The button that sent has kept the focus and stops now.
+    // The send button still has the focus, and now stops the reply.
     await page.keyboard.press("Enter");
     await console.see("Stopped");
     await console.fill("Message", "And harbours in 5 words?");
@@ -126,7 +126,7 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
   });
 });
 
-/** The lengths that a growing answer has had, until it is done. */
+/** Returns the lengths of the reply's text while it grows, until it is complete. */
 async function lengthsOf({ page }: TestConsole): Promise<number[]> {
   return (await page.evaluate(`new Promise((resolve) => {
     const lengths = new Set();

@@ -162,7 +162,7 @@ describe.skipIf(chromium === null)("settings in the console", () => {
           const found = await administrator.send("GET", `/requests/${requestId}`);
           return found.status === 200 ? found : undefined;
         });
-        // It is written a moment after the record, where the setting is in force already.
+        // The prompt is stored shortly after the record, and only if the setting was already active.
         return await until(
           "its prompt",
           async () => {

@@ -113,7 +113,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await shown.open("/requests?status=2xx");
     const phone = await rows();
     expect(phone).toMatchObject({ widest: 0, isTwoLine: true });
-    // Time, state and amount; below them model, key, usage and duration.
+    // First line: time, state and amount. Second line: model, key, usage and duration.
     expect(phone.text).toMatch(/^\w+ \d+, [\d:]+ 200 \$0\.02 sandbox-a .+ 1 picture [\d,.]+ \w+ ?$/);
     expect(await shown.accessibilityFindings()).toEqual([]);
     await shown.page.focus("main tr[data-index='0']");
@@ -146,7 +146,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await page.evaluate(TWO_FRAMES);
     page.off("request", hold);
     await page.setRequestInterception(false);
-    // New elements in the place of others are no shift to the browser, but to the reader.
+    // The browser does not count it as a shift when new elements replace others, but a reader sees it.
     expect(Math.abs((await top("main dl")) - expected)).toBeLessThan(16);
     expect(await shown.layoutShift()).toBeLessThanOrEqual(MAX_SHIFT);
   });
@@ -436,11 +436,11 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await shown.page.keyboard.up("Control");
     await shown.page.waitForSelector("[role=dialog]");
     await shown.fill("Search", typed);
-    // A list without entries has one, which says so.
+    // An empty list has one entry, which says that the list is empty.
     await shown.page.waitForFunction(`document.querySelectorAll("[role=menuitem][data-key]").length === 1`);
     await shown.page.keyboard.press("Enter");
     await shown.page.waitForSelector("[role=dialog]", { hidden: true });
-    // A frame after it has closed, the focus goes back to where it was.
+    // One frame after the dialog has closed, the focus returns to its earlier element.
     await shown.page.evaluate(TWO_FRAMES);
   }
 

@@ -22,9 +22,7 @@ import {
   updateMember,
 } from "../support/admin-calls.ts";
 
-/*
- * Alerts from what happens to the mail server and the queue of webhooks.
- */
+/* Alerts from their cause to the mail server and the queue of webhooks. */
 interface MailRow {
   status: string;
   last_result: string | null;
@@ -160,7 +158,7 @@ onEachDatabase("alerts", (databases) => {
       emails: ["billing@example.com"],
       usesWebhooks: true,
     });
-    // No operation takes such a name; a mail has no header of it even so.
+    // No operation accepts such a name. Even if the store contains one, it adds no header to a mail.
     const name = "Money\r\nBcc: everybody@example.com";
     await stores.admin.alerts.update(id, () => ({ name }), BY);
     await look();
@@ -356,7 +354,7 @@ onEachDatabase("alerts", (databases) => {
       expect((await events()).map((event) => event.resolvedAt)).toEqual([null, null]);
       if (endReason === "disabled") await updateAlert(admin, id, { isDisabled: true });
       else await removeAlert(admin, id);
-      // The process that watches may have read the rule before.
+      // The watching process may have read the rule before the change.
       const condition = { condition: "late", subject: "late", severity: "warning", message: "late" } as const;
       await stores.alerts.settle(known!, [condition], Date.now(), { name: "gateway", url: null });
       await look();

@@ -10,7 +10,7 @@ import type { Behaviour } from "../upstreams/behaviour.ts";
 import { startSimulator } from "../upstreams/simulator.ts";
 import { sendJson } from "../upstreams/transport.ts";
 
-/* Claude at Bedrock: by API key, by signature, by the credentials of the machine. */
+/* Claude on Bedrock, by API key, by signature, and by the machine's credentials. */
 const OPUS = "global.anthropic.claude-opus-5";
 const HAIKU = "global.anthropic.claude-haiku-4-5-20251001-v1:0";
 const vendor = await startBedrock();

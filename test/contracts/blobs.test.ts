@@ -18,11 +18,11 @@ const linkSecrets = () => ["a secret of thirty-two characters"];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** One kind of store, and how a test makes one of its blobs older. */
+/** One kind of store, and a function that makes a blob older. */
 interface Setting {
   open(directory: string): Promise<Blobs>;
   age(directory: string, name: string, ageMs: number): Promise<void>;
-  /** How many blobs there are, behind the store's back. */
+  /** Returns the number of blobs by reading the storage directly. */
   count(directory: string): Promise<number>;
 }
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
   return () => rm(directory, { recursive: true, force: true });
 });
 
-/** All bytes of a stored picture. */
+/** Returns all bytes of a stored picture. */
 function whole(picture: StoredPicture | null): Promise<Blob> | undefined {
   return picture ? new Response(picture.stream()).blob() : undefined;
 }
@@ -215,7 +215,7 @@ test("pictures that object storage does not take are served from disk and shippe
   ).toEqual(pictures);
   expect([first.isRemoteUp(), first.pending(), first.store.isAvailable()]).toEqual([false, 2, true]);
   await first.close();
-  // The next process finds them.
+  // The next process finds the pending blobs.
   const second = await open();
   expect(second.pending()).toBe(2);
   s3.setDown(false);

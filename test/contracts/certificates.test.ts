@@ -9,13 +9,13 @@ import { RedisLink } from "../../src/storage/counters/redis-link.ts";
 import { makeSelfSigned, type SelfSigned } from "../support/certificate.ts";
 
 /*
- * Connections to servers that nobody vouches for end before a password or anything else is sent. PostgreSQL has a test of
- * its own, and vendors too.
+ * A connection to a server with an untrusted certificate ends before a password or any other data is sent. PostgreSQL
+ * and vendors have separate tests.
  */
 let tls: SelfSigned;
 let ports: Record<"silent" | "smtps" | "smtp", number>;
 const stops: (() => void)[] = [];
-/** What servers received over TLS. */
+/** Data that servers received over TLS. */
 const received: string[] = [];
 beforeAll(async () => {
   tls = makeSelfSigned();

@@ -14,7 +14,7 @@ import { openAdministration } from "../support/configuration.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "../support/image-calls.ts";
 import { testSpool } from "../support/spool.ts";
 
-/* Whatever a provider does for a channel dials only addresses that the channel's networks allow. */
+/* For every call of a provider, the gateway connects only to addresses that the channel's networks allow. */
 
 let hits = 0;
 const server = Bun.serve({
@@ -39,7 +39,7 @@ const ACCOUNT = {
   project_id: "project",
 };
 
-/** Settings of each provider with every address at the server; some have tokens of their own. */
+/** Settings of each provider, with all addresses at the test server. Some settings include tokens. */
 const SETTINGS: Readonly<Record<string, readonly object[]>> = {
   vertex: [
     { baseUrl: url, project: "project", metadataUrl: url },
@@ -116,7 +116,7 @@ test.each([
       [() => updateChannel(context, "changed", { baseUrl, credential: "k" }), "baseUrl"],
       [() => testChannel(context, { ...channel, baseUrl }), "baseUrl"],
       [() => testChannel(context, { id: "changed", baseUrl, credential: "k" }), "baseUrl"],
-      // Only owners import.
+      // Only owners may import.
       ...(role === "owner"
         ? [[() => importConfiguration(context, { yaml: document }), "baseUrl"] as never]
         : []),
@@ -146,7 +146,7 @@ test("an address stays with the right of whoever chose it", async () => {
   expect(await networksOf("admins")).toEqual([]);
   await updateChannel(admin, "owners", { baseUrl: "https://8.8.8.8/v1", credential: "k" });
   expect(await networksOf("owners")).toEqual([]);
-  // The provider's own address is a private one.
+  // The provider's default address is private.
   expect(await refusal(createChannel(admin, { ...channel, id: "own" }))).toEqual([
     400,
     "baseUrl",
@@ -221,7 +221,7 @@ function signedInAs(role: Role): Pick<OperationContext, "signedIn"> {
   return { signedIn: { member: { ...member, ...never, ...access }, access, session: null } };
 }
 
-/** Everything that the gateway may ask of a channel; its probe first. */
+/** Returns all calls that the gateway can make for a channel. The probe is the first. */
 function callsOf(channel: Channel): (() => Promise<unknown>)[] {
   const upstreams = openUpstreams([channel], new FairSemaphore(2));
   const raw = JSON.stringify({
@@ -246,7 +246,7 @@ function callsOf(channel: Channel): (() => Promise<unknown>)[] {
   ];
 }
 
-/** The messages with which the calls fail; empty for one that does not. */
+/** Returns the error message of each call; empty for a call that succeeds. */
 async function refusals(calls: (() => Promise<unknown>)[]): Promise<string[]> {
   return await Promise.all(
     calls.map((call) =>

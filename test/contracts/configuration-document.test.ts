@@ -28,7 +28,7 @@ type Document = Record<string, Record<string, Record<string, unknown>>>;
 
 const SECRET = "sk-document-secret-0123456789";
 
-/** One of everything that a document has. */
+/** Creates one record of each kind that a document contains. */
 async function fill({ as }: ConfiguredAdministration): Promise<OperationContext> {
   await createChannel(await as({}), {
     provider: "openai",
@@ -81,7 +81,7 @@ for (const kind of ["sqlite", "postgres"] as const)
   describe.skipIf(kind === "postgres" && "missing" in found)(
     `a document of the configuration on ${kind}`,
     () => {
-      // What does not depend on the database.
+      // For tests that do not depend on the database: they run on SQLite alone.
       const testOnce = kind === "sqlite" ? test : untested;
       const open = async () =>
         openAdministration(kind === "sqlite" ? undefined : await postgres!.createDatabase());

@@ -59,7 +59,7 @@ async function memberWithTotp({ store, by, configuration }: OperationContext) {
 
 for (const kind of ["sqlite", "postgres"] as const)
   describe.skipIf(kind === "postgres" && "missing" in found)(`stored configuration on ${kind}`, () => {
-    // What does not depend on the database.
+    // For tests that do not depend on the database: they run on SQLite alone.
     const testOnce = kind === "sqlite" ? test : untested;
     const open = async () =>
       openAdministration(kind === "sqlite" ? undefined : await postgres!.createDatabase());
@@ -79,7 +79,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       });
       const { catalogue } = await stateOf(context);
       expect(catalogue.routes.get("gpt-5.4")?.targets[0]?.channel.settings).toMatchObject({ apiKey: SECRET });
-      // Newer models of the vendor are another shipped channel with the same credential.
+      // The vendor's newer models use another shipped channel with the same credential.
       expect(catalogue.routes.get("gpt-6-sol")?.targets[0]?.channel.id).toBe("openai-responses");
       expect(catalogue.models.has("sandbox-chat")).toBe(false);
     });

@@ -10,9 +10,7 @@ import { aJob } from "../support/jobs.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/*
- * Jobs that are submitted at once share a transaction, and each is decided on as if it had come alone.
- */
+/* Jobs submitted concurrently share a transaction. The decision on each is the same as for a single submission. */
 onEachDatabase("jobs submitted at once", (databases) => {
   let database: Database;
   let stores: Stores;
@@ -140,7 +138,7 @@ onEachDatabase("jobs submitted at once", (databases) => {
         SELECT held, expires_at FROM budgets JOIN leases ON budget = budgets.id`,
     );
     expect(rows.map(({ held }) => BigInt(held))).toEqual([40n]);
-    // However long it waits and runs.
+    // The hold must last for any time that the job waits and runs.
     const aYear = 365 * 24 * 60 * 60_000;
     expect(Number(rows[0]?.expires_at)).toBeGreaterThan(Date.now() + aYear);
   });
@@ -259,7 +257,7 @@ onEachDatabase("jobs submitted at once", (databases) => {
 
   if (databases.kind === "sqlite") return;
 
-  /** Does `work`, which waits for the first budget, and proves that it does not have the second one meanwhile. */
+  /** Runs `work`, which waits for the first budget, and proves that it has not locked the second one by then. */
   const withoutTheSecond = async (work: () => Promise<unknown>): Promise<void> => {
     let ended: Promise<unknown> = Promise.resolve();
     await database.begin(async (sql) => {
@@ -275,7 +273,7 @@ onEachDatabase("jobs submitted at once", (databases) => {
             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         );
       await until("a wait for the lock", async () => hasEnded || (await waiting()).length > 0 || undefined);
-      // Fails at once where the work has it: each would then wait for the other.
+      // Fails immediately if `work` has locked this budget; otherwise the two would wait for each other.
       await sql`SELECT id FROM budgets WHERE id = 'budget_2' FOR UPDATE NOWAIT`;
     });
     await ended;

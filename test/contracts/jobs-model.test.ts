@@ -8,8 +8,8 @@ import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
 import { aBudget, aKey, anOrganization, BY, temporaryFolder } from "./storage-harness.ts";
 
 /*
- * Random operations of callers, workers and sweeps at once on the real store, with leases that are lost at any moment.
- * After each group of them the states, the counts and the money must agree.
+ * Runs random operations of callers, workers and sweeps concurrently on the real store. A lease can be lost at any
+ * moment. After each group of operations, states, counts and money must agree.
  */
 const KEYS = ["key_a", "key_b"];
 const BUDGET = "budget_model";
@@ -44,11 +44,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("loseLeases", "endOverdue", "expire") }) },
 );
 
-/** A run of the store, with what the model knows of each job. */
+/** A run of the store, with the model's record of each job. */
 class Run {
-  /** The last state of each job, in the order of submission. */
+  /** The last seen state of each job, in the order of submission. */
   readonly statuses = new Map<string, JobStatus>();
-  /** Every lease that was ever given, lost ones too. */
+  /** All leases that were ever granted, including lost ones. */
   readonly leases: ClaimedJob[] = [];
 
   constructor(
@@ -150,7 +150,7 @@ class Run {
   }
 }
 
-/** Whether a state may have turned into another since it was last seen. */
+/** True when a job may change from the first state to the second between two reads. */
 function isLegal(before: JobStatus, after: JobStatus): boolean {
   if (before === after) return true;
   if (before === "completed") return after === "expired";
@@ -167,7 +167,7 @@ test("states, counts and money agree whatever happens at once", async () => {
         count += 1;
         const location = join(folder, `model-${count}.sqlite`);
         const stores = await openStores(location);
-        // A second process on the same file.
+        // A second process with the same file.
         const other = await openDatabase(location);
         try {
           await stores.admin.organizations.create(anOrganization("org_a"), BY);

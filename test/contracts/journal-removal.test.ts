@@ -24,7 +24,7 @@ import { aBudget, anEntry, BY, temporaryFolder } from "./storage-harness.ts";
 
 const folder = temporaryFolder();
 
-/** A database and a journal folder, and the segments that were there whenever the database was persisted. */
+/** Opens a database and a journal folder. `persisted` records the segments that existed at each persist. */
 async function open(name: string) {
   mkdirSync(join(folder, name, "journals", "proc_a"), { recursive: true });
   const database = join(folder, name, "gateway.sqlite");
@@ -103,13 +103,13 @@ test("a journal that was taken over is removed once its charges are on the datab
   expect(recovery.recovered()).toBe(1);
   expect(persisted).toEqual([[1]]);
   expect(existsSync(journals)).toBe(false);
-  // What the running process holds is its own.
+  // The running process still holds its own amount.
   expect(await stores.admin.budgets.get("budget")).toMatchObject({ spent: 7n, held: 20n });
   expect(problems).toEqual([]);
   await stores.database.close();
 });
 
-/** A journal of `proc_a` with one charge, and its recovery by `proc_b`. */
+/** Creates a journal of `proc_a` with one charge, for recovery by `proc_b`. */
 async function openLeft(name: string, charge: string) {
   const opened = await open(name);
   const { stores, root, journals, posting } = opened;
@@ -126,7 +126,7 @@ async function openLeft(name: string, charge: string) {
       root,
       processId: "proc_b",
     });
-  /** Puts a segment aside as one that was posted in a batch. */
+  /** Moves a segment to the segments that were posted in a batch. */
   const keepPosted = (id: string, batch: number) => {
     const from = join(folder, name, "aside");
     mkdirSync(from);
@@ -240,7 +240,7 @@ const configured = {
   prices: new PatternMap<PriceRow>(),
 };
 
-/** A storage on a copy of `proc_old`'s work, from before `proc_late` came and went. */
+/** Opens a storage on a copy of the database that was made before `proc_late` started and ended. */
 async function openOlderCopy(name: string) {
   const location = join(folder, `${name}.sqlite`);
   const journals = join(folder, name);
@@ -308,7 +308,7 @@ test("posted segments are kept for an hour, within their bytes, and not removed 
   const kept = keptSegments(root, "ledger", 1_000);
   const keep = (segment: number, bytes: number, minutesAgo: number) => {
     writeFileSync(segmentPath(journal, segment), "x".repeat(bytes));
-    // However long ago it was written, it is kept from now on.
+    // The file may be old, but it is kept for the full time from now.
     utimesSync(segmentPath(journal, segment), 0, 0);
     kept.keep(journal, "proc_a", [segment], segment);
     expect(kept.list().find((found) => found.segment === segment)!.keptAt).toBeGreaterThan(

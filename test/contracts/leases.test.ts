@@ -29,7 +29,7 @@ onEachDatabaseAndPooler("Leases of several processes", (databases) => {
   });
   afterAll(() => timers.forEach((timer) => clearInterval(timer)));
 
-  /** Takers that try again and again, each at its process. Returns how many requests were granted. */
+  /** Starts takers that take repeatedly, each at its own process. Returns the number of granted requests. */
   async function takeAll(budget: string, at: readonly number[]): Promise<number> {
     let count = 0;
     const taker = async (index: number) => {
@@ -123,7 +123,7 @@ onEachDatabaseAndPooler("Leases of several processes", (databases) => {
         two!.stores.leases.renew(lease, ["budget_race"]),
         two!.stores.leases.take(lease, [request]),
       ]);
-      // What was drawn after the release is still there.
+      // Releases the amount that was taken after the first release.
       await one!.stores.leases.release(lease);
     }
     expect((await stores.admin.budgets.get("budget_race"))!.held).toBe(0n);

@@ -9,8 +9,8 @@ import { openStores } from "../../src/storage/index.ts";
 import { anEntry, onEachDatabase } from "./storage-harness.ts";
 
 /*
- * The files of a ledger whose database goes back in time, read by the rule of the page: each entry that the ledger has is
- * loaded once, and no other.
+ * A ledger's exported files after its database went back in time. Read by the documented rule, they contain each entry
+ * of the ledger exactly once, and no other.
  */
 const PAGE = await Bun.file(join(import.meta.dir, "../../docs/money-and-privacy/warehouse.md")).text();
 const [, LOAD = ""] =
@@ -52,7 +52,7 @@ onEachDatabase("Files of a ledger that goes back in time", (databases) => {
     const before = await world.keep();
     await world.step("proc_a");
     await world.step("proc_b");
-    // As if the server that went away had had a clock that was an hour ahead.
+    // Simulates that the clock of the ended server was an hour ahead.
     await world.run(`UPDATE ledger_exports SET epoch = epoch + 3600000, until_time = 0`);
     await world.post("lost", 4);
     await world.step("proc_b");
@@ -69,7 +69,7 @@ onEachDatabase("Files of a ledger that goes back in time", (databases) => {
     const before = await world.keep();
     await world.post("lost", 2);
     await world.step("proc_a");
-    // The turn had been taken for this step, and the file was not begun.
+    // Simulates that the step had begun when the database was saved, but not yet its file.
     const taken = "UPDATE ledger_exports SET until_time = (SELECT until_time FROM ledger_exports_after)";
     await world.run("CREATE TABLE ledger_exports_after AS SELECT * FROM ledger_exports");
     await world.goBack(before, () => false);
@@ -95,7 +95,7 @@ test("whatever processes do and wherever the database goes back to, the rule loa
       else if (dice < 0.93) states.push(await world.keep());
       else {
         await world.goBack(pick(states), () => random() < 0.8);
-        // Each process looks once a minute, and the next restore takes longer.
+        // Each process checks once a minute, which is before the next restore.
         for (const processId of PROCESSES) await world.step(processId, pick(FATES));
       }
     }
@@ -136,10 +136,10 @@ const FATES: readonly Fate[] = ["written", "written", "lost", "unknown", "late"]
 const PROCESSES = ["proc_a", "proc_b", "proc_c"];
 const TABLES = ["ledger", "ledger_exports", "ledger_sequence"];
 
-/** What becomes of a file: a process may learn nothing of it, be killed before it, or have it arrive much later. */
+/** `lost` is not written, `late` is written much later, `unknown` is written but the process gets an error. */
 type Fate = "written" | "lost" | "unknown" | "late";
 
-/** A ledger, its exporters and their storage, and a database that can go back. */
+/** A ledger with exporters and their storage. Its database can go back to an earlier state. */
 async function openWorld(location: string, format: "jsonl" | "parquet" = "jsonl") {
   const { database, ledger } = await openStores(location);
   const written = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -167,7 +167,7 @@ async function openWorld(location: string, format: "jsonl" | "parquet" = "jsonl"
   return {
     written,
     run,
-    /** Ids of the ledger. */
+    /** Returns the ids in the ledger. */
     ids,
     async post(name: string, count: number): Promise<string[]> {
       const entries = Array.from({ length: count }, (_, index) => anEntry(`${name}_${index}_${states}`, 1n));
@@ -192,7 +192,7 @@ async function openWorld(location: string, format: "jsonl" | "parquet" = "jsonl"
       await run(...TABLES.map((table) => `CREATE TABLE ${table}_${states} AS SELECT * FROM ${table}`));
       return states;
     },
-    /** Puts a state in place that was kept, and then posts again what journals have. */
+    /** Restores a saved state of the database, then posts the entries that journals still contain. */
     async goBack(state: number, isJournaled: (id: string) => boolean): Promise<void> {
       await run(
         ...TABLES.flatMap((table) => [
@@ -204,7 +204,7 @@ async function openWorld(location: string, format: "jsonl" | "parquet" = "jsonl"
       for (const entry of posted.values())
         if (!left.has(entry.id) && isJournaled(entry.id)) await ledger.post("proc_a", [entry]);
     },
-    /** Ids that a reader loads by the rule of the page. */
+    /** Returns the ids that a reader loads by the documented rule. */
     loaded(): string[] {
       const texts = countedFiles([...written.keys()]).map((name) =>
         new TextDecoder().decode(written.get(name)),
@@ -216,7 +216,7 @@ async function openWorld(location: string, format: "jsonl" | "parquet" = "jsonl"
   };
 }
 
-/** The files that the statement of the page loads: its pattern and its query, in SQLite. */
+/** Returns the files that the documented SQL statement loads. Runs its pattern and its query in SQLite. */
 function countedFiles(names: readonly string[]): string[] {
   const [, pattern = ""] = /'(ledger-\(.*)\\\.parquet\$'/.exec(LOAD) ?? [];
   const [, query = ""] = /\), (epochs AS \([\s\S]*?)\n\);/.exec(LOAD) ?? [];
@@ -236,7 +236,7 @@ function countedFiles(names: readonly string[]): string[] {
     .map(({ file }) => file);
 }
 
-/** Mulberry32: the same numbers for the same seed. */
+/** The random generator Mulberry32. An equal seed gives equal numbers. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -41,12 +41,12 @@ onEachDatabase("The export of the ledger", (databases) => {
       await post(stores, `round${round}`, 7, posted);
       s3.requests.length = 0;
       const exporter = startExporter(location, `proc_${round}`);
-      // The file is there and the cursor has not moved yet.
+      // The file exists, but the cursor is not updated yet.
       await until("a file", async () => s3.requests.some((one) => one.startsWith("PUT")) || undefined);
       exporter.kill("SIGKILL");
       await exporter.exited;
       await endTurn(stores);
-      // A file that was written before the kill, or is written again after it, never changes.
+      // A file never changes, whether it was written before the kill or is written again after it.
       for (const [name, bytes] of written) expect(s3.objects.get(name)?.bytes, name).toEqual(bytes);
       written = new Map([...s3.objects].map(([name, { bytes }]) => [name, bytes]));
     }
@@ -185,7 +185,7 @@ test("the same bucket and prefix at another endpoint gets all entries", async ()
   await other.stop();
 });
 
-/** The amounts as the file has them: the reader itself makes floating-point numbers of decimals. */
+/** Returns the exact amounts in the file. The reader would convert decimals to floating-point numbers. */
 async function exactAmounts(bytes: Uint8Array<ArrayBuffer>): Promise<bigint[]> {
   const metadata = parquetMetadata(bytes.buffer);
   const amount = metadata.schema.find(({ name }) => name === "amount");
@@ -202,7 +202,7 @@ async function opened(location: string): Promise<Stores & AsyncDisposable> {
   return { ...stores, [Symbol.asyncDispose]: () => stores.database.close() };
 }
 
-/** Posts entries one by one, so that each has a number of its own, and as many together. */
+/** Posts `count` entries one by one, so that each has its own sequence number, and as many entries together. */
 async function post({ ledger }: Stores, name: string, count: number, posted: string[]): Promise<void> {
   const entries = Array.from({ length: 2 * count }, (_, index): LedgerEntry =>
     anEntry(`${name}_${index}`, 1n),
@@ -229,7 +229,7 @@ function runningExport(
   return { ...running, [Symbol.asyncDispose]: () => running.stop() };
 }
 
-/** As if the time of a killed process had passed. */
+/** Simulates that the time of a killed process has passed. */
 async function endTurn({ database }: Stores): Promise<void> {
   await database.begin(async (sql) => void (await sql`UPDATE ledger_exports SET until_time = 0`));
 }

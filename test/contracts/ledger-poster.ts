@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { openStores } from "../../src/storage/index.ts";
 import { anEntry } from "./storage-harness.ts";
 
-/** A process that posts batches of entries until its input ends: with and without a budget, of several sizes. */
+/** Posts batches of entries in its own process until its input ends. Batches differ in size; some have a budget. */
 const [location = "", name = ""] = process.argv.slice(2);
 const stores = await openStores(location);
 const over = new AbortController();
@@ -11,7 +11,7 @@ for (let batch = 0; !over.signal.aborted; batch += 1) {
   const entries = Array.from({ length: 1 + (batch % 7) * 9 }, (_, index) =>
     anEntry(`${name}_${batch}_${index}`, 1n, { budgets: index % 2 === 0 ? [] : ["budget"] }),
   );
-  // On SQLite a batch may end without a turn of the event loop, which the input needs.
+  // On SQLite, posting may finish within one turn of the event loop. Reading the input needs another turn.
   await setImmediate();
   await stores.ledger.post(name, entries).catch(() => undefined);
 }

@@ -24,7 +24,7 @@ onEachDatabase("The order of posting", (databases) => {
     const found: string[] = [];
     let after = 0;
     let cursor: string | undefined;
-    /** A page; behind the last one a reader comes again later, behind what it has. */
+    /** Reads a page. After the last page, later reads continue after the entries that were found. */
     const read = async () => {
       const { entries, next } = await listLedger(context, { after, cursor, limit: 300 });
       found.push(...entries.map(({ id }) => id));

@@ -18,7 +18,7 @@ const THREAD = join(import.meta.dir, "../../src/storage/journal/ledger-writer-th
 onEachDatabase("The thread that writes the ledger", (databases) => {
   const folder = temporaryFolder();
 
-  /** A thread that runs `code` when a batch comes, until the file at `marker` exists: then it is the real one. */
+  /** Returns a thread that runs `code` for a batch until the file `marker` exists. Then it works normally. */
   function failingThread(name: string, code: string): URL {
     const path = join(folder, `${name}.ts`);
     const marker = JSON.stringify(join(folder, `${name}.failed`));

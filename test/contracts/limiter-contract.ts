@@ -6,16 +6,16 @@ import type {
   LimitRequest,
 } from "../../src/gateway/admission/limits.ts";
 
-/** Short, so that a driver on a real clock need not wait a minute. */
+/** Short, so that a driver with a real clock needs little time. */
 export const WINDOW_MS = 1_000;
 
 export interface Subject {
   limiter: Limiter;
-  /** Lets time pass: advances a fake clock, or waits on a real one. */
+  /** Advances a fake clock, or waits on a real clock. */
   pass(durationMs: number): Promise<void>;
 }
 
-/** What every limiter guarantees, whatever it counts in. */
+/** The guarantees of every limiter, independent of where it counts. */
 export function contract(make: (windowMs?: number) => Subject | Promise<Subject>): void {
   test("exactly the limit is admitted in a window, and again when it has passed", async () => {
     const { limiter, pass } = await make();

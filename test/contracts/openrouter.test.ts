@@ -15,7 +15,7 @@ const harness = await openHarness({
 });
 const { vendor, open, order, generate } = harness;
 
-/** A model of another family, which an operator may route here. */
+/** Returns an order for a model of another family, which an operator may route to this vendor. */
 const richOrder = (change: Change = {}) =>
   order({ ...change, upstreamModel: "openai/gpt-image-2" }, "gpt-image-2");
 

@@ -17,8 +17,8 @@ import { aPrice, fill } from "../support/full-store.ts";
 import { anOrganization, BY } from "./storage-harness.ts";
 
 /*
- * What an operation reads, in rows that the store gives it: that of one which says it reads a page is the same however
- * much is stored. Each is run with an input that finds something; one whose input does not fit fails.
+ * Counts the rows that the store returns to each operation. An operation that declares to read one page must read
+ * equally many rows from a small and a large store. Each input must find a record; an invalid input fails the test.
  */
 const ORGANIZATION = "many";
 const ENTRY = "entry_many";
@@ -30,7 +30,7 @@ const RANGE = {
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
 const CORRECTION = { ...PRICE, ...RANGE, reason: "tried", organizationId: ORGANIZATION };
-/** What the `id` of an operation's input names, by the first part of the operation's name. */
+/** Ids for the field `id` of inputs, by the first part of the operation's name. */
 const IDS: Readonly<Record<string, string>> = {
   organizations: ORGANIZATION,
   keys: "key_many",
@@ -49,7 +49,7 @@ const IDS: Readonly<Record<string, string>> = {
   channels: "own",
   models: "sandbox-chat",
 };
-/** Inputs of those that need more. */
+/** Inputs of operations that need more than an id. */
 const INPUTS: Readonly<Record<string, object>> = {
   "overview.get": { organizationId: ORGANIZATION },
   "usage.list": { ...RANGE, groupBy: "key" },
@@ -153,7 +153,7 @@ beforeAll(async () => {
   const context = await administration.as({ env: { SANDBOX: "on", GATEWAY_MASTER_KEY: newMasterKey() } });
   await createChannel(context, { id: "own", provider: "openai", credential: "sk-own" });
   for (const times of [ROWS, 1]) {
-    // The second time each of the copies is copied once more.
+    // The second pass copies each of the copies once more.
     copyRows(database, times);
     rows.push(await rowsOfEach(context));
   }
@@ -172,7 +172,7 @@ function inputOf(name: string, { input }: Operation): object {
 }
 
 const CREATING = /\.(create|test)$/;
-/** Refusals after which everything has been read. */
+/** Refusals that occur only after all reading is done. */
 const REFUSALS = [403, 404, 409];
 
 async function rowsOfEach(context: OperationContext): Promise<Record<string, number>> {
@@ -197,7 +197,7 @@ async function rowsOfEach(context: OperationContext): Promise<Record<string, num
   return found;
 }
 
-/** Runs work whose changes are taken back. */
+/** Runs work and rolls its changes back. */
 async function undone(work: (store: AdminStore) => Promise<void>): Promise<void> {
   const over = new Error("over");
   const run = async (store: AdminStore): Promise<never> => {
@@ -209,7 +209,7 @@ async function undone(work: (store: AdminStore) => Promise<void>): Promise<void>
   });
 }
 
-/** A store that tells how many rows each of its methods has given. */
+/** Returns a store that reports the number of rows that each method returns. */
 function counting(admin: AdminStore, onRows: (count: number) => void): AdminStore {
   const stores = Object.entries(admin).map(([name, part]) => {
     if (typeof part === "function") return [name, part];

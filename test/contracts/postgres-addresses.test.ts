@@ -15,8 +15,8 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { temporaryFolder } from "./storage-harness.ts";
 
 /*
- * What an address of PostgreSQL may say, against real servers: encryption, a pooler, several servers. Names that are not
- * known to be this machine's, as `localhost.` with its dot, count as another machine.
+ * Options of PostgreSQL addresses, tested with real servers: encryption, a pooler, several servers. Names that are not
+ * known names of this machine, such as `localhost.` with its dot, count as another machine.
  */
 const found = findPostgres();
 if ("missing" in found) console.warn(`SKIPPED: addresses of PostgreSQL (${found.missing})`);
@@ -198,7 +198,7 @@ describe.skipIf("missing" in found)("the address of PostgreSQL", () => {
 
 type Outcome = "refused" | "encrypted" | "plain";
 
-/** How a connection to this address ends: refused by its certificate, encrypted, or plain. */
+/** Returns the result of connecting to an address: refused by the certificate, encrypted, or plain. */
 async function outcomeOf(address: string): Promise<Outcome> {
   const database = await openDatabase(address);
   try {

@@ -15,7 +15,7 @@ import { SIMULATED_KEY as OPENROUTER_KEY, startOpenRouter } from "../upstreams/o
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
 
-/* Each provider's probe accepts what its vendor accepts, at the vendor's own paths, and costs nothing. */
+/* Each provider's probe accepts the vendor's valid credentials, at the vendor's own paths, and costs nothing. */
 
 const tokens = await startTokenServer();
 const vendors = {
@@ -43,7 +43,7 @@ const compatible = (persona: string, path: string) => ({
 
 interface Subject {
   vendor: (typeof vendors)[keyof typeof vendors];
-  /** In front of the vendor's own paths. */
+  /** Path before the vendor's own paths. */
   base: string;
   key: string;
   settings?: object;

@@ -10,8 +10,8 @@ import { aMember, anAlert, aPrice, aSession, aToken, aWebhook, fill } from "../s
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 /*
- * The store as a member of the organization `mine` may see it: every method of every store, called with what belongs to
- * `theirs`, gives nothing and changes nothing, and gives what is the member's own. A new method has to be listed.
+ * The store as a member of the organization `mine` sees it. Every method of every store must return and change nothing
+ * of `theirs`, and must return records of `mine`. A new method must be listed here.
  */
 const PAGE = { limit: 100 };
 const POSTED = { ...PAGE, after: { sequence: -1, id: "", kind: "" }, upTo: 10 ** 15 };
@@ -20,7 +20,7 @@ const NOTE = { by: BY, action: "update" } as const;
 
 type Call = (store: AdminStore) => Promise<unknown>;
 
-/** Calls that concern `theirs` or everything, by store and method. */
+/** Calls that concern `theirs` or all organizations, by store and method. */
 const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
   "organizations.create": [(s) => s.organizations.create(anOrganization("new"), BY)],
   "organizations.get": [(s) => s.organizations.get("theirs")],
@@ -140,7 +140,7 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.ledger.listPosted(POSTED),
     (s) => s.ledger.listPosted({ ...POSTED, organizationId: "theirs" }),
   ],
-  // A number of the installation, which tells nothing of anybody.
+  // A number of the whole installation, which reveals nothing about an organization.
   "ledger.readableSequence": [],
   "ledger.position": [(s) => s.ledger.position("entry_theirs")],
   "ledger.history": [(s) => s.ledger.history("entry_theirs")],
@@ -221,7 +221,7 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
   atomically: [(s) => s.atomically(async (all) => await all.keys.get("key_theirs"))],
 };
 
-/** What the member's own is found by. */
+/** Calls that find the member's own records. */
 const OWN: readonly Call[] = [
   (s) => s.organizations.get("mine"),
   (s) => s.organizations.page(PAGE),
@@ -252,7 +252,7 @@ const OWN: readonly Call[] = [
   (s) => s.audit.list({ ...PAGE, subject: "key_mine" }),
 ];
 
-/** A message that was not delivered, and a target that is out of service, of one organization. */
+/** Adds an undelivered message and an unavailable target of one organization. */
 async function addAlertTraces(database: Database, organization: string): Promise<void> {
   const now = Date.now();
   await database.begin(async (sql) => {

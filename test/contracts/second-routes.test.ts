@@ -6,9 +6,7 @@ import { SIMULATED_KEY as FAL_KEY, startFal } from "../upstreams/fal.ts";
 import { SIMULATED_KEY as OPENROUTER_KEY, startOpenRouter } from "../upstreams/openrouter.ts";
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 
-/*
- * Image models at resellers: what a model's record offers, each vendor of its route must take.
- */
+/* Image models at resellers. Each vendor of a model's route must accept all options in the model's record. */
 const fal = await openHarness({
   channel: "fal",
   variables: ["FAL_KEY"],
@@ -45,7 +43,7 @@ describe("what the record offers is taken by the reseller", () => {
   test.each(cases)("%s", async (id, harness) => {
     const { model } = imageModel(harness.settings, id);
     const { tiers, ratios, qualities, sizeMode } = model.image;
-    // Where a size is told as a ratio, the vendor has a list of them. Larger pictures take long to make.
+    // A vendor that takes the size as a ratio has a list of ratios, so all are tested. Large pictures take long.
     const isListed = harness === replicate || (harness === fal && sizeMode === "table");
     const shapes = isListed ? ratios : [ratios.at(-1)!];
     for (const ratio of shapes)

@@ -4,7 +4,7 @@ import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/* The chain of hashes over the audit: what it detects, and concurrent writers. */
+/* The audit's hash chain: the changes that it detects, and concurrent writers. */
 onEachDatabase("the audit's chain", (databases) => {
   let location: string;
   let database: Database;

@@ -12,18 +12,18 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import type { KeyRecord } from "../../src/admin/keys/schema.ts";
 import type { OrganizationRecord } from "../../src/admin/organizations/schema.ts";
 
-/** Empty databases of the kind under test, for a suite. */
+/** Creates empty databases of the tested kind for a suite. */
 export interface TestDatabases {
   kind: Database["kind"];
-  /** The location of a new, empty database. */
+  /** Returns the location of a new, empty database. */
   location(): Promise<string>;
-  /** A handle on a location, closed after the suite. */
+  /** Opens a database. It is closed after the suite. */
   open(location: string): Promise<Database>;
-  /** The server, when there is one. */
+  /** Returns the server, for a database with one. */
   server(): PrivatePostgres;
 }
 
-/** Runs a suite on SQLite and, where PostgreSQL is installed, on a private server. */
+/** Runs a suite on SQLite, and on a private PostgreSQL server if PostgreSQL is installed. */
 export function onEachDatabase(name: string, suite: (databases: TestDatabases) => void): void {
   describe(`${name} on SQLite`, () => suite(sqliteDatabases()));
   const found = findPostgres();
@@ -34,7 +34,7 @@ export function onEachDatabase(name: string, suite: (databases: TestDatabases) =
   describe(`${name} on PostgreSQL`, () => suite(postgresDatabases(found.folder)));
 }
 
-/** The same, and on a server behind PgBouncer. */
+/** Also runs the suite on a server behind PgBouncer. */
 export function onEachDatabaseAndPooler(name: string, suite: (databases: TestDatabases) => void): void {
   onEachDatabase(name, suite);
   const [found, pooler] = [findPostgres(), findPgBouncer()];
@@ -97,7 +97,7 @@ function closedAfterwards(): TestDatabases["open"] {
   };
 }
 
-/** A folder that is removed after the suite. */
+/** Creates a folder that is removed after the suite. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "gateway-storage-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

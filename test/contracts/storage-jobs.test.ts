@@ -8,9 +8,7 @@ import { until } from "../support/gateway.ts";
 import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/*
- * The queue of jobs on both databases: leases, turns, limits, money and retention.
- */
+/* The job queue on both databases: leases, turns, limits, money and retention. */
 onEachDatabase("jobs", (databases) => {
   let database: Database;
   let stores: Stores;
@@ -108,7 +106,7 @@ onEachDatabase("jobs", (databases) => {
     });
     expect(await stores.ledger.find(id, "charge")).toMatchObject({ amount: 10n });
     expect(await jobs.finish(job, FAILURE)).toBe(false);
-    // Of a request that has ended nothing is kept.
+    // The request of an ended job is deleted.
     expect(await database.read((sql) => sql<object[]>`SELECT job_id FROM job_requests`)).toEqual([]);
     expect((await jobs.cancel("org_a", id))?.job).toMatchObject({
       status: "completed",

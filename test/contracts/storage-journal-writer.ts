@@ -1,6 +1,6 @@
 /**
- * A process that journals charges as fast as it can and says so, made to be killed. Arguments: database, journal
- * folder, budget. Each line it writes is `<type> <id>`, written only after `append` has returned.
+ * Writes charges to a journal as fast as possible until it is killed. Arguments: database, journal folder, budget.
+ * Prints each line `<type> <id>` only after `append` has returned.
  */
 import type { Route } from "../../src/domain/channel.ts";
 import type { PriceRow } from "../../src/domain/price.ts";

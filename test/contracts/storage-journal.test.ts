@@ -111,7 +111,7 @@ onEachDatabase("The journal", (databases) => {
     const journal = openJournal({ folder: join(journals, "proc_dead"), onAppend() {}, onProblem() {} });
     const budgets = ["budget_left"];
     journal.append({ type: "charge", entry: anEntry("left_charge", 7n, { budgets }) });
-    // More than are posted together.
+    // More entries than are posted together.
     for (let index = 0; index < 500; index += 1)
       journal.append({ type: "charge", entry: anEntry(`left_${index}`, 1n) });
     journal.append({
@@ -131,7 +131,7 @@ onEachDatabase("The journal", (databases) => {
     await storage.close(1000);
   });
 
-  // PostgreSQL makes its own.
+  // PostgreSQL creates its own checkpoints.
   if (databases.kind === "sqlite")
     test("a WAL checkpoint is made while the process runs", async () => {
       const storage = await open("proc_checkpoints", join(folder, "checkpoints"));
@@ -139,7 +139,7 @@ onEachDatabase("The journal", (databases) => {
       for (let index = 0; index < 500; index += 1)
         storage.journal.append({ type: "charge", entry: anEntry(`written_${index}`, 1n) });
       expect(await storage.flush(5000)).toBe(true);
-      // Far fewer than what a commit would carry over by itself.
+      // There are far fewer writes than would cause a checkpoint at a commit.
       await until("a checkpoint", () => (statSync(database).size > before ? true : undefined));
       await storage.close(1000);
     });
@@ -195,7 +195,7 @@ onEachDatabase("The journal", (databases) => {
       segmentBytes: 50_000,
       onAppend: (...appended) => shipper.onAppend(...appended),
     });
-    // Positions are counted in bytes.
+    // These characters have several bytes each, because journal positions count bytes.
     const model = "汉字 🙂";
     for (let index = 0; index < 1500; index += 1) {
       journal.append({ type: "checkpoint", entry: anEntry(`out_${index}`, 1n) });
@@ -261,7 +261,7 @@ onEachDatabase("The journal", (databases) => {
     isFull = false;
     isDown = true;
     await shipper.flush(50);
-    // On disk, where a restart finds it.
+    // The entry must be on disk, because a restart reads it there.
     expect(
       Array.from(
         replay(segmentFiles(journals), () => {}),
@@ -332,7 +332,7 @@ onEachDatabase("The journal", (databases) => {
   });
 });
 
-/** Runs the writer, kills it some time after its first line, and answers what it had acknowledged. */
+/** Runs the writer and kills it some time after its first line. Returns the entries that it had acknowledged. */
 async function writeUntilKilled(
   database: string,
   journals: string,

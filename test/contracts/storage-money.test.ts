@@ -291,8 +291,8 @@ onEachDatabaseAndPooler("Money", (databases) => {
       expect(use).toMatchObject({ id, spent: "0.80" });
       expect(Date.now() - Date.parse(use!.periodStart)).toBeWithin(0, 25 * 60 * MINUTE_MS);
       expect(own.budgets).toMatchObject([{ spent: "0.80", period_end: use!.periodEnd }]);
-      // A period without a forecast has just begun; at the end of one it would be what was spent. The forecast of a
-      // smaller amount would be rounded to it for the last hours of a day.
+      // The forecast could equal the spent amount if the period had just begun or was ending. A smaller amount would be
+      // rounded to it in the last hours of a day.
       expect(use!.forecast).not.toBe(use!.spent);
     },
   );
@@ -395,7 +395,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
       stores.ledger.post("", [anEntry(`${id}-${budget}`, amount, { budgets: [budget], at: Date.now() })]);
     await post("before", 20n);
     const { periodStart } = (await stores.admin.budgets.get(budget))!;
-    // What a store that believes in a day after next week has written: a period of its own with a booking.
+    // Simulates a store whose clock was ten days ahead: it has written a period with a booking.
     const ahead = periodStart + 10 * 24 * 60 * MINUTE_MS;
     await post("meanwhile", 3n);
     await database.begin(async (sql) => {
@@ -446,7 +446,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
     await database.begin((sql) => sql`DELETE FROM budgets WHERE organization_id = 'org_many'`);
   }, 60_000);
 
-  // SQLite locks the whole database while it writes.
+  // SQLite locks the whole database during a write.
   if (databases.kind === "postgres")
     test("posting waits for no lease outside of its batch", async () => {
       const [charged, busy] = [await newBudget(10n), await newBudget(10n)];
@@ -480,7 +480,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
     const budget = await newBudget(1000n);
     const handles = await Promise.all([1, 2, 3].map(() => databases.open(location)));
     const takers = handles.map((handle) => leaseStore(handle));
-    // Each takes under a name of its own, so what it was told can be compared with what the store has.
+    // Each taker has its own name, so that its results can be compared with the store.
     const told = Array.from({ length: 64 }, () => ({ granted: 0n, hasMissedAnswer: false }));
     const taker = async (index: number) => {
       for (;;) {
@@ -489,7 +489,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
           if (error instanceof DependencyError) return null;
           throw error;
         });
-        // On a busy machine: it waited too long and was rolled back, or was granted and its answer came too late.
+        // On a busy machine a call may wait too long and be rolled back, or be granted with its result too late.
         if (!answer) told[index]!.hasMissedAnswer = true;
         else if ("exhausted" in answer) return;
         else told[index]!.granted += answer.granted.get(budget)!;
@@ -592,10 +592,10 @@ onEachDatabaseAndPooler("Money", (databases) => {
 interface Step {
   kind: "take" | "post" | "giveBack" | "expire" | "release";
   lease: number;
-  /** Bits that choose the budgets. */
+  /** Bits that select the budgets. */
   which: number;
   amount: bigint;
-  /** Entries by their amounts, which are also their names, so that repeats are replays. */
+  /** Entries, by amount. The amount is also the name, so a repeated amount is a replay. */
   entries: number[];
 }
 
@@ -610,7 +610,7 @@ function histories(): fc.Arbitrary<Step[]> {
   return fc.array(step, { minLength: 1, maxLength: 14 });
 }
 
-/** The rules in a few plain lines of BigInt, to compare with. */
+/** A model of the rules in a few lines with BigInt, for comparison. */
 function newModel(budgets: readonly { id: string; amount: bigint }[]) {
   const spent = new Map(budgets.map(({ id }) => [id, 0n]));
   const amounts = new Map(budgets.map(({ id, amount }) => [id, amount]));

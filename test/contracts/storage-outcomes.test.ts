@@ -4,7 +4,7 @@ import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { onEachDatabase } from "./storage-harness.ts";
 
-/* Outcomes of requests with an idempotency key, as several processes share them. */
+/* Stored outcomes of requests with an idempotency key, shared by several processes. */
 onEachDatabase("stored outcomes", (databases) => {
   let database: Database;
   let outcomes: Stores["outcomes"];
@@ -24,7 +24,7 @@ onEachDatabase("stored outcomes", (databases) => {
     blob: null,
     bytes: 2,
   };
-  /** Removed since the test began. */
+  /** Names of blobs that were removed since the test began. */
   let removed: string[];
   const removeBlob = async (name: string): Promise<void> => void removed.push(name);
   const expire = () => database.begin((sql) => sql`UPDATE stored_outcomes SET expires_at = 1`);
@@ -117,7 +117,7 @@ onEachDatabase("stored outcomes", (databases) => {
   });
 
   const MIB = 2 ** 20;
-  /** Stores an outcome with a body of so many bytes as a blob of its key's name, the later the newer. */
+  /** Stores an outcome whose body has this size, as a blob with the key's name. Later calls are newer. */
   const keep = async (key: string, mebibytes: number, organizationId = "org_1") => {
     const its = { ...claim("a", key), organizationId };
     await outcomes.claim(its, "f");

@@ -58,7 +58,7 @@ test("no thread and no report makes a new file in place of one that was removed"
   await writer.close();
 });
 
-/** Each method that a thread runs, by store and method. */
+/** Every method that runs on another thread, by store and method. */
 const READINGS: Readonly<Record<string, (admin: AdminStore) => Promise<unknown>>> = {
   "usage.sums": (admin) => admin.usage.sums(RANGE, ["at", "keyId"]),
   "usage.spending": (admin) => admin.usage.spending(RANGE, ["model"]),
@@ -146,7 +146,7 @@ test("a long reading takes no time of the thread of requests", async () => {
   }
 });
 
-/** The least processor time of this thread while something is awaited, of three rounds. */
+/** Returns this thread's minimum processor time while it awaits `work`, in three rounds. */
 async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   const timesMs: number[] = [];
   for (let round = 0; round < 3; round += 1) {

@@ -39,7 +39,7 @@ function aRecord(id: string, fields: Partial<RequestRecord> = {}): RequestRecord
 
 onEachDatabase("Requests", (databases) => {
   let stores: Stores;
-  /** Ids as they must be listed: newest first, and of one time by id. */
+  /** Ids in the required order: newest first, and by id for equal times. */
   const all: { id: string; at: number }[] = [];
   beforeAll(async () => {
     stores = await openStores(await databases.location());
@@ -54,11 +54,11 @@ onEachDatabase("Requests", (databases) => {
       charged.map(({ id, at }) => anEntry(id, 5n, { at, model: "m" })),
     );
     await stores.admin.requests.add(failed.map(({ id, at }) => aRecord(id, { at })));
-    // What is known of a charge besides, as of one that needed a second attempt.
+    // A charge may have a record too, for example after a second attempt.
     const saved = { status: 200, code: null, message: null, cause: null, isFailed: false, isCharged: true };
     await stores.admin.requests.add([aRecord("c3", { ...saved, at: START - 1 })]);
     await stores.admin.requests.add([aRecord("c4", { at: START - 1, status: 200, isCharged: true })]);
-    // Of another organization, and of none.
+    // Records of another organization, and of none.
     await stores.admin.requests.add([
       aRecord("x1", { at: START - 5000, organizationId: "org_b", keyId: "key_b" }),
       aRecord("x2", {

@@ -58,7 +58,7 @@ onEachDatabase("The snapshot", (databases) => {
     }
   }
 
-  /** Milliseconds until a condition holds; fails after a second. */
+  /** Returns the milliseconds until a condition is true; fails after a second. */
   async function within1s(condition: () => boolean): Promise<number> {
     const start = performance.now();
     while (!condition()) {

@@ -8,7 +8,7 @@ import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 import type { PriceRecord } from "../../src/admin/prices/store-port.ts";
 
-/** None of them ever goes or gets another name. */
+/** Names of all migrations. No migration may be removed or renamed. */
 const MIGRATION_NAMES = [
   "0001_tables",
   "0002_ledger_exports",

@@ -16,7 +16,7 @@ import { startTokenServer } from "../upstreams/google-tokens.ts";
 import { SIMULATED_KEY as OPENAI_KEY, startOpenAi } from "../upstreams/openai.ts";
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 
-/* The models that a vendor offers, from its own list, within bounds. */
+/* Reads the list of models that a vendor offers, within limits. */
 
 const tokens = await startTokenServer();
 const vendors = {

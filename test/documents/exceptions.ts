@@ -2,8 +2,8 @@ import { expect } from "bun:test";
 import type { Page } from "./pages.ts";
 
 /**
- * Pages for which a rule does not hold yet. The lists only shrink: a page that keeps the rule, or is gone, must leave
- * its list.
+ * Pages that do not keep a rule yet. The lists only shrink: a page that keeps the rule, or no longer exists, must be
+ * removed from its list.
  */
 const EXCEPTIONS = {
   "every code block is run, checked, or says why not": [],
@@ -12,7 +12,7 @@ const EXCEPTIONS = {
   "no page for users names a file of the program": [],
 } satisfies Record<string, string[]>;
 
-/** Fails for each page that breaks the rule and is no exception, and for each exception that keeps it. */
+/** Fails for each page that breaks the rule without being an exception, and for each exception that keeps the rule. */
 export function expectOnPages(
   rule: keyof typeof EXCEPTIONS,
   pages: readonly Page[],

@@ -11,28 +11,28 @@ import { expectOnPages } from "./exceptions.ts";
 import { type Fence, PAGES, ROOT } from "./pages.ts";
 
 /*
- * Every code block of the documents has a comment above it that says what proves it:
+ * Every code block of the documents has a comment above it, the mark. The mark says how the block is tested:
  *
- * - `run`: it runs as it stands, but for the address, in the order of its page, and ends with 0. All pages share one
- *   gateway. Commands of a page share their variables and a folder with `photo.png` and `mask.png`; the environment has
- *   `GATEWAY_KEY`, and `WEBHOOK_SECRET` for messages. The ledger has the charge of the request `req_0123`. An answer of 400
- *   or above fails `curl`.
- * - `prints`: the output of the block before it, where `…` stands for anything.
- * - `check`: it is well formed; keys and values of a configuration are those of the file's schema.
- * - `run by test/…`: that file runs it.
- * - `client: name`: `npm run clients` sets up that program by it.
+ * - `run`: runs the block with only its address changed, in the order of the page. It must exit with 0. All pages share
+ *   one gateway. The commands of a page share variables and a folder with `photo.png` and `mask.png`. The environment
+ *   has `GATEWAY_KEY` and `WEBHOOK_SECRET`. The ledger has the charge of the request `req_0123`. `curl` fails on a status
+ *   of 400 or above.
+ * - `prints`: contains the output of the block before it; `…` matches any text.
+ * - `check`: checks the syntax, and in a configuration also keys and values by the file's schema.
+ * - `run by test/…`: runs in that test file.
+ * - `client: name`: `npm run clients` sets up the named program with this block.
  * - `not run: reason`.
  */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
-/** Stands for the secret that `webhooks add` shows. */
+/** A fixed value for the secret that `webhooks add` prints. */
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const RUN_LANGUAGES = ["sh", "bash", "ts", "js", "python"];
 const CHECKED_LANGUAGES = ["sh", "bash", "ts", "js", "python", "json", "jsonc", "toml", "yaml"];
 
 let gateway: TestGateway;
-/** Runs the commands of the gateway in this process, which takes a fraction of what a process for each takes. */
+/** Runs the gateway's commands in this process, which is far faster than one process per command. */
 let commands: Bun.Server<undefined>;
-/** A folder of the project, so that code finds its dependencies. */
+/** A folder inside the project, so that code finds its dependencies. */
 let folder: string;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-/** Makes the charge that pages about the ledger look at. */
+/** Creates the charge that the pages about the ledger query. */
 async function makeCharge(): Promise<void> {
   const body = { model: "sandbox-chat", messages: [{ role: "user", content: "Say hello." }] };
   await gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "req_0123" } });
@@ -94,7 +94,7 @@ test("blocks that are only checked are well formed", async () => {
   }
 });
 
-/** Says what is wrong with the mark of a block; null for nothing. */
+/** Returns the fault of a block's mark; null for none. */
 function problemOf({ mark, language }: Fence, before: Fence | undefined): string | null {
   if (mark === null) return `a ${language || "plain"} block without a mark`;
   if (mark === "run") return RUN_LANGUAGES.includes(language) ? null : `"${language}" cannot be run`;
@@ -106,7 +106,7 @@ function problemOf({ mark, language }: Fence, before: Fence | undefined): string
   return /^(?:not run: \S.+|client: \S.+|nginx|haproxy)$/.test(mark) ? null : `"${mark}" is no mark`;
 }
 
-/** The command that runs a block; null for Python whose packages are not installed, which is only checked. */
+/** Returns the command that runs a block. Null for Python whose packages are not installed; it is only checked. */
 async function commandOf({ language, code, page, line }: Fence, home: string): Promise<string[] | null> {
   const own = code.replaceAll(SHOWN_ADDRESS, gateway.url);
   if (language === "sh" || language === "bash") {
@@ -122,7 +122,7 @@ async function commandOf({ language, code, page, line }: Fence, home: string): P
   return missing === 0 ? ["python3", path] : null;
 }
 
-/** Runs `block.sh` with the variables of the blocks before it. */
+/** Runs `block.sh` with the variables of the earlier blocks. */
 const PRELUDE = `
 curl() { command curl --fail-with-body --silent --show-error "$@"; }
 npm() { while [ "$1" != -- ]; do shift; done; shift; { env -0; printf '%s\\0' --; printf '%s\\0' "$@"; } | curl --data-binary @- "$COMMANDS"; }
@@ -142,7 +142,7 @@ async function runOwnCommand(request: Request): Promise<Response> {
   return new Response(`${stdout}${stderr}`, { status: code === 0 ? 200 : 400 });
 }
 
-/** Compiles a file. Ends with 1 where a module of the arguments after it is not installed; none is loaded, which is slow. */
+/** Compiles a Python file. Exits with 1 if a module in the arguments is not installed. Loads none, for speed. */
 const PYTHON_SYNTAX = (path: string) => [
   "python3",
   "-c",
@@ -161,7 +161,7 @@ async function run(cmd: string[], cwd: string): Promise<{ code: number; output: 
     COMMANDS: commands.url.href,
     HOME: cwd,
     WEBHOOK_SECRET,
-    // Where the packages of examples in Python are, if not where Python looks.
+    // Folder of the packages for examples in Python, if Python does not find them itself.
     PYTHONPATH: process.env["PYTHONPATH"] ?? "",
     PORT: "0",
   };
@@ -170,7 +170,7 @@ async function run(cmd: string[], cwd: string): Promise<{ code: number; output: 
   return { code, output, errors };
 }
 
-/** The pattern of an output; white space may differ. */
+/** Returns a pattern for an output. White space may differ. */
 function outputOf({ code }: Fence): RegExp {
   const words = code
     .trim()
@@ -179,7 +179,7 @@ function outputOf({ code }: Fence): RegExp {
   return new RegExp(words.join("\\s*"));
 }
 
-/** Says what is wrong with the form of a block; null for nothing. */
+/** Returns the fault in the form of a block; null for none. */
 async function formProblem({ language, code, line }: Fence): Promise<string | null> {
   switch (language) {
     case "json":
@@ -207,7 +207,7 @@ async function formProblem({ language, code, line }: Fence): Promise<string | nu
   }
 }
 
-/** Problems of a configuration file, or of a part of one; other YAML has none. */
+/** Returns the fault of a configuration file or of a part of one. Null for other YAML. */
 function configurationProblem(content: unknown): string | null {
   const keys = Object.keys(Object(content));
   if (!keys.every((key) => key in fileSchema.shape)) return null;

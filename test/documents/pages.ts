@@ -1,45 +1,45 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 
-/** Folder of the project. */
+/** Root folder of the project. */
 export const ROOT = resolve(import.meta.dir, "../..");
 
-/** False where the site has not been built from the documents, which is said once. */
+/** False when the site was not built from the documents. A message says so once. */
 export const isSiteBuilt: boolean = existsSync(join(ROOT, "dist/docs/site.json"));
 if (!isSiteBuilt) console.warn("skipped: the site is not built (npm ci --prefix site && npm run site)");
 
-/** A document as its rules see it. */
+/** A document, prepared for the rules. */
 export interface Page {
-  /** From the folder of the project: `docs/setup/keys.md`. */
+  /** Path from the root folder, such as `docs/setup/keys.md`. */
   path: string;
   text: string;
-  /** The text with its code blocks emptied, line for line. */
+  /** The text without the contents of code blocks; their lines stay as empty lines. */
   prose: string;
   fences: readonly Fence[];
-  /** The anchors of its headings, as code hosts make them. */
+  /** Anchors of the headings, in the form that code hosts use. */
   anchors: ReadonlySet<string>;
 }
 
 /** A code block. */
 export interface Fence {
   page: string;
-  /** The line of its opening, from 1. */
+  /** Number of the first line; the page begins with 1. */
   line: number;
-  /** Its language; empty where it names none. */
+  /** Language of the block; empty when it has none. */
   language: string;
-  /** The file in the reader's home folder whose content it is: `.codex/config.toml`. */
+  /** File in the reader's home folder that has this content, such as `.codex/config.toml`. */
   file: string | undefined;
-  /** The comment above it: `run`, `not run: reason`; null for a block without one. */
+  /** The comment above the block, such as `run` or `not run: reason`; null for a block without a comment. */
   mark: string | null;
   code: string;
 }
 
-/** A block with its indent, language and content. */
+/** Matches a block with its indent, language and content. */
 const FENCE = /^( *)```(\S*)(?: ~\/(\S+))?[^\n]*\n([^]*?)^\1``` *$/gm;
-/** The comment right before it. */
+/** Matches the comment directly before a block. */
 const MARK = /<!-- (.+?) -->\s*$/;
 
-/** Every document: those of the first folder, and those of `docs`. */
+/** All documents of the root folder and of `docs`. */
 export const PAGES: readonly Page[] = await Promise.all(
   ["*.md", "docs/**/*.md"]
     .flatMap((glob) => Array.from(new Bun.Glob(glob).scanSync(ROOT)))
@@ -47,17 +47,17 @@ export const PAGES: readonly Page[] = await Promise.all(
     .map(readPage),
 );
 
-/** The pages that users read: those of `docs`, and the README. */
+/** The pages for users: those of `docs`, and the README. */
 export const USER_PAGES: readonly Page[] = PAGES.filter(
   ({ path }) => path.startsWith("docs/") || path === "README.md",
 );
 
-/** Whether a page is written by `npm run reference`. */
+/** True for a page that `npm run reference` writes. */
 export function isGenerated({ text }: Page): boolean {
   return text.includes("`npm run reference` writes it");
 }
 
-/** The rows of every table of a page, each as its cells. The row below the head is left out. */
+/** Returns the rows of every table of a page as cells. The line below the heading is omitted. */
 export function tablesOf({ prose }: Page): string[][][] {
   return [...prose.matchAll(/(?:^ *\|.*\n)+/gm)].map(([table]) =>
     table
@@ -107,7 +107,7 @@ function anchorsOf(prose: string): Set<string> {
   return anchors;
 }
 
-/** The name of a page in its folder's `_meta.json`. */
+/** Returns the name of a page in its folder's `_meta.json`. */
 export function nameOf({ path }: Page): string {
   return basename(path, ".md");
 }

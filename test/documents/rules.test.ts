@@ -4,7 +4,7 @@ import { dirname, join, normalize } from "node:path";
 import { expectOnPages } from "./exceptions.ts";
 import { isGenerated, nameOf, PAGES, ROOT, tablesOf, USER_PAGES } from "./pages.ts";
 
-/* What holds for the form of every document. */
+/* Rules for the form of every document. */
 const MAX_CELL = 90;
 const MAX_LINES = 250;
 
@@ -85,7 +85,7 @@ test.each([
   expect(loudCommands(command).length > 0).toBe(isLoud);
 });
 
-/** Commands that write npm's own lines into a file, a variable or another command. */
+/** Returns commands that would write npm's own output into a file, a variable or another command. */
 function loudCommands(text: string): string[] {
   const joined = text.replaceAll("\\\n", " ");
   return [...joined.matchAll(/(\$\()?\bnpm start -- [^\n`;]*/g)].flatMap(([command, isCaptured]) => {

@@ -3,7 +3,7 @@ import { chromium, PHONE, startTestConsole, WIDE, type TestConsole } from "../su
 import { isSiteBuilt, PAGES } from "./pages.ts";
 
 const SIZES = [WIDE, { width: 1024, height: 768 }, PHONE];
-/** A start page, a guide with code, a wide table, and the page of the interface. */
+/** The start page, a guide with code, a wide table, and the interface's page. */
 const SHOWN = ["", "build/pictures", "reference/metrics", "api"];
 const SEARCHED = [
   ["mask", "build/edits-and-masks"],
@@ -30,7 +30,7 @@ describe.skipIf(chromium === null || !isSiteBuilt)("the site of the documents, a
         await shown.page.setViewport(size);
         await open(path);
         await shown.page.waitForSelector("h1");
-        // Parts of the site's theme do not name their landmarks, which is no barrier.
+        // Parts of the site's theme have landmarks without names, which does not hinder any reader.
         expect(await shown.accessibilityFindings("severe"), `${size.width} pixels`).toEqual([]);
         const overflow = await shown.page.evaluate("document.documentElement.scrollWidth - innerWidth");
         expect(overflow, `${size.width} pixels`).toBeLessThanOrEqual(0);

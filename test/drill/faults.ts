@@ -1,21 +1,21 @@
 import type { DrillWorld, Verdict } from "./world.ts";
 
-/** One thing that breaks, and what must be said of it. */
+/** One fault, and the verdict, causes and alerts that must report it. */
 export interface DrillFault {
   name: string;
-  /** The organization whose requests it concerns; undefined for a part of the gateway. */
+  /** The organization whose requests are affected; undefined for a part of the gateway. */
   organization?: string;
-  /** Needs a small disk that can be mounted. */
+  /** True when the fault needs a small disk that can be mounted. */
   fillsDisk?: true;
-  /** Breaks it, and sends what shows it. */
+  /** Causes the fault, and sends requests that make it visible. */
   break(world: DrillWorld): Promise<void>;
   mend(world: DrillWorld): Promise<void>;
   state: "warning" | "critical";
-  /** Causes that must be named, as `kind subject`. */
+  /** Causes that must be reported, as `kind subject`. */
   causes: readonly string[];
-  /** Causes that may be named besides. */
+  /** Further causes that may be reported. */
   also?: readonly string[];
-  /** Alerts that must open; none where alerts cannot be stored meanwhile. */
+  /** Alerts that must open; none when alerts cannot be stored during the fault. */
   alerts: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const many = async (world: DrillWorld, organization: string): Promise<void> => {
   for (let sent = 0; sent < CALLS; sent += 1) await world.chat(organization);
 };
 
-/** Faults of vendors and settings, each of which concerns one organization. */
+/** Faults of vendors and settings. Each affects one organization. */
 export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
   {
     name: "vendor dead",
@@ -46,7 +46,7 @@ export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
     async break(world) {
       for (let sent = 0; sent < 25; sent += 1) await world.chat("slow");
       world.vendors.slow.respondBy(() => ({ delayMs: 25_000 }));
-      // They are answered after the drill, or end with the gateway.
+      // These calls get a response after the drill, or end with the gateway.
       for (let sent = 0; sent < CALLS; sent += 1) void world.chat("slow").catch(() => {});
     },
     mend: async ({ vendors }) => vendors.slow.respondBy(() => undefined),
@@ -106,7 +106,7 @@ export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
   },
 ];
 
-/** Mails that do not arrive, which are told as long as a day. Something must be wrong for one to be sent. */
+/** Mails cannot be delivered. This is reported for a day. A mail is sent only when something else is wrong too. */
 export const MAIL_FAULT: DrillFault = {
   name: "mail away",
   organization: "unpriced",
@@ -117,7 +117,7 @@ export const MAIL_FAULT: DrillFault = {
   alerts: ["status calm-chat"],
 };
 
-/** Faults of parts, which concern everybody. */
+/** Faults of parts of the gateway, which affect all organizations. */
 export const PART_FAULTS: readonly DrillFault[] = [
   {
     name: "Redis away",
@@ -150,7 +150,7 @@ export const PART_FAULTS: readonly DrillFault[] = [
   },
 ];
 
-/** Returns how a verdict differs from a fault; null when it says what is broken and nothing else. */
+/** Returns the difference between a verdict and a fault; null when the verdict reports exactly the fault. */
 export function difference(
   { state, causes, also = [] }: DrillFault,
   verdict: Verdict,

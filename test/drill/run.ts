@@ -5,8 +5,8 @@ import { difference, MAIL_FAULT, ORGANIZATION_FAULTS, PART_FAULTS, type DrillFau
 import { openDrill, type DrillWorld } from "./world.ts";
 
 /*
- * Breaks one thing at a time on a gateway of its own, and compares verdict, causes and alerts with what was broken. Prints
- * how long each took to be said; ends with 1 where something was not said, or wrongly, within half a minute.
+ * Causes one fault at a time, each on a new gateway. Compares verdict, causes and alerts with the fault. Prints the
+ * time until each was reported. Exits with 1 if one was missing or wrong after half a minute.
  */
 const LIMIT_MS = 30_000;
 const POLL_MS = 250;

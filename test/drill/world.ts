@@ -10,24 +10,24 @@ import { fillDisk, mountSmallDisk } from "../support/small-disk.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** A gateway with everything that can fail, and an organization for each fault of which the others know nothing. */
+/** A gateway with every part that can fail, and one organization per fault, which does not affect the others. */
 export interface DrillWorld extends AsyncDisposable {
   gateway: TestGateway;
   administrator: Administrator;
   vendors: Readonly<Record<"calm" | "dead" | "slow", Simulator>>;
   postgres: PrivatePostgres;
   redis: PrivateRedis;
-  /** Sends a chat of an organization; resolves to its status. */
+  /** Sends an organization's chat request and returns the status. */
   chat(organization: string): Promise<number>;
-  /** Sets the amount of an organization's budget, which verdict and alerts name by the organization. */
+  /** Sets the amount of an organization's budget. Verdict and alerts show the budget by its organization. */
   limit(organization: string, amount: string): Promise<void>;
-  /** The verdict of the console, for one organization or for all. */
+  /** Returns the console's verdict, for one organization or for all. */
   verdict(organization?: string): Promise<Verdict>;
-  /** The verdict of readiness, which needs no database. */
+  /** Returns the readiness endpoint's verdict, which needs no database. */
   readiness(): Promise<Verdict>;
-  /** Open alerts of the installation as `kind subject`. */
+  /** Returns the installation's open alerts as `kind subject`. */
   alerts(): Promise<string[]>;
-  /** Fills the disk of the journal, or empties it; null where nothing can be mounted. */
+  /** Fills or empties the disk of the journal. Null when no disk can be mounted. */
   disk: { fill(): void; free(): void } | null;
 }
 
@@ -38,7 +38,7 @@ export interface Verdict {
 
 const METRICS_TOKEN = "token-of-metrics";
 
-/** Organizations with the model that each calls; `theirs` has a route of its own with a wrong credential. */
+/** Organizations, with the model that each calls. `theirs` has its own route with a wrong credential. */
 const MODELS: Readonly<Record<string, string>> = {
   calm: "calm-chat",
   dead: "dead-chat",
@@ -71,7 +71,7 @@ export async function openDrill(postgresFolder: string, redisBinary: string): Pr
       GATEWAY_DEFAULT_LIMITS: "",
       VENDOR_KEY: SIMULATED_KEY,
       WRONG_KEY: "sk-wrong",
-      // Nothing listens there.
+      // No server listens on this port.
       MAIL_URL: "smtp://127.0.0.1:1",
       METRICS_TOKEN,
     },

@@ -12,11 +12,11 @@ import {
 } from "../support/long-readings.ts";
 import type { LoopCase, LoopWorld } from "./case.ts";
 
-/** Of the ledger, the audit and the log of requests. */
+/** Number of rows in the ledger, the audit and the request log. */
 const ROWS = 60_000;
-/** Rows of each table that people set. */
+/** Number of rows in each table of settings that people make. */
 const SETTINGS = 1_000;
-/** Lines of an export that are read. */
+/** Number of lines that are read from an export. */
 const EXPORT_LINES = 4_000;
 
 interface Readings {
@@ -24,7 +24,7 @@ interface Readings {
   admin: Administrator;
 }
 
-/** By the number of their rows. A run opens them once. */
+/** Opened databases by their number of rows. Each run opens them once. */
 const opened = new Map<number, Promise<Readings>>();
 
 function readingsOf(world: LoopWorld, rows: number): Promise<Readings> {
@@ -59,7 +59,7 @@ function readingCase(
   };
 }
 
-/** Reports, exports and other readings of administration, by the number of rows that they read. */
+/** Reports, exports and other reads of administration. They grow with the number of rows that they read. */
 export const ADMINISTRATION_CASES: readonly LoopCase[] = [
   ...Object.entries(LONG_READINGS).flatMap(([name, call]) =>
     call ? [readingCase(name, name, ({ admin }) => admin.act(...call))] : [],

@@ -1,47 +1,47 @@
 import type { TestGateway } from "../support/gateway.ts";
 
 /**
- * Something that grows and must not hold the event loop: what a caller sends, what a vendor answers, or a report of
- * administration. It is run at half of `most` and at `most`, while another caller is served beside it.
+ * Something that grows and must not block the event loop: a caller's body, a vendor's response, or a report of
+ * administration. It runs with half of `most` items and with `most`, while another caller is served.
  */
 export interface LoopCase {
   name: string;
   /**
-   * Endpoints (`POST /v1/responses`), providers (`openai`), pairs of dialects (`chat → native`), operations and exports of
-   * administration (`usage.list`, `export audit`) that it is about.
+   * Covered endpoints (`POST /v1/responses`), providers (`openai`), pairs of dialects (`chat → native`), operations and
+   * exports of administration (`usage.list`, `export audit`).
    */
   covers: readonly string[];
-  /** The number of items at the largest that the default settings take. */
+  /** Maximum number of items that the default settings accept. */
   most: number;
   /**
-   * Makes ready what `count` items need, which is not measured, and returns the work, which is. The work returns figures
-   * where it was not done by the gateway.
+   * Prepares `count` items, unmeasured, and returns the work to measure. The work returns figures itself when the
+   * gateway does not do it.
    */
   prepare(world: LoopWorld, count: number): Promise<() => Promise<LoopFigures | void>>;
-  /** The gateway that does the work, where that is not the one of all. */
+  /** Returns the gateway that does the work, if it is not the common one. */
   gateway?(world: LoopWorld, count: number): Promise<TestGateway>;
 }
 
 export interface LoopFigures {
-  /** The longest time for which another caller waited. */
+  /** Longest time for which the other caller waited. */
   waitMs: number;
-  /** For how long the thread with the event loop ran. */
+  /** Running time of the thread with the event loop. */
   workMs: number;
   memoryMb: number;
 }
 
-/** What all cases of a run share. */
+/** Servers and resources that all cases of a run share. */
 export interface LoopWorld {
-  /** In a process of its own, over SQLite, with the sandbox and a channel of each dialect. */
+  /** Gateway in its own process, with SQLite, the sandbox, and a channel of each dialect. */
   gateway: TestGateway;
   vendor: LoopVendor;
-  /** What cases have opened, disposed of at the end of the run. */
+  /** Resources that cases have opened. They are disposed of at the end of the run. */
   opened: AsyncDisposableStack;
 }
 
-/** Answers every call with the bytes that it was told last. */
+/** A vendor that answers every call with the bytes of its current `answer`. */
 export interface LoopVendor {
   readonly url: string;
-  /** The bytes of each response, its head included, in writes of these pieces. */
+  /** Returns the bytes of one response, including its head. Each piece is one write. */
   answer: () => Iterable<string | Uint8Array>;
 }

@@ -1,18 +1,18 @@
 import type { TextDialectName } from "../../src/dialects/name.ts";
 
-/** A reply of a vendor, of which one kind of item grows: the body of one that is whole, or pieces of a stream. */
+/** A vendor's reply in which one kind of item grows: a complete body, or the pieces of a stream. */
 export type GrowingReply = (count: number) => Iterable<string>;
 
-/** How a dialect says what all have. */
+/** How one dialect writes the content that all dialects have. */
 interface Words {
-  /** A whole reply with so many texts, calls and other members. */
+  /** Returns a complete reply with these numbers of texts and calls, and with further members. */
   whole(content: { texts?: number; calls?: number; text?: string; more?: object }): object;
   begin: string;
   text(text: string): string;
   reasoning(text: string): string;
-  /** A call that comes whole. */
+  /** Returns a complete call. */
   call(index: number): string;
-  /** A call whose arguments follow, and a piece of them. */
+  /** The start of a call whose arguments follow, and one piece of arguments. */
   opening: string;
   piece(text: string): string;
   usage: string;
@@ -210,7 +210,7 @@ const native: Words = {
 
 export const WORDS: Readonly<Record<TextDialectName, Words>> = { chat, messages, responses, native };
 
-/** A kind of reply: its most items, and what it is made of. */
+/** A kind of reply: its maximum number of items, and a function that creates it. */
 interface Kind {
   most: number;
   make(words: Words): GrowingReply;

@@ -1,7 +1,7 @@
 import type { TextDialectName } from "../../src/dialects/name.ts";
 import { JSON_BOUNDS } from "../../src/lib/parse-json.ts";
 
-/** Bodies of text requests, without the model, of which one kind of item grows. */
+/** Bodies of text requests without the model. In each, one kind of item grows. */
 export type Growing = Readonly<Record<string, (count: number) => object>>;
 
 const each = <Item>(count: number, item: (index: number) => Item): Item[] =>
@@ -12,9 +12,9 @@ const schemaOf = (count: number) => ({
 });
 const link = (index: number) => `https://pictures.example/${index}.png`;
 const args = '{"a":1.0}';
-/** Inside of a text, where the bounds of a request do not see them. */
+/** JSON inside of a text, to which the limits of a request do not apply. */
 const manyNames = JSON.stringify(Object.fromEntries(each(100, (index) => [`n${index}`, 1])));
-/** Several calls whose arguments have so many numbers together. */
+/** Number of calls. Together their arguments contain `count` numbers. */
 const SEVERAL = 16;
 const someOf = (count: number) => `{"a":[${"0,".repeat(Math.max(count / SEVERAL - 1, 0))}0]}`;
 
@@ -341,7 +341,7 @@ export const GROWING_REQUESTS: Readonly<Record<TextDialectName, Growing>> = {
   native,
 };
 
-/** The most items of which a body is within the bounds of a request: its bytes, values, names and escapes. */
+/** Maximum number of items for which a body keeps a request's limits of bytes, values, names and escapes. */
 export function mostOf(make: (count: number) => object, maxBytes: number): number {
   const [few, more] = [costOf(make(100)), costOf(make(200))];
   const room = (cost: keyof Cost, most: number) =>
@@ -366,7 +366,7 @@ const ARGUMENTS = /(?<="arguments":)("(?:[^"\\]|\\.)*")/g;
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 function costOf(body: object): Cost {
-  // What calls have as text is read, too.
+  // The arguments of calls are JSON inside a text. They are parsed, so they count too.
   const text = JSON.stringify(body).replaceAll(ARGUMENTS, (_, value) => JSON.parse(value));
   const bare = text.replaceAll(STRING, "");
   const count = (pattern: RegExp) => bare.match(pattern)?.length ?? 0;

@@ -3,13 +3,13 @@ import { threadTimes } from "./world.ts";
 declare const self: Worker;
 
 /**
- * The honest caller, in a thread of its own: asks the sandbox again and again, and says how long the longest answer took,
- * less the time in which the machine ran something else than the gateway or this thread.
+ * The honest caller in its own thread: calls the sandbox repeatedly and reports the longest response time. Subtracts
+ * the time in which the gateway or this thread waited for a processor.
  */
 export interface HonestOrder {
   url: string;
   key: string;
-  /** Of the gateway. */
+  /** Path of the gateway's event loop thread in `/proc`. */
   loopThread: string;
 }
 
@@ -21,7 +21,7 @@ export interface HonestFigures {
 const PAUSE_MS = 2;
 let figures: HonestFigures = { longestMs: 0, calls: 0 };
 let report = false;
-/** Whom it asks, until there is another order. */
+/** The gateway to call, until another order arrives. */
 let order: HonestOrder | null = null;
 
 self.onmessage = ({ data }: MessageEvent<HonestOrder | "begin" | "report">) => {

@@ -8,9 +8,9 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** A body of JSON for one endpoint, of which one kind of item grows. */
+/** A JSON body for one endpoint. One kind of item grows in it. */
 interface Growing {
-  /** As the table of routes has it, and as it is called. */
+  /** `route` is the entry of the route table; `path` is the called path if it differs. */
   route: string;
   path?: string;
   kind: string;
@@ -24,7 +24,7 @@ const vectors = (count: number) => {
   const data = each(2_048, (index) => `{"object":"embedding","index":${index},"embedding":${vector(count)}}`);
   return `{"object":"list","data":[${data.join()}],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}`;
 };
-/** In calls of a hundred texts. */
+/** Vectors in calls of a hundred texts. */
 const nativeVectors = (count: number) =>
   `{"embeddings":[${each(100, () => `{"values":${vector(count)}}`).join()}]}`;
 const fields = (count: number) => Object.fromEntries(each(count, (index) => [`field${index}`, "x"]));
@@ -61,7 +61,7 @@ const BODIES: readonly Growing[] = [
     kind: "numbers of another protocol's vectors",
     make: () => ({ model: "over-native-embeddings", input: each(2_000, () => "x") }),
     answer: nativeVectors,
-    // Written anew, at unit length, more have over 64 MiB.
+    // Vectors are written again at unit length. With more items this exceeds 64 MiB.
     most: 1_450,
   },
   {

@@ -2,7 +2,7 @@ import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "../support/image-calls.ts";
 
-/** A provider with settings beside address and key must be listed here. */
+/** Every provider with settings besides address and key must be listed here. */
 const OWN_SETTINGS: Readonly<Record<string, (url: string) => object>> = {
   azure: () => ({ surface: "v1" }),
   bedrock: () => ({ region: "eu-central-1" }),
@@ -11,7 +11,7 @@ const OWN_SETTINGS: Readonly<Record<string, (url: string) => object>> = {
 
 export const CALLED_PROVIDERS: readonly string[] = [...PROVIDERS.keys()].filter((name) => name !== "sandbox");
 
-/** What vertex gets of the server of its machine, at the same address. */
+/** Response of vertex's metadata server, at the same address. */
 export const MACHINE_TOKEN = {
   path: "computeMetadata",
   answer: { access_token: "token", expires_in: 3_600 },
@@ -21,7 +21,7 @@ const settings = await shippedSettings({});
 const { model } = imageModel(settings, "sandbox-a");
 const raw = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x" }], max_tokens: 8 });
 
-/** A call of each kind that a provider offers, to a vendor at this address. */
+/** Returns one call of each kind that a provider offers, to a vendor at this address. */
 export function callsOf(name: string, url: string): [what: string, call: () => Promise<unknown>][] {
   const opened = PROVIDERS.get(name)!.open(
     { baseUrl: url, apiKey: "key", pollIntervalMs: 5, ...OWN_SETTINGS[name]?.(url) },

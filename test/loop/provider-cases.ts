@@ -2,7 +2,7 @@ import type { LoopCase, LoopFigures } from "./case.ts";
 import { CALLED_PROVIDERS, callsOf, MACHINE_TOKEN } from "./provider-calls.ts";
 import type { ProviderOrder } from "./provider-thread.ts";
 
-/** Whole answers of vendors, with success and without, which no provider may parse for long. */
+/** Complete responses of vendors, successes and errors. No provider may parse one of them for long. */
 const ANSWERS: Readonly<Record<string, { most: number; make(count: number): string }>> = {
   values: { most: 400_000, make: (count) => `{"a":[${"0,".repeat(count)}0]}` },
   names: {
@@ -14,7 +14,7 @@ const ANSWERS: Readonly<Record<string, { most: number; make(count: number): stri
 };
 const STATUSES = [200, 400];
 
-/** Each call that a provider offers, answered with much of each kind. */
+/** Each call of each provider, with a large response of each kind. */
 export const PROVIDER_CASES: readonly LoopCase[] = CALLED_PROVIDERS.flatMap((provider) =>
   callsOf(provider, "http://127.0.0.1:9").flatMap(([what]) =>
     Object.entries(ANSWERS).flatMap(([kind, { most, make }]) =>
@@ -51,7 +51,7 @@ async function callFromThread(
   return (await done) as LoopFigures;
 }
 
-/** All calls run in one. */
+/** The thread in which all calls run. */
 let thread: Promise<Worker> | null = null;
 
 async function openThread(): Promise<Worker> {

@@ -4,7 +4,7 @@ import { threadTimes } from "./world.ts";
 
 declare const self: Worker;
 
-/** Calls a vendor in a thread of its own, and says for how long nothing else could run there. */
+/** Calls a vendor in its own thread, and reports how long nothing else could run in this thread. */
 export interface ProviderOrder {
   provider: string;
   what: string;
@@ -35,5 +35,5 @@ self.onmessage = async ({ data }: MessageEvent<ProviderOrder>) => {
   const workMs = threadTimes(THREAD).ranMs - start.ranMs;
   self.postMessage({ waitMs, workMs, memoryMb: 0 } satisfies LoopFigures);
 };
-// What is posted while its modules load would be lost.
+// A message that is posted while the modules load would be lost, so the thread reports when it is ready.
 self.postMessage("ready");

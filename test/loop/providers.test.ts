@@ -5,8 +5,7 @@ import { CALLED_PROVIDERS, callsOf, MACHINE_TOKEN } from "./provider-calls.ts";
 import { threadTime } from "./thread-time.ts";
 
 /*
- * Whatever a vendor answers, with or without success, its provider gives up before it is parsed. A new provider is
- * included.
+ * A provider rejects a huge response, success or error, before it is parsed. New providers are included automatically.
  */
 const LONG = 510_000;
 const ANSWERS: Readonly<Record<string, string>> = {
@@ -39,7 +38,7 @@ describe.each([...CALLED_PROVIDERS])("%s", (name) => {
           () => null,
           (error: unknown) => error,
         );
-        // Both ends run on this thread; to parse any of them would take longer alone.
+        // Client and server run on this thread. Parsing one of these responses alone would take longer.
         expect({ kind, status, isLong: threadTime() - start > 500 }).toEqual({ kind, status, isLong: false });
         expect(thrown).toBeInstanceOf(UpstreamError);
       }

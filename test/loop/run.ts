@@ -1,8 +1,8 @@
 /**
- * Sends everything that grows at half and at all of its bounds, while another caller asks the sandbox: `npm run loop`.
- * Prints a line for each case, then the cases for which the other caller waited longest. Exits with 1 where it waited
- * for over 100 ms each time that it was tried, or where twice as many items took more than two and a half times as long
- * and four times as many more than the square of that: a step, such as a collection of garbage, shows in one of them.
+ * Runs every case with half and all of its items, while another caller calls the sandbox: `npm run loop`. Prints a line
+ * for each case, then the cases with the longest waits. Exits with 1 if a wait exceeded 100 ms in every try. Also exits
+ * with 1 if twice the items took over 2.5 times as long and four times the items over 2.5² times: a single step, such
+ * as a garbage collection, shows in one of them only.
  */
 import type { TestGateway } from "../support/gateway.ts";
 import { readOptions } from "../support/program-options.ts";
@@ -26,11 +26,11 @@ const values = readOptions({
 });
 const MAX_WAIT_MS = 100;
 const MAX_GROWTH = 2.5;
-/** Below this, what the program does besides is a large part of a time. */
+/** In a shorter time, other work of the program would be a large part. */
 const MIN_GROWTH_MS = 40;
 const MAX_TRIES = Number(values.tries);
 const PATIENCE_MS = 60_000;
-/** Rows that are printed again at the end. */
+/** Number of rows that are printed again at the end. */
 const WORST = 20;
 
 await using world = await openWorld();
@@ -100,7 +100,7 @@ function holdsLoop({ small, large }: Pair): boolean {
   return Math.max(small.waitMs, large.waitMs) > MAX_WAIT_MS;
 }
 
-/** Compares work whose items differ by `factor`, a power of two. */
+/** True when the work grew too much for `factor` times the items. `factor` is a power of two. */
 function growsTooFast({ small, large }: Pair, factor: number): boolean {
   return large.workMs > MIN_GROWTH_MS && large.workMs > MAX_GROWTH ** Math.log2(factor) * small.workMs;
 }
@@ -141,7 +141,7 @@ async function measure(each: LoopCase, count: number): Promise<LoopFigures> {
   );
 }
 
-/** From its next call on, the honest caller asks this gateway. */
+/** Makes the honest caller use this gateway from its next call. */
 async function askBeside(gateway: TestGateway): Promise<void> {
   const order = orders.get(gateway) ?? orderOf(gateway);
   orders.set(gateway, order);

@@ -2,7 +2,7 @@ import { dlopen, ptr } from "bun:ffi";
 
 const CLOCK_THREAD_CPUTIME_ID = 3;
 
-/** Milliseconds for which this thread has run, which no other process lengthens. Wall time where there is no such clock. */
+/** Milliseconds for which this thread has run, unaffected by other processes. Wall time if there is no such clock. */
 export const threadTime: () => number = openClock() ?? (() => performance.now());
 
 function openClock(): (() => number) | null {
@@ -17,19 +17,19 @@ function openClock(): (() => number) | null {
   };
 }
 
-/** What work took at a quarter of its items and at all of them. Milliseconds of this thread. */
+/** Time of the work with a quarter and with all of its items, in milliseconds of this thread. */
 export interface Growth {
   quarter: number;
   whole: number;
 }
 
-/** Sixteen would be quadratic. For each doubling it is less than 2.5. */
+/** Allowed growth of the time for four times the items: below 2.5 per doubling. Quadratic growth would be 16. */
 const MAX_GROWTH = 2.5 ** 2;
-/** Below this, what the runtime does besides is a large part of a time. */
+/** In a shorter time, other work of the runtime would be a large part. */
 const MIN_MS = 4;
 const MAX_TRIES = 6;
 
-/** What work took that grows much faster than its items, each time that it was tried; else null. */
+/** Returns the times of work that grew much faster than its items in every try; otherwise null. */
 export function growsTooFast(work: (count: number) => void, most: number): Growth | null {
   let least: Growth = { quarter: Infinity, whole: Infinity };
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {

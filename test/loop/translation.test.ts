@@ -31,7 +31,7 @@ describe.each([...TEXT_DIALECTS])("a request of %s", (caller) => {
             else
               translate({ caller: textDialect(caller), vendor: textDialect(vendor) }, payload, TERMS, policy);
           } catch (error) {
-            // What a vendor cannot be told is refused, which must not take long either.
+            // Content that a vendor cannot accept is refused. The refusal must be fast too.
             if (!(error instanceof UpstreamError || error instanceof GatewayError)) throw error;
           }
         }, COUNT);

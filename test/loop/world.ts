@@ -4,17 +4,17 @@ import { TEXT_DIALECTS } from "../../src/dialects/text.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import type { LoopVendor, LoopWorld } from "./case.ts";
 
-/** Models over each dialect: one whose vendor failed a few times in a row is not called for a while. */
+/** Number of models per dialect. A model whose vendor failed several times in a row is not called for a while. */
 const MODELS = 64;
 const turns = { next: 0 };
 
-/** A model over a vendor of this dialect, another one each time. */
+/** Returns a model with a vendor of this dialect, a different model each time. */
 export function modelOver(dialect: string): string {
   turns.next = (turns.next + 1) % MODELS;
   return `over-${dialect}-${turns.next}`;
 }
 
-/** The vendor and a gateway with models over each dialect. */
+/** Starts the vendor, and a gateway with models of each dialect. */
 export async function openWorld(): Promise<LoopWorld & AsyncDisposable> {
   const vendor = startVendor();
   const channel = (provider: string, path: string, settings?: object) => ({
@@ -67,37 +67,37 @@ export async function openWorld(): Promise<LoopWorld & AsyncDisposable> {
   };
 }
 
-/** A whole response of JSON. */
+/** Returns a complete JSON response. */
 export function* wholeAnswer(pieces: Iterable<string>): Generator<string> {
   const body = [...pieces].join("");
   yield `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   yield body;
 }
 
-/** The same compressed: far fewer bytes than they become. */
+/** Returns a compressed JSON response, which has far fewer bytes than its content. */
 export function* compressedAnswer(body: Uint8Array<ArrayBuffer>): Generator<string | Uint8Array> {
   const bytes = Bun.gzipSync(body);
   yield `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-encoding: gzip\r\ncontent-length: ${bytes.length}\r\n\r\n`;
   yield bytes;
 }
 
-/** A stream of events until the connection's end. */
+/** Returns a stream of events that lasts until the connection ends. */
 export function* streamAnswer(pieces: Iterable<string>): Generator<string> {
   yield "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
   yield* pieces;
 }
 
-/** The same in chunks of one byte. */
+/** Returns the same stream in chunks of one byte. */
 export function* tinyChunks(pieces: Iterable<string>): Generator<string> {
   yield "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
   for (const piece of pieces) for (const character of piece) yield `1\r\n${character}\r\n`;
   yield "0\r\n\r\n";
 }
 
-/** What a connection of the vendor has of its request, and what is left of its response. */
+/** The state of one connection of the vendor: the received part of the request and the unsent part of the response. */
 interface Talk {
   head: string;
-  /** Bytes of the request's body to come; null until its head is whole. */
+  /** Remaining bytes of the request's body; null until its head is complete. */
   left: number | null;
   answer: Iterator<string | Uint8Array> | null;
   unsent: Uint8Array;
@@ -157,18 +157,18 @@ function write(socket: Socket<Talk>): void {
   }
 }
 
-/** Milliseconds that a thread has run, and has waited for a processor since another one ran there. */
+/** Milliseconds that a thread has run, and that it has waited while other threads used the processor. */
 export function threadTimes(path: string): { ranMs: number; waitedMs: number } {
   const [ran = 0, waited = 0] = readFileSync(`${path}/schedstat`, "utf8").split(" ").map(Number);
   return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
 }
 
-/** The thread of a gateway that has the event loop. */
+/** Returns the path of the gateway's event loop thread in `/proc`. */
 export function loopThread({ pid }: TestGateway): string {
   return `/proc/${pid}/task/${pid}`;
 }
 
-/** From now on the gateway's peak of memory is what it has now. */
+/** Resets the gateway's peak memory to its current memory. */
 export function resetPeak({ pid }: TestGateway): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
