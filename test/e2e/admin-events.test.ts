@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { signIn, type Administrator } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/* The console's live events: what changed, to whom it concerns, for as long as the session lasts. */
+/* The console's live events: which changes are sent, to whom, and until the session ends. */
 let gateway: TestGateway;
 let admin: Administrator;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-/** Follows the events; `text` is all that came. */
+/** Follows the events. `text` contains everything that was received. */
 async function follow(cookie: string) {
   const abort = new AbortController();
   const response = await fetch(`${gateway.url}/admin/v1/events`, {
@@ -34,7 +34,7 @@ test("a job's change and the counts of requests are told to whoever follows", as
   const following = await follow(admin.cookie);
   expect(following.status).toBe(200);
   await until("the beginning", () => following.text.includes(": following") || undefined);
-  // What is there at first is no change.
+  // The initial state must not be reported as a change.
   await Bun.sleep(300);
   const submitted = await gateway.call("/api/jobs", {
     body: { model: "sandbox-a", prompt: "a harbour" },

@@ -17,7 +17,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
 const FORMULA = '=HYPERLINK("http://evil.example","pay")';
 
-/** Fields of lines without a line feed in a cell. */
+/** Returns the cells of a CSV line. No cell may contain a line feed. */
 function cellsOf(line: string): string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? "",
@@ -91,8 +91,8 @@ test("two hundred thousand rows are exported as they are read", async () => {
     }
     return { lines, most };
   };
-  // The whole is 110 MB of text: kept together it takes 190 MB more than a part does, piece by piece about 95 MB, which
-  // is what waits for the collector.
+  // The whole export is 110 MB of text. If it were kept in memory, it would take 190 MB more than a part. Sent in
+  // pieces it takes about 95 MB more, which the collector has not freed yet.
   const part = await exported(`&from=${template!.at - 10_000}`);
   expect(part.lines).toBe(10_002);
   const whole = await exported("");
@@ -110,7 +110,7 @@ test("a creation with an idempotency key happens once", async () => {
   expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
   expect(await isInDatabase(gateway, first.body.key.id)).toBe(true);
   expect(await isInDatabase(gateway, first.body.secret)).toBe(false);
-  // Nor as the bytes that it would be stored as, wherever in them it begins.
+  // Nor may its encoded bytes be stored, whatever their offset is.
   for (const shift of [0, 1, 2]) {
     const shifted = Buffer.from(first.body.secret.slice(shift)).toString("base64");
     expect(await isInDatabase(gateway, shifted.slice(0, 40))).toBe(false);
@@ -120,7 +120,7 @@ test("a creation with an idempotency key happens once", async () => {
     field: "Idempotency-Key",
   });
   expect((await admin.act("GET", "/keys?search=once")).data).toHaveLength(1);
-  // What is refused is not stored: the same key may be used with a body that is right.
+  // A refused creation is not stored, so the same key may be used with a valid body.
   expect((await create("build-2", "")).status).toBe(400);
   expect((await create("build-2", "second")).status).toBe(200);
   const together = await Promise.all([1, 2, 3].map(() => create("build-3", "together")));

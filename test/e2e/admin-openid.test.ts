@@ -5,7 +5,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { startOpenIdProvider, type OpenIdProvider } from "../upstreams/openid-provider.ts";
 import { freePort } from "../support/free-port.ts";
 
-/* Signing in at an OpenID provider, with two workers: the browser may begin at one and come back to the other. */
+/* Sign-in by an OpenID provider with two workers. The browser may start at one worker and return to the other. */
 let provider: OpenIdProvider;
 let gateway: TestGateway;
 let owner: Administrator;
@@ -38,7 +38,7 @@ beforeEach(() => {
   provider.refusals.length = 0;
 });
 
-/** A browser that keeps cookies and goes where it is sent, one step at a time. */
+/** A browser that stores cookies and follows redirects, one at a time. */
 function browser() {
   const cookies = new Map<string, string>();
   return {
@@ -59,7 +59,7 @@ function browser() {
   };
 }
 
-/** Signs somebody in and returns where the browser ends. */
+/** Signs a user in and returns the browser's last address. */
 async function signInAs(user: OpenIdProvider["user"], from = browser(), query = "") {
   provider.user = user;
   const atProvider = await from.go(`${gateway.url}/console/oidc/start${query}`);
@@ -98,7 +98,7 @@ test("the claim decides the role at each sign-in, and who had more before is sig
   const viewer = await signInAs({ ...ADA, groups: "staff" });
   expect((await viewer.browser.as().act("GET", "/session")).role).toBe("viewer");
   expect((await admin.browser.as().send("GET", "/session")).status).toBe(401);
-  // Groups of that name are common in other applications.
+  // Other applications often have groups of that name too.
   const named = await signInAs({ ...ADA, groups: ["owner", "admin", "billing"] });
   expect((await named.browser.as().act("GET", "/session")).role).toBe("viewer");
 });
@@ -111,7 +111,7 @@ test("a member of old is found by a verified address, and by no other", async ()
   expect((await signInAs({ ...grace, email_verified: "true" })).end).toBe(REFUSED);
   const found = await signInAs({ ...grace, email_verified: true });
   expect((await found.browser.as().act("GET", "/session")).id).toBe(member.id);
-  // The address was given to somebody else at the provider.
+  // The provider gave the same address to another person.
   expect((await signInAs({ ...grace, sub: "3", email_verified: true })).end).toBe(REFUSED);
 });
 
@@ -141,7 +141,7 @@ test("a member who is found by an address keeps no password, session, token or c
   const replies = await Promise.all([...outsiders, again]);
   expect(replies.map(({ status }) => status)).toEqual([401, 401, 401]);
 
-  // A password that somebody else sets later would stay unnoticed.
+  // The member would not notice a password that another person sets later.
   const reset = `/members/${member.id}/reset-password`;
   expect((await tenant.send("POST", reset, {})).status).toBe(403);
   expect((await owner.send("POST", reset, {})).status).toBe(200);
@@ -194,7 +194,7 @@ test("a callback is of use to the browser that began alone, and once", async () 
   const [victim, attacker] = [browser(), browser()];
   const start = await attacker.go(`${gateway.url}/console/oidc/start`);
   const { location } = await attacker.go(start.location);
-  // An attacker who makes somebody open the own callback would sign that one in as the attacker.
+  // An attacker could send a victim to the attacker's callback, which would sign the victim in as the attacker.
   expect((await victim.go(location)).location).toBe(FAILED);
   await victim.go(`${gateway.url}/console/oidc/start`);
   expect((await victim.go(location)).location).toBe(FAILED);

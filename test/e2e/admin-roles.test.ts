@@ -7,8 +7,8 @@ import { send, signIn, type Administrator, type Reply } from "../support/adminis
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * Every route for members, with each role, and with an owner of another organization. A new one has to be listed in the
- * table, which says what it needs independently of the code.
+ * Every route for members, with each role, and with an owner of another organization. A new route must be listed in the
+ * table. The table states the required role independently of the code.
  */
 const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unknown as ServerOptions).filter(
   (route) => route.auth === "member",
@@ -17,9 +17,9 @@ const nameOf = ({ name }: { name: string }) => name.replace("admin.", "");
 
 const PASSWORD = "twelve or more characters";
 const MASK = "********";
-/** Stands in everything of the organization `acme` that has a name. */
+/** Part of every name in the organization `acme`. */
 const MARK = "acme";
-/** What is secret of an endpoint's address, as of those of chat services. */
+/** Secret part of an endpoint's address, as in addresses of chat services. */
 const SECRET_PATH = "services/T000/secret";
 /** A vendor that only this organization may call. */
 const YAML = `
@@ -58,7 +58,7 @@ async function newMember(name: string, role: Role, organizations: "*" | string[]
   return await signIn(gateway, { name, password: PASSWORD });
 }
 
-/** One of everything that an organization may have. */
+/** Creates one of everything that an organization can have. */
 async function makeForeign(): Promise<Foreign> {
   const organizationId = "acme";
   await owner.act("PATCH", "/organizations/acme", { settings: { promptLogDays: 1 } });
@@ -86,7 +86,7 @@ async function makeForeign(): Promise<Foreign> {
   };
   await call("/v1/images/generations", { model: "sandbox-a", prompt: "a lighthouse", quality: "low" });
   const job = await call("/api/jobs", { model: "sandbox-a", prompt: "a lighthouse", quality: "low" });
-  // The setting that keeps prompts may come into force between two requests.
+  // The setting that keeps prompts may take effect between two requests.
   const chargeId = await until("a charge with its prompt", async () => {
     await call("/v1/chat/completions", { model: "sandbox-chat", messages });
     const { data } = await owner.act("GET", "/ledger?organizationId=acme&model=sandbox-chat");
@@ -117,7 +117,7 @@ async function makeForeign(): Promise<Foreign> {
   };
 }
 
-/** Sends an input as its route takes it. */
+/** Sends an input in the form that its route expects. */
 function perform(as: Administrator, { method, path }: { method: string; path: string }, input: object) {
   const fields: Record<string, unknown> = { ...input };
   const located = path.replace("/admin/v1", "").replace(/\{([a-zA-Z]+)\}/, (_, name: string) => {
@@ -145,14 +145,14 @@ test.each(ROUTES)("$method $path refuses every lesser role, and no other", async
   const { role: least, foreign: reaching } = ADMIN_ROUTES[nameOf(route)]!;
   const isStream = reaching.gets === "stream";
   for (const [role, as] of members) {
-    // No schema has this field, so nothing is done.
+    // No schema has this field, so the operation does nothing.
     const { status, body } = isStream ? await open(as, route) : await perform(as, route, { notAField: "x" });
     const expected = ROLES.indexOf(role) < ROLES.indexOf(least) ? 403 : isStream ? 200 : 400;
     expect([role, status, status === expected ? "" : body]).toEqual([role, expected, ""]);
   }
 });
 
-/** The beginning of a response that does not end by itself. */
+/** Returns the status of a response that does not end by itself. */
 async function open({ cookie }: Administrator, { path }: { path: string }) {
   const response = await fetch(`${gateway.url}${path}`, { headers: { cookie } });
   await response.body?.cancel();
@@ -196,7 +196,7 @@ test("who may change an endpoint reads its address, others its host, and so does
   expect(JSON.stringify(await owner.act("GET", "/webhooks?organizationId=acme"))).not.toContain(MASK);
 });
 
-/** What of the organization stands in a reply. */
+/** Returns the parts of a reply that belong to the organization. */
 function found({ body }: Reply): string[] {
   const text = JSON.stringify(body).toLowerCase();
   return [MARK, ...Object.values(foreign)]
@@ -204,7 +204,7 @@ function found({ body }: Reply): string[] {
     .filter((each) => text.includes(String(each).toLowerCase()));
 }
 
-/** What an owner of everything is shown of the organization. */
+/** Returns the organization's state as the owner of the installation sees it. */
 async function stateOfForeign(): Promise<unknown> {
   const paths = [
     "/organizations/acme",

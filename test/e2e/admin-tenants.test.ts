@@ -7,15 +7,15 @@ import { administrator, signIn, type Administrator, type Reply } from "../suppor
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * What members of one organization try for it: better prices, money back, more than it was given, and the time and memory
- * of everybody else.
+ * Attempts of one organization's members to get advantages: better prices, refunds, a larger budget, and the time and
+ * memory of other callers.
  */
 let gateway: TestGateway;
 let owner: Administrator;
 let tenant: Administrator;
 
 const PASSWORD = "twelve or more characters";
-/** A vendor that nothing listens for. */
+/** A vendor at an address without a server. */
 const YAML = `
 channels:
   inside:
@@ -107,7 +107,7 @@ test("an owner of one organization does not have a cheap model served by a dear 
   const refused = await tenant.send("PUT", "/routes", { ...route, targets: [own, dear] });
   expect(outcome(refused)).toEqual([403, "targets[1]"]);
   expect(await tenant.act("PUT", "/routes", { ...route, targets: [own] })).toMatchObject({ targets: [own] });
-  // What the installation gave may be put in another order.
+  // Targets that the installation gave may be reordered.
   await owner.act("PUT", "/routes", { ...route, targets: [own, dear] });
   const swapped = await tenant.act("PUT", "/routes", { ...route, targets: [dear, own] });
   expect(swapped).toMatchObject({ targets: [dear, own] });

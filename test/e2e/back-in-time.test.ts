@@ -4,8 +4,8 @@ import { until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
 /*
- * The database is replaced by an older state of itself under load: a backup is restored, or a standby that lagged takes
- * over. What was posted since is in the journals of the machines, also of processes that have ended.
+ * An older state replaces the database under load: a backup is restored, or a delayed standby takes over. Charges since
+ * that state are in the machines' journals, including journals of ended processes.
  */
 const CLIENTS = 6;
 const TOKENS = 8;
@@ -52,11 +52,11 @@ describe.skipIf("missing" in found)("a database that goes back in time", () => {
   }, 90_000);
 });
 
-/** Clients that send requests until the end, with a budget in force. */
+/** Starts clients that send requests until the end, with a valid budget. */
 async function startLoad(fleet: Fleet) {
   await fleet.gateways[0]!.cli("budgets", "create", "--amount", "1");
   await untilBudgetInForce(fleet);
-  // The probes may be charged.
+  // The budget's charges may include probes.
   const answered = new Set<string>();
   const over = new AbortController();
   let sent = 0;
@@ -84,13 +84,13 @@ async function startLoad(fleet: Fleet) {
   };
 }
 
-/** Request ids of the charges, without the probes'. */
+/** Returns the request ids of charges, without probes. */
 async function charged(fleet: Fleet): Promise<string[]> {
   const rows = await fleet.query("SELECT request_id FROM ledger WHERE request_id LIKE 'back_%'");
   return rows.map((row) => String(row["request_id"]));
 }
 
-/** Every answer has one charge, the budget has spent them all, and nothing is left over when all have stopped. */
+/** Checks that every response has one charge, that the budget has spent all charges, and that nothing stays held. */
 async function expectExact(fleet: Fleet, answered: ReadonlySet<string>): Promise<void> {
   await until(
     "the charge of every answer",
@@ -100,7 +100,7 @@ async function expectExact(fleet: Fleet, answered: ReadonlySet<string>): Promise
   await Promise.all(fleet.gateways.map((gateway) => gateway.stop()));
   const ids = await charged(fleet);
   expect(ids.length).toBe(new Set(ids).size);
-  // Probes from before the budget was in force are in none.
+  // Probes from before the budget was valid have no budget.
   const [booked] = await fleet.query(
     "SELECT COUNT(*) AS count, COUNT(CASE WHEN request_id LIKE 'back_%' THEN 1 END) AS own FROM ledger WHERE budgets <> '[]'",
   );

@@ -11,7 +11,7 @@ import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
-/* A backup that is made under load is restored elsewhere, with each charge of a request that was answered before it. */
+/* A backup made under load is restored elsewhere. It has the charges of all requests answered before it. */
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
 const PICTURE = { model: "sandbox-a", prompt: "A house" };
 const GATEWAY_MASTER_KEY = newMasterKey();
@@ -97,7 +97,7 @@ describe("a restore", () => {
     await expect(gateway.cli("restore", path, "--force")).rejects.toThrow(
       "works on this data folder: stop it",
     );
-    // A command has no journal.
+    // A command has no journal of its own.
     const data = await emptyFolder();
     await cp(gateway.dataDirectory, data, { recursive: true });
     await rm(join(data, "journal"), { recursive: true });
@@ -112,7 +112,7 @@ describe("a restore", () => {
   test("replaces a database by force only, keeps it, and posts journals that were there", async () => {
     const data = await emptyFolder();
     await using other = await startTestGateway({ env: environmentOf(data) });
-    // What is in a journal and in no ledger: the database goes back to the backup below.
+    // This charge is only in a journal, because the database goes back to the backup below.
     await chat(other, "after");
     await until("the charge in the ledger", async () =>
       (await metric(other, "gateway_ledger_backlog")) === 0 ? true : undefined,
@@ -196,7 +196,7 @@ test.skipIf(isSkipped.postgres)("a backup of PostgreSQL names the program that i
   await expect(dump).rejects.toThrow("pg_dump is not on PATH: install the client programs of PostgreSQL");
 });
 
-/** Names another host first that does not respond: the programs of PostgreSQL must find the one that accepts changes. */
+/** Lists another host first, which does not respond. PostgreSQL's programs must find the host that accepts changes. */
 function withTwoHosts(env: Record<string, string>): Record<string, string> {
   const address = env["DATABASE_URL"];
   return address === undefined ? env : { ...env, DATABASE_URL: address.replace("@", "@127.0.0.1:1,") };
@@ -216,7 +216,7 @@ async function chat(gateway: TestGateway, requestId: string): Promise<void> {
   await response.text();
 }
 
-/** Acts while chats and readings of the console go on; `answered` are the chats from before it. */
+/** Runs `act` under a load of chats and reads of the console. `answered` are the chats that ended before `act`. */
 async function underLoad(gateway: TestGateway, act: () => Promise<string>) {
   const admin = await signIn(gateway);
   const done: string[] = [];

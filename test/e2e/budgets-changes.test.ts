@@ -70,9 +70,7 @@ async function lowerAndRaise(options: FleetOptions): Promise<void> {
   await load.stop();
 }
 
-/**
- * Clients of every gateway that send one request after another. Returns the times at which served requests were sent.
- */
+/** Starts clients at every gateway that send one request after another. Returns when the served requests were sent. */
 function startLoad(fleet: Fleet): { served: readonly number[][]; stop(): Promise<void> } {
   const state = { isStopping: false };
   const served: number[][] = fleet.gateways.map(() => []);

@@ -12,14 +12,14 @@ import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
- * A budget for exactly a thousand equal requests, used by 64 concurrent clients through three processes: a thousand are
- * served, and the budget is spent exactly.
+ * A budget for exactly a thousand equal requests. 64 concurrent clients use it through three processes. Exactly a
+ * thousand must be served, and the budget must be spent exactly.
  */
 const SERVED = 1_000;
 const CLIENTS = 64;
 const TRIES = 100;
 const TOKENS = 8;
-/** Eight tokens; a hold is one nano-unit more, which the last request needs in addition. */
+/** Cost of eight tokens. A hold is one nano-unit more, so the budget needs one more for the last request. */
 const COST_NANOS = 8_000n;
 const AMOUNT_NANOS = BigInt(SERVED) * COST_NANOS + 1n;
 

@@ -4,13 +4,13 @@ import { until } from "../support/gateway.ts";
 
 const MIN_COVERED_TOKENS = 256;
 
-/** Sends a request that sets no maximum of output tokens. */
+/** Sends a request without a maximum of output tokens. */
 function chat(fleet: Fleet, fields: object = {}, prompt = "[[reply tokens=8]]"): Promise<Response> {
   const body = { model: MODEL, messages: [{ role: "user", content: prompt }], ...fields };
   return fleet.gateways[0]!.call("/v1/chat/completions", { body });
 }
 
-/** A fleet whose only budget covers the given output tokens; its model's maximum is a thousand million. */
+/** Creates a budget that covers this number of output tokens. The model's own maximum is a thousand million tokens. */
 async function withBudget(fleet: Fleet, tokens: number): Promise<string> {
   const amount = (tokens / 1e6 + 1e-9).toFixed(9);
   const created = await fleet.gateways[0]!.cli("budgets", "create", "--amount", amount, "--json");

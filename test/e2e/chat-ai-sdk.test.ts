@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { z } from "zod";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
-/* The unmodified AI SDK with its provider for compatible services, on the sandbox and on vendors of every protocol. */
+/* The unmodified AI SDK with its provider for compatible services, for the sandbox and vendors of every protocol. */
 let fixture: MatrixFixture;
 beforeAll(async () => {
   fixture = await openMatrix();

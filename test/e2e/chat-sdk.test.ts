@@ -19,7 +19,7 @@ import {
   type GatewayFixture,
 } from "../support/vendor.ts";
 
-/* The unmodified official client on the built-in sandbox and on a channel with a simulated vendor. */
+/* The unmodified official client, for the built-in sandbox and a simulated vendor. */
 let fixture: GatewayFixture;
 let client: OpenAI;
 const clientOf = (apiKey: string) =>
@@ -39,7 +39,7 @@ const WEATHER_TOOL = {
   },
 };
 
-/** Sends a request id, so that the charge can be found. */
+/** Sets a request id, so that the charge can be found. */
 const marked = (requestId: string) => ({ headers: { "X-Request-Id": requestId } });
 
 describe.each([
@@ -287,7 +287,7 @@ describe("errors have the client's classes and fields", () => {
   });
 });
 
-/** The error of a call; fails when the call succeeds. */
+/** Returns the error of a call; fails when the call succeeds. */
 async function failure(call: PromiseLike<unknown>): Promise<APIError> {
   const error = await Promise.resolve(call).then(
     () => new Error("the call succeeded"),
@@ -297,7 +297,7 @@ async function failure(call: PromiseLike<unknown>): Promise<APIError> {
   throw error;
 }
 
-/** Mistral's clients break on OpenAI's protocol, so what they get is not checked as published: not by `fetch`. */
+/** Mistral's clients cannot read OpenAI's protocol, so the checks in `fetch` must not see their responses. */
 async function postAs(agent: string, path: string, body: object): Promise<string> {
   const headers = { authorization: `Bearer ${fixture.gateway.key}`, "user-agent": agent };
   const { promise, resolve, reject } = Promise.withResolvers<string>();

@@ -8,7 +8,7 @@ import { startTokenServer, type TokenServer } from "../upstreams/google-tokens.t
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startVertexClaude } from "../upstreams/vertex-claude.ts";
 
-/* One model at its own vendor and in two clouds, called by the official client. */
+/* The official client with one model, which its own vendor and two clouds offer. */
 const MODEL = "house-claude";
 const NANOS = { input: 1_000n, output: 5_000n };
 let gateway: TestGateway;
@@ -75,7 +75,7 @@ afterAll(async () => {
 const TOOL = { name: "look_up", input_schema: { type: "object" as const } };
 const DOWN = { fault: "error-status", status: 529 } as const;
 
-/** A streamed turn, with the ledger's only row for it. */
+/** Runs a streamed turn. Returns it with its only row in the ledger. */
 async function turn(messages: Anthropic.MessageParam[]) {
   const stream = client.messages.stream({
     model: MODEL,

@@ -110,7 +110,7 @@ test("a command without the gateway's master key, or with another, seals nothing
   const compare = async () => (await run(`config import --dry-run ${folder.path}/other.yaml`, own)).code;
   expect(await compare()).toBe(3);
   expect((await run(`config import ${folder.path}/other.yaml`, own)).code).toBe(0);
-  // While the key is being changed, the one before shows that the new one is right.
+  // During a change of the key, the old key proves that the new key is right.
   const both = { ...other, GATEWAY_MASTER_KEY_PREVIOUS: GATEWAY_MASTER_KEY };
   expect((await run("channels set openai --credential env:NEXT", both)).code).toBe(0);
 });

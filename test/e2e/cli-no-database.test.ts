@@ -7,8 +7,8 @@ import { MACHINE, runCommand } from "../support/command-line.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
- * A command that only reads, in a wrong folder or with a wrong address: an empty answer, or a verification without a
- * difference, would be taken for the gateway's.
+ * Commands that only read, with a wrong folder or address. They must fail: an empty result, or a verification without a
+ * difference, would be mistaken for the gateway's.
  */
 const READING = [
   "ledger verify",

@@ -8,9 +8,7 @@ import { MACHINE, runCommand } from "../support/command-line.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { look, submit } from "../support/job-calls.ts";
 
-/*
- * The command line at a gateway elsewhere: what it prints is what it prints over the local store.
- */
+/* The command line with a remote gateway. Its output must equal the output with the local store. */
 
 let gateway: TestGateway;
 const tokens = { owner: "", viewer: "" };
@@ -27,11 +25,11 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-/** Runs a command, by default on a machine that has no store. */
+/** Runs a command, by default on a machine without a store. */
 const run = (args: readonly string[], env: Record<string, string> = {}, machine: Partial<CliContext> = {}) =>
   runCommand(args, { env, userName: () => "ada", ...machine });
 
-/** The same with a token of the gateway. Throws when it fails. */
+/** Runs a command with a token of the gateway. Throws when it fails. */
 async function remotely(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await run([...args, "--url", gateway.url, "--token", "env:OWNER"], {
     OWNER: tokens.owner,
@@ -40,7 +38,7 @@ async function remotely(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** The same over the gateway's own store. */
+/** Runs a command with the gateway's own store. */
 async function locally(...args: string[]): Promise<string> {
   const env = { GATEWAY_DATA_DIR: gateway.dataDirectory, SANDBOX: "on" };
   return (await run(args, env, MACHINE)).stdout;
@@ -160,7 +158,7 @@ test("a refusal is the gateway's own sentence on one line", async () => {
     code: 1,
     stderr: expect.stringContaining("an admin token begins with ga_; gk_ is a key for calls of models"),
   });
-  // Everyone on the machine can read what stands in a command.
+  // All users of the machine can read the arguments of a command.
   for (const token of [tokens.owner, "env:", "none"])
     expect(await run(["keys", "list", "--url", gateway.url, "--token", token])).toMatchObject({
       code: 2,

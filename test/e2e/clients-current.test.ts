@@ -9,8 +9,8 @@ import { z } from "zod";
 import { openMatrix, type MatrixFixture, type VendorName } from "../support/text-matrix.ts";
 
 /*
- * The current generation of the AI SDK and OpenAI's agents library, unmodified and with their defaults, each over a
- * vendor of its own protocol and of another one.
+ * The current generation of the AI SDK and OpenAI's agents library, unmodified and with their defaults. Each is tested
+ * with a vendor of its own protocol and with a vendor of another protocol.
  */
 let fixture: MatrixFixture;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const v1 = () => ({ apiKey: fixture.gateway.key, baseURL: `${fixture.gateway.url}/v1` });
 const COMPATIBLE = { name: "gateway", supportsStructuredOutputs: true };
-/** Without a store it sends items instead of references to them. */
+/** Without a store the client sends items instead of references. */
 const providerOptions = { openai: { store: false } };
 
 const PROVIDERS = {
@@ -33,7 +33,7 @@ const PROVIDERS = {
   google: (id: string) => createGoogleGenerativeAI({ ...v1(), baseURL: `${fixture.gateway.url}/v1beta` })(id),
 };
 
-/** Each provider on a vendor of its protocol, and on one of another. */
+/** Each provider with a vendor of its protocol, and with a vendor of another protocol. */
 const PAIRS = [
   ["openai-compatible", "over-chat"],
   ["openai-compatible", "over-messages"],
@@ -80,7 +80,7 @@ describe.each(PAIRS)("the AI SDK's provider %s, %s,", (name, id) => {
 
   test("gets an object that fits its schema", async () => {
     fixture.vendors[id].next({ text: '{"city":"Oslo"}' });
-    // The simulated vendor of messages has arguments of its own for the tool that stands for a schema.
+    // The simulated vendor of messages sends fixed arguments for the tool that represents a schema.
     const output = Output.object({ schema: z.looseObject({ city: z.string().optional() }) });
     const reply = await generateText({ ...options(), prompt: "Where?", output });
     expect(reply.output.city ?? "Oslo").toBe("Oslo");

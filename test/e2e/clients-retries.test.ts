@@ -10,8 +10,8 @@ import { until } from "../support/gateway.ts";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
 /*
- * What no retry can lift is asked once by unmodified clients with their default of retries, six or ten with some. The
- * AI SDK is not among them: it reads no header that says so, and repeats every 429.
+ * Unmodified clients with their default number of retries, or with six or ten, send a request only once when a retry
+ * cannot succeed. The AI SDK is excluded: it does not read the header for this and repeats every 429.
  */
 let fixture: MatrixFixture;
 let poorKey: string;
@@ -56,7 +56,7 @@ const CLIENTS: Record<string, (account: Account) => Promise<unknown>> = {
   },
 };
 
-/** How many requests came to an end at the gateway while this ran. */
+/** Returns the number of requests that ended at the gateway during `run`. */
 async function requestsOf(run: () => Promise<unknown>): Promise<number> {
   const ended = () => fixture.gateway.logs().filter(({ message }) => message === "request");
   const upTo = async (id: string) => {

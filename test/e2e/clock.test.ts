@@ -9,8 +9,8 @@ import { findFaketime, startFakeClock, type FakeClock } from "../support/fake-cl
 import { until } from "../support/gateway.ts";
 
 /*
- * The wall clock jumps two hours ahead and back, as on a virtual machine: budgets are not reset twice, leases of live
- * processes do not expire, limits stay exact, and no duration is negative.
+ * The wall clock jumps two hours ahead and back, as can happen on a virtual machine. Budgets must not be reset twice,
+ * leases of running processes must not expire, limits must stay exact, and no duration may be negative.
  */
 const faketime = findFaketime();
 if ("missing" in faketime) console.warn(`SKIPPED jumps of the clock: ${faketime.missing}`);
@@ -20,7 +20,7 @@ const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 const JUMP_SECONDS = 2 * HOUR_SECONDS;
 const COST_NANOS = 8_000n;
-/** An exhausted budget is cached for a quarter of a second, so requests go on for longer. */
+/** Pause between requests. Exhaustion of a budget is cached for a quarter of a second, so the load must last longer. */
 const PAUSE_MS = 30;
 
 let directory: string;
@@ -85,7 +85,7 @@ test.skipIf(hasNone).concurrent(
       yaml: "limits: { default: { requests_per_minute: 12 } }",
       env: { ...clock.env, GATEWAY_DEFAULT_LIMITS: "" },
     });
-    // A stream that begins before the jumps and ends after them.
+    // This stream begins before the jumps and ends after them.
     const stream = fleet.chat({ isStream: true, prompt: "[[reply tokens=8 frameDelayMs=60]]" });
     await fleet.vendors[0]!.waitForHits(1);
     let served = 1;
@@ -141,7 +141,7 @@ function fakeClock(startSeconds: number): Promise<FakeClock> {
   return startFakeClock(faketime.library, directory, startSeconds);
 }
 
-/** Seconds from now to the next 23:00 UTC. */
+/** Returns the seconds from now to the next 23:00 UTC. */
 function lateEvening(): number {
   const now = new Date();
   const evening = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 23);

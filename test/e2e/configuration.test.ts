@@ -8,7 +8,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import { freePort } from "../support/free-port.ts";
 
-/* Channels and models that are changed over HTTP while a gateway serves. */
+/* Channels and models are changed over HTTP while a gateway serves requests. */
 
 const MASK = "********";
 const NEXT_KEY = "sk-simulated-next-0123456789";
@@ -117,7 +117,7 @@ test("a start with another master key says which channel cannot be opened, and s
   await admin.act("POST", "/models", { id: "house", route, definition });
   const key = second.key === first.key ? second.key : first.key;
   expect(await chat(second, "house", key)).toBe(200);
-  // Given again it is sealed with the present key.
+  // A credential that is entered again is encrypted with the current key.
   await admin.act("PATCH", "/channels/openai", { credential: SIMULATED_KEY });
   expect(await chat(second, "gpt-5.4", key)).toBe(200);
   expect(await admin.act("POST", "/channels/test", { id: "openai" })).toMatchObject({ ok: true });
@@ -200,7 +200,7 @@ async function chat(gateway: TestGateway, model = "gpt-5.4", key = gateway.key):
   return response.status;
 }
 
-/** Waits until so many requests in a row, on connections of their own and so to every worker, end with the status. */
+/** Waits until many requests on separate connections, which reach every worker, all end with the status. */
 async function untilAll(gateway: TestGateway, model: string, status: number): Promise<void> {
   await until(`every worker to respond to ${model} with ${status}`, async () => {
     const statuses = await Promise.all(Array.from({ length: 16 }, () => chat(gateway, model)));
@@ -208,7 +208,7 @@ async function untilAll(gateway: TestGateway, model: string, status: number): Pr
   });
 }
 
-/** Requests one after another on four lines, until it is stopped; returns statuses of failure. */
+/** Sends requests in four concurrent loops until it is stopped. Returns the statuses of failures. */
 function startLoad(gateway: TestGateway) {
   const over = new AbortController();
   const failures: number[] = [];

@@ -7,7 +7,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 const body = { model: "sandbox-chat", messages: [{ role: "user", content: "Answer in 3 words." }] };
 const FILES = 200;
 
-/** Opens a connection from an address of this machine and sends the beginning of a request. */
+/** Connects from an address of this machine and sends the beginning of a request. */
 function openHalf({ url }: TestGateway, localAddress: string): Socket {
   const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), localAddress });
   socket.on("error", () => {});
@@ -15,7 +15,7 @@ function openHalf({ url }: TestGateway, localAddress: string): Socket {
   return socket;
 }
 
-/** Processor time of a process, in seconds (proc_pid_stat: utime and stime in hundredths). */
+/** Processor time of a process in seconds (proc_pid_stat: utime and stime in hundredths). */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;

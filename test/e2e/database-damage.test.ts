@@ -15,8 +15,8 @@ import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * A database that is lost or damaged under a running gateway is noticed within seconds, though requests may go on well
- * from memory: their charges wait in the journal.
+ * The database is lost or damaged under a running gateway. This must be noticed within seconds, although requests can
+ * still be served from memory. Their charges wait in the journal.
  */
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
 const PAGE_BYTES = 4096;
@@ -71,7 +71,7 @@ test("a database that is replaced by a copy under load loses no charge, however 
   renameSync(copy, pathOf(gateway));
   ageSegments(gateway);
   await until("the damage to be noticed", () => unreadiness(gateway, /gateway\.sqlite was/), NOTICED_MS);
-  // SQLite would read the old WAL into the file that came in its place.
+  // SQLite would apply the old WAL to the new file, so the WAL must be moved away.
   expect(readdirSync(gateway.dataDirectory)).toContainEqual(
     expect.stringMatching(/^gateway\.sqlite\.replaced-.*-wal$/),
   );
@@ -81,7 +81,7 @@ test("a database that is replaced by a copy under load loses no charge, however 
   expect(Number(/^gateway_ledger_backlog (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(40);
   const answered = await load.end();
   expect(await gateway.stop()).toBe(0);
-  // A copy is put there as the documents say.
+  // Puts a copy in place as the documents describe.
   for (const suffix of ["-wal", "-shm"]) rmSync(pathOf(gateway, suffix), { force: true });
   renameSync(kept, pathOf(gateway));
   await gateway.restart();
@@ -92,7 +92,7 @@ test("a database that is replaced by a copy under load loses no charge, however 
   expect(charged.toSorted()).toEqual([...answered].toSorted());
 }, 60_000);
 
-/** Longer than two pauses between removals of old segments, so that one comes on a busy machine, too. */
+/** Longer than two pauses between removals of old segments. One removal must happen even on a busy machine. */
 const SWEEP_MS = 21_000;
 
 test("a table that is gone for a time has one line in the log, and its return another", async () => {
@@ -104,7 +104,7 @@ test("a table that is gone for a time has one line in the log, and its return an
   const lines = () => gateway.logs().filter(({ message }) => String(message).startsWith("the snapshot "));
   rename("revision", "hidden");
   await until("the loss in the log", () => lines().length > 0 || undefined);
-  // Four polls more.
+  // Time for four more polls.
   await Bun.sleep(2_000);
   expect(lines()).toHaveLength(1);
   rename("hidden", "revision");
@@ -125,10 +125,10 @@ test("a command that meets damage names the file and how a backup is put in its 
   expect(output).not.toContain("DATABASE_URL");
 });
 
-/** Between two requests of the load, whose number proves nothing. */
+/** Pause between two requests of the load. The number of requests does not matter. */
 const PAUSE_MS = 5;
 
-/** A client that sends requests, and knows which were answered. */
+/** Starts a client that sends requests and records which were answered. */
 function startLoad(gateway: TestGateway) {
   const answered = new Set<string>();
   let sent = 0;
@@ -168,7 +168,7 @@ function startLoad(gateway: TestGateway) {
   };
 }
 
-/** Makes the segments that were posted older than they are kept for. */
+/** Makes posted segments older than the time for which they are kept. */
 function ageSegments({ dataDirectory }: TestGateway): void {
   const folder = join(dataDirectory, "journal/posted");
   const old = Date.now() / 1000 - 61 * 60;
@@ -179,14 +179,14 @@ function ageSegments({ dataDirectory }: TestGateway): void {
   for (const name of names) utimesSync(join(folder, name), old, old);
 }
 
-/** What the probe says once it names the reason: a statement may have failed before the check has found it. */
+/** Returns the probe's response when it contains the reason. A statement may fail before the check finds the damage. */
 async function unreadiness({ url }: TestGateway, reason: RegExp): Promise<unknown> {
   const response = await fetch(`${url}/readyz`);
   const text = await response.text();
   return response.status === 503 && reason.test(text) ? JSON.parse(text) : undefined;
 }
 
-/** Damages pages that only a reading of administration needs, and reads them. */
+/** Damages pages that only administration reads, then reads them. */
 async function damageRequestLog(gateway: TestGateway): Promise<void> {
   await gateway.stop();
   for (const page of rootsOf(gateway, "request_log")) overwrite(gateway, page);
@@ -195,7 +195,7 @@ async function damageRequestLog(gateway: TestGateway): Promise<void> {
   expect((await admin.send("GET", "/requests")).status).toBe(503);
 }
 
-/** The first pages of a table and of its indexes. */
+/** Returns the first pages of a table and its indexes. */
 function rootsOf(gateway: TestGateway, table: string): number[] {
   using database = new Database(pathOf(gateway), { readonly: true });
   const query = database.query<{ rootpage: number }, [string]>(
@@ -204,7 +204,7 @@ function rootsOf(gateway: TestGateway, table: string): number[] {
   return query.all(table).map(({ rootpage }) => rootpage);
 }
 
-/** Overwrites a page, counted from 1, in the file and nowhere else. */
+/** Overwrites a page in the file alone. The first page is 1. */
 function overwrite(gateway: TestGateway, page: number): void {
   const file = openSync(pathOf(gateway), "r+");
   writeSync(file, new Uint8Array(PAGE_BYTES).fill(0x55), 0, PAGE_BYTES, (page - 1) * PAGE_BYTES);

@@ -22,7 +22,7 @@ test("the demo fills an empty data folder with two weeks of traffic that verifie
   expect(again.stderr).toContain("the demo needs an empty data folder");
 });
 
-/** What failed in the demo failed as it does at the gateway: at its endpoints, with its codes and their statuses. */
+/** Checks that the demo's failures are like real ones: at the gateway's endpoints, with its codes and statuses. */
 function expectRealFailures(path: string): void {
   using database = new Database(join(path, "gateway.sqlite"), { readonly: true });
   const failed = database

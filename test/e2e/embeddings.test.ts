@@ -8,17 +8,17 @@ import { vectorOf } from "../upstreams/openai/embeddings.ts";
 import { SIMULATED_KEY as OPENAI_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/* Embeddings by the unmodified official client, on the sandbox and on simulated vendors of two protocols. */
+/* Embeddings by the unmodified official client, for the sandbox and simulated vendors of two protocols. */
 const SAME = "house-same";
 const OTHER = "house-other";
-/** Nano-units of a token: 0.5 USD per million. */
+/** Nano-units per token: 0.5 USD per million. */
 const NANOS = 500n;
 
 let gateway: TestGateway;
 let openai: Simulator;
 let gemini: Simulator;
 let client: OpenAI;
-/** Of a vendor with long vectors. */
+/** Response of a vendor with long vectors. */
 let answer = "";
 const long = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(answer) });
 
@@ -58,7 +58,7 @@ beforeEach(() => {
   gemini.reset();
 });
 
-/** The client's promises are not the runtime's own. */
+/** Awaits the call: the client's promises are not native promises. */
 async function failureOf(call: PromiseLike<unknown>): Promise<BadRequestError> {
   try {
     await call;

@@ -4,13 +4,13 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { beginUpload, type UnfinishedUpload } from "../support/unfinished-upload.ts";
 import { readError } from "../support/vendor.ts";
 
-/* Bounds of memory, decoders and chunks for bodies of one key, most of them unfinished. */
+/* Limits of memory, decoders and chunks for one key's bodies, most of them unfinished. */
 
 const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
 const FORM = "multipart/form-data; boundary=b";
 const PART_HEADER = `--b\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\n\r\n`;
-/** Decodes to nothing. */
+/** Compressed bytes that decode to nothing. */
 const EMPTY_MEMBERS = Buffer.alloc(1_000_000, gzipSync(""));
 const HELLO = { model: "sandbox-chat", messages: [{ role: "user", content: "hi" }] };
 

@@ -3,7 +3,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { openSocket, writeRequest } from "../support/sockets.ts";
 import { readError } from "../support/vendor.ts";
 
-/* A request counts in the limits by its headers, before a byte of its body is read. */
+/* Limits count a request by its headers, before any byte of its body is read. */
 
 let gateway: TestGateway;
 
@@ -49,7 +49,7 @@ test("an upload occupies a slot from its headers on, and a client that disconnec
   let socket = await upload();
   await until("the slot to be occupied", async () => {
     if ((await image(key)).status === 429) return true;
-    // The picture may have come before the upload, which was then refused.
+    // The picture request may have arrived before the upload, which was then refused.
     socket.destroy();
     socket = await upload();
   });
@@ -126,7 +126,7 @@ function image(key: string, fields: object = {}): Promise<Response> {
   return gateway.call("/v1/images/generations", { headers, body });
 }
 
-/** Sends headers and no body; returns the beginning of the response. */
+/** Sends headers without a body. Returns the beginning of the response. */
 async function refusalOf(path: string, headers: Record<string, string>): Promise<string> {
   const socket = await openSocket(gateway.url);
   const response = new Promise<string>((resolve) => {

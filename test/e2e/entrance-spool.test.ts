@@ -8,7 +8,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { beginUpload } from "../support/unfinished-upload.ts";
 import { readError } from "../support/vendor.ts";
 
-/* What uploads may occupy on the disk. A key may use a quarter of `spool_mib`, here 16 MiB. */
+/* Limits on the disk space of uploads. A key may use a quarter of `spool_mib`, here 16 MiB. */
 
 const MIB = 1024 * 1024;
 const EDITS = "/v1/images/edits";
@@ -105,7 +105,7 @@ test("a long text of an unknown field of JSON is not read into memory, one of a 
   expect(await readError(refused)).toMatchObject({ code: "invalid_parameter", param: "prompt" });
 });
 
-/** A form with one file of so many MiB. */
+/** Returns a form with one file of this size. */
 function formBytes(mib: number): { bytes: Buffer; type: string } {
   const head = '--b\r\ncontent-disposition: form-data; name="image"; filename="f"\r\n\r\n';
   const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(mib * MIB), Buffer.from("\r\n--b--\r\n")]);

@@ -4,8 +4,8 @@ import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
- * What all requests of a process share: one organization uses as much as it can, and the request of another one is
- * served in time.
+ * Resources that all requests of a process share. One organization uses as much as it can; another organization's
+ * request must be served in time.
  */
 const WAITING = 30;
 

@@ -4,11 +4,9 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { openSocket, writeRequest } from "../support/sockets.ts";
 import { startS3, type S3Simulator } from "../upstreams/s3.ts";
 
-/*
- * Downloads of results from object storage: parts of an object are read as clients take them.
- */
+/* Downloads of results from object storage. The gateway reads an object in parts, as fast as the client reads. */
 const SIZE = 12_000_000;
-/** Bytes the gateway reads at once. */
+/** Number of bytes that the gateway reads together. */
 const PIECE = 512 * 1024;
 const IDLE_SECONDS = 8;
 const READERS = 20;
@@ -101,7 +99,7 @@ test("readers that stall hold little memory and are disconnected", async () => {
     },
     25_000,
   );
-  // Sockets buffer some megabytes; whole objects would be 240.
+  // Socket buffers have some megabytes. Whole objects would need 240.
   expect(residentMb - before.residentMb).toBeLessThan(120);
   expect(s3.ranges.length * PIECE).toBeLessThan((READERS * SIZE) / 2);
 });

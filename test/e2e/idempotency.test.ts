@@ -4,7 +4,7 @@ import { makePng } from "../support/pictures.ts";
 import { until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
-/* `Idempotency-Key`: an outcome is stored once, returned to the same request, and billed once. */
+/* `Idempotency-Key`: an outcome is stored once, returned for the same request, and charged once. */
 const CHAT = "/v1/chat/completions";
 const GENERATE = "/v1/images/generations";
 const chat = (prompt: string, stream = false) => ({
@@ -190,10 +190,10 @@ function suite(open: () => Promise<Fleet>): void {
   });
 }
 
-/** Nothing may be kept on the disk; only large bodies are refused. */
+/** A limit that forbids storing outcomes on disk. Of all requests, only those with large bodies are refused. */
 const FULL = "overload: { free_disk_mib: { large_bodies: 1000000000, requests: 0 } }";
 
-/* What cannot be kept is not served, and not billed, a second time. */
+/* A response that cannot be stored must not be served or charged a second time. */
 function suiteWithoutSpace(open: () => Promise<Fleet>): void {
   let fleet: Fleet;
   beforeAll(async () => {

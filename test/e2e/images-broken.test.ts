@@ -6,12 +6,12 @@ import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import { startSimulator, type Simulator } from "../upstreams/simulator.ts";
 import { sendJson } from "../upstreams/transport.ts";
 
-/* What a vendor's broken pictures and its usage become in the reply and in the bill. */
+/* A vendor's broken pictures and usage reports: their effect on the reply and on the charge. */
 const PRICE = 50_000_000n;
 let broken: Simulator;
 let strict: Simulator;
 let gateway: TestGateway;
-/** What the first vendor answers. */
+/** Response of the first vendor. */
 let answer: object = {};
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ function generate(id: string, fields: object): Promise<Response> {
   });
 }
 
-/** Good calls between broken ones, so that the channel stays in service. */
+/** Sends successful calls between broken ones, so that the channel is not ejected. */
 async function recover(): Promise<void> {
   answerWith(whole.png);
   for (let count = 0; count < 3; count += 1) {
@@ -124,7 +124,7 @@ test("of several pictures the whole ones are delivered and billed", async () => 
 });
 
 const TOKENS = z.int().min(0);
-/** OpenAI's specification (`ImagesResponse`, `ImageGenUsage`); clients generated from it refuse what differs. */
+/** OpenAI's specification (`ImagesResponse`, `ImageGenUsage`). Clients generated from it refuse other responses. */
 const IMAGES_RESPONSE = z.strictObject({
   created: z.int(),
   model: z.string(),

@@ -13,8 +13,8 @@ import { formOf } from "../support/images-forms.ts";
 import { openImageFixture, readCatalogue } from "./images-vendors.ts";
 
 /*
- * Failover of images on every endpoint. After a timeout a picture may be made and charged twice, so another vendor is
- * called only with 'Cancel on timeout and use fallback'.
+ * Failover of images on every endpoint. After a timeout, a picture may be created and charged twice. So another vendor
+ * is called only with 'Cancel on timeout and use fallback'.
  */
 const FIRST_BYTE_MS = 500;
 const FALLBACK_SECONDS = 1;
@@ -25,9 +25,9 @@ interface VendorPair {
   first: Simulator;
   second: Simulator;
   model: string;
-  /** Nano-units of the picture. */
+  /** Price of the picture in nano-units. */
   price: bigint;
-  /** How the first vendor delays its response. */
+  /** The first vendor's delay of its response. */
   wait: Behaviour;
   /** Resolves when the first vendor's call is cancelled. */
   cancelled(): Promise<unknown>;
@@ -38,7 +38,7 @@ let gemini: VendorPair;
 let queue: VendorPair;
 let pairs: VendorPair[];
 let gateway: TestGateway;
-/** Keys of organizations with the setting on and off. */
+/** Keys of two organizations, one with the setting on and one with it off. */
 const keys = { on: "", off: "" };
 
 beforeAll(async () => {
@@ -187,7 +187,7 @@ describe("a job that times out", () => {
 });
 
 test("after a lost job the next vendor is called and the orphan cost recorded", async () => {
-  // The vendor locks the account before the result is fetched: the picture may have been made.
+  // The vendor locks the account before the result is fetched, so a picture may have been created.
   queue.first.next({ outcome: "locked" });
   const body = { model: queue.model, ...FIELDS };
   const response = await call(keys.off, "/v1/images/generations", body, "lost-job");
@@ -245,7 +245,7 @@ function channelOf(model: string, position: 1 | 2): string {
   return `${model.split("-")[0]}-${position}`;
 }
 
-/** Two channels for each pair; the pair's model calls them in order. */
+/** Each pair has two channels. The pair's model calls them in order. */
 async function gatewayConfiguration(): Promise<object> {
   const deadlines = { first_byte_ms: FIRST_BYTE_MS };
   const at = (provider: string, url: string, settings = {}) => ({
@@ -288,7 +288,7 @@ function call(key: string, path: string, body?: object, requestId = "probe"): Pr
   return gateway.call(path, { headers, ...(body && { body }) });
 }
 
-/** As a request id, which has no spaces. */
+/** Returns a request id without spaces. */
 function nameOf(state: "on" | "off", entrance: string): string {
   return `${state}-${entrance}`.replaceAll(" ", "-");
 }

@@ -17,7 +17,7 @@ export const SIZES = {
 } as const;
 export type SizeName = keyof typeof SIZES;
 
-/** Sizes of models with at most one megapixel, or four. */
+/** Sizes of models with at most one megapixel, or with at most four. */
 const SQUARE_1K = {
   unset: "1024x1024",
   legal: "1024x1024",
@@ -29,7 +29,7 @@ const SQUARE_1K = {
 };
 const SQUARE_2K = { ...SQUARE_1K, "too large": "2048x2048", "1.5K": "2048x2048", "4K": "2048x2048" };
 
-/** Sizes of generations by the vendors' own tables (the vendors' image documentation). */
+/** Sizes of generations by the tables in the vendors' image documentation. */
 export const EXPECTED: Record<string, Partial<Record<SizeName, string>>> = {
   A: {
     unset: "1024x1024",
@@ -117,7 +117,7 @@ export const EXPECTED: Record<string, Partial<Record<SizeName, string>>> = {
   },
 };
 
-/** `most` is the number of images that one call of the vendor returns; every model follows its family's rules. */
+/** `most` is the number of images per vendor call. Every model follows the rules of its family. */
 const MAIN = [
   { family: "A", model: "gpt-image-2", most: 4 },
   { family: "A", model: "gpt-image-2.5-flare", most: 4 },
@@ -126,7 +126,7 @@ const MAIN = [
   { family: "C", model: "seedream-5-0-pro", most: 4 },
   { family: "D", model: "grok-imagine-image", most: 4 },
 ] as const;
-/** Vendors of models of family D that differ from the family's. */
+/** Vendors of family D models whose rules differ from the family's. */
 export const ALTERNATIVES = [
   { vendor: "bfl", family: "FLUX.1", id: "flux-kontext-max", most: 1 },
   { vendor: "bfl", family: "FLUX.2", id: "flux-2-pro", most: 1 },

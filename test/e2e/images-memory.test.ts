@@ -12,8 +12,8 @@ import {
 } from "../battery/images-memory.ts";
 
 /*
- * The short form of `npm run battery -- --only images`: what large image calls cost the real program in memory, in
- * temporary files and in time that others wait.
+ * The short form of `npm run battery -- --only images`: the program's memory and temporary files for large image calls,
+ * and the delay of other requests.
  */
 const MIB = 1024 * 1024;
 const STALL_MS = 100;
@@ -150,7 +150,7 @@ function expectNoFiles({ leftOver, cleanAfterMs }: Figures): void {
   expect(cleanAfterMs).toBeLessThanOrEqual(5_000);
 }
 
-/** Forwards a stream and then another one. */
+/** Forwards one stream, then the other. */
 function followedBy(rest: ReadableStream<Uint8Array>): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     async flush(controller) {

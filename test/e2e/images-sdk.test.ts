@@ -3,7 +3,7 @@ import OpenAI, { BadRequestError, toFile } from "openai-6";
 import { makePng } from "../support/pictures.ts";
 import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
-/* The unmodified official client against the real program and a strict simulated vendor. */
+/* The unmodified official client with the real program and a strict simulated vendor. */
 const MODEL = "gpt-image-2";
 
 let fixture: ImageFixture;
@@ -165,7 +165,7 @@ async function measureLink(url: string): Promise<{ width: number; height: number
   return measure(await response.bytes());
 }
 
-/** The files and texts of the last form that the vendor received. */
+/** Returns the files and texts of the last form that the vendor received. */
 async function sentForm({
   vendors,
 }: ImageFixture): Promise<[files: [string, Buffer][], fields: Record<string, string>]> {

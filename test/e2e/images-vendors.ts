@@ -10,7 +10,7 @@ import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/rep
 import { type Simulator } from "../upstreams/simulator.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
 
-/** Address and credential of a vendor's simulator for the shipped channel. */
+/** Address and credential with which the shipped channel calls a vendor's simulator. */
 interface Location {
   start(): Promise<Simulator>;
   /** Path of the base address. */
@@ -33,18 +33,18 @@ const LOCATIONS = {
 export type VendorName = keyof typeof LOCATIONS;
 export const VENDOR_NAMES = Object.keys(LOCATIONS) as VendorName[];
 
-/** The shipped models in front of strict simulators of their vendors. */
+/** The shipped models with strict simulators of their vendors. */
 export interface ImageFixture extends AsyncDisposable {
   gateway: TestGateway;
   vendors: Record<VendorName, Simulator>;
-  /** Requests that reached any vendor. */
+  /** Number of requests that reached any vendor. */
   hits(): number;
   reset(): void;
-  /** Starts another gateway over the same store. */
+  /** Starts another gateway with the same store. */
   another(): Promise<TestGateway>;
 }
 
-/** Starts all vendors. For each of `alone`, `{vendor}-{model}` is the model at this vendor only. */
+/** Starts all vendors. For each entry of `alone`, the model `{vendor}-{model}` has this vendor only. */
 export async function openImageFixture({
   yaml = "",
   env = {},
@@ -93,13 +93,13 @@ interface CatalogueFile {
   models: Record<string, { upstream_model: string }>;
 }
 
-/** A shipped data file as it was written. */
+/** Returns a shipped data file without changes. */
 export async function readCatalogue(name: string): Promise<CatalogueFile> {
   const text = await Bun.file(new URL(`../../catalogue/${name}.yaml`, import.meta.url)).text();
   return Bun.YAML.parse(text) as CatalogueFile;
 }
 
-/** The shipped channel at another address; jobs end soon and are polled often. */
+/** The shipped channel at another address. Its jobs end soon and are polled often. */
 async function channelAt(name: VendorName, url: string): Promise<object> {
   const { channel } = await readCatalogue(name);
   const pace = name === "bfl" || name === "fal" || name === "replicate" ? { poll_interval_ms: 5 } : {};
@@ -117,7 +117,7 @@ async function modelAlone(vendor: VendorName, id: string): Promise<[string, obje
   return [`${vendor}-${id}`, { ...facts, ...own, route: { targets } }];
 }
 
-/** The file that has a model's capabilities and price. */
+/** Returns the name of the file with a model's capabilities and price. */
 function describerOf(id: string): VendorName {
   return id.startsWith("flux") ? "bfl" : "dashscope";
 }

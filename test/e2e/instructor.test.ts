@@ -4,7 +4,7 @@ import OpenAI from "openai-6";
 import { z } from "zod/v3";
 import { openMatrix, type MatrixFixture, type VendorName } from "../support/text-matrix.ts";
 
-/* Unmodified Instructor in each of its modes, on the sandbox and on vendors of every protocol. */
+/* Unmodified Instructor in each of its modes, for the sandbox and vendors of every protocol. */
 let fixture: MatrixFixture;
 beforeAll(async () => {
   fixture = await openMatrix();
@@ -16,7 +16,7 @@ type Mode = Parameters<typeof createInstructor>[0]["mode"];
 
 function ask(mode: Mode, model: string, stream: boolean): Promise<unknown> {
   const { key, url } = fixture.gateway;
-  // Its types are those of an older client.
+  // Instructor's types are for an older client.
   const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1` }) as never;
   const { chat } = createInstructor<OpenAI>({ client, mode, logger: () => {} });
   return chat.completions.create({
@@ -32,7 +32,7 @@ const answer = (model: string, text: string) =>
   model === "sandbox-chat" || fixture.vendors[model as VendorName].next({ text });
 
 describe.each<[Mode, readonly string[]]>([
-  // The arguments at the simulated vendor of messages are none of the schema.
+  // The simulated vendor of messages sends arguments that do not match the schema.
   ["TOOLS", ["sandbox-chat", "over-chat", "over-native", "over-responses"]],
   ["FUNCTIONS", ["over-chat"]],
   ["JSON", VENDORS],
@@ -48,7 +48,7 @@ describe.each<[Mode, readonly string[]]>([
   });
 });
 
-// It reads no stream in these modes.
+// Instructor cannot stream in these modes.
 describe.each<Mode>(["MD_JSON", "THINKING_MD_JSON"])("in mode %s", (mode) => {
   test.each(VENDORS)("%s gives what the schema asks", async (model) => {
     answer(model, '```json\n{"city":"value"}\n```');

@@ -7,9 +7,7 @@ import { makePng } from "../support/pictures.ts";
 import { fixtureYaml, IMAGE, readError } from "../support/vendor.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
-/*
- * What a submission is refused for before anything runs: nothing runs jobs here. A picture of this model costs 0.02.
- */
+/* Reasons for which a submission is refused. No worker runs jobs here. A picture of this model costs 0.02. */
 const MODEL = "sandbox-a";
 let gateway: TestGateway;
 

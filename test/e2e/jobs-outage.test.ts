@@ -9,8 +9,8 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { IMAGE, openGatewayFixture, readError, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * The database freezes while a job runs: submissions are refused as unavailable, and the job completes afterwards. And
- * what PostgreSQL refuses is answered as SQLite would answer it.
+ * The database freezes while a job runs: submissions are refused as unavailable, and the job completes afterwards.
+ * Values that PostgreSQL rejects get the same response as with SQLite.
  */
 const found = findPostgres();
 if ("missing" in found) console.warn(`SKIPPED: jobs on PostgreSQL and its outages (${found.missing})`);
@@ -57,7 +57,7 @@ describe.skipIf("missing" in found)("on PostgreSQL", () => {
     const image = `data:image/png;base64,${Buffer.from(makePng(200, 200)).toString("base64")}`;
     const refused = await gateway.call("/api/jobs", { body: { ...body, image } });
     expect(filesOf(gateway)).toHaveLength(1);
-    // The vendor answers during the first of the two, and what the job then writes fails during the second.
+    // The vendor responds during the first submission. During the second, the job's writes fail.
     expect((await gateway.call("/api/jobs", { body })).status).toBe(503);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
@@ -72,7 +72,7 @@ describe.skipIf("missing" in found)("on PostgreSQL", () => {
   });
 });
 
-/** Stored files of jobs. */
+/** Returns the stored files of jobs. */
 function filesOf({ dataDirectory }: TestGateway): string[] {
   const names = readdirSync(join(dataDirectory, "blobs"), { recursive: true, encoding: "utf8" });
   return names.filter((name) => name.endsWith(".bin"));

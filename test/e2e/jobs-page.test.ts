@@ -6,9 +6,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { untilStatus, type WireJob } from "../support/job-calls.ts";
 import { makePng } from "../support/pictures.ts";
 
-/*
- * The commands of docs/build/jobs.md, unchanged but for the address, with the gateway killed in between.
- */
+/* The commands of docs/build/jobs.md, with only the address changed. The gateway is killed between them. */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
 const page = await Bun.file(new URL("../../docs/build/jobs.md", import.meta.url)).text();
 const commands = [...page.matchAll(/test\/e2e\/jobs-page.test.ts -->\n\n```sh\n(curl [\s\S]*?)```/g)].map(
@@ -46,7 +44,7 @@ test.skipIf(!Bun.which("curl"))(
     await gateway.kill();
     await gateway.restart();
     const ended = await untilStatus(gateway, submitted.id);
-    // The sandbox may have been drawing at that moment, which cannot be looked up afterwards.
+    // The job fails if the sandbox was drawing when it was killed, because such a job cannot be looked up.
     expect(["completed", "failed"]).toContain(ended.status);
     expect(await run(look, submitted.id)).toMatchObject({ id: submitted.id, status: ended.status });
     const edited = (await run(edit)) as WireJob;

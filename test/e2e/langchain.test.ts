@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { z } from "zod";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
-/* Unmodified LangChain with its three providers, on the sandbox and on vendors of other protocols. */
+/* Unmodified LangChain with its three providers, for the sandbox and vendors of other protocols. */
 let fixture: MatrixFixture;
 beforeAll(async () => {
   fixture = await openMatrix();
@@ -52,7 +52,7 @@ describe.each(Object.entries(PROVIDERS))("%s", (name, modelOf) => {
         joined = joined ? joined.concat(chunk) : chunk;
       expect(joined!.text).toBe(whole.text);
       const { output_tokens: tokens } = joined!.usage_metadata!;
-      // Anthropic's provider adds up what a vendor of the protocol counts at the start and again at the end.
+      // Anthropic's provider adds the counts of the first and the last event, so its sum is too high.
       if (name === "@langchain/anthropic" && id === "over-messages") expect(tokens).toBeGreaterThan(2);
       else expect(tokens).toBe(whole.usage_metadata!.output_tokens);
     });
@@ -77,7 +77,7 @@ describe.each(Object.entries(PROVIDERS))("%s", (name, modelOf) => {
     });
 
     test("gives structured output", async () => {
-      // Anthropic's provider forces a call of a tool, whose arguments at the simulator are none of the schema.
+      // Anthropic's provider forces a tool call. The simulator's arguments for it do not match the schema.
       if (name === "@langchain/anthropic" && id === "over-messages") return;
       if (id !== "sandbox-chat") fixture.vendors[id].next({ text: '{"city":"value"}' });
       const model = modelOf(id).withStructuredOutput(z.object({ city: z.string() }));

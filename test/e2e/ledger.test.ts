@@ -104,6 +104,6 @@ test("an export of the ledger goes on behind the last entry of the one before, o
   const text = await gateway.cli("ledger", "export", "--format", "jsonl", "--after", String(after));
   const lines = text.trimEnd().split("\n");
   const fields = lines.flatMap((line) => Object.keys(JSON.parse(line)));
-  // A charge corrects nothing; its refund does.
+  // Only the refund has a value in the field for the corrected charge, so all entries together are compared.
   expect([lines.length, columns.filter((name) => !fields.includes(name))]).toEqual([3, []]);
 });

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { freePort } from "../support/free-port.ts";
 
-/** Within this time a change is in force in every process. */
+/** Within this time a change is valid in every process. */
 const IN_FORCE_MS = 2_000;
 
-/** A picture of the sandbox, by its link. */
+/** Creates a picture in the sandbox and returns its link. */
 async function makePicture({ call }: TestGateway): Promise<string> {
   const body = { model: "sandbox-a", prompt: "a red fox", quality: "low", response_format: "url" };
   const made = await call("/v1/images/generations", { body });
@@ -26,7 +26,7 @@ test("a result is read from storage where the public address has a path", async 
 
 test("after a rotation older links stay valid, and with --now they end in every process", async () => {
   await using gateway = await startTestGateway({ env: { WORKERS: "2", PORT: String(freePort()) } });
-  // Many fetches, each on a connection of its own, so that both processes are reached.
+  // Many requests on separate connections, so that both processes are reached.
   const statuses = async (link: string) => {
     const all = await Promise.all(Array.from({ length: 16 }, () => fetch(link, { keepalive: false })));
     return [...new Set(all.map(({ status }) => status))];

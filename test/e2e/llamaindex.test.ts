@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { z } from "zod";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
-/* Unmodified LlamaIndex with its provider for OpenAI, on the sandbox and on vendors of other protocols. */
+/* Unmodified LlamaIndex with its provider for OpenAI, for the sandbox and vendors of other protocols. */
 let fixture: MatrixFixture;
 beforeAll(async () => {
   fixture = await openMatrix();
@@ -41,7 +41,7 @@ describe.each(Object.entries(PROVIDERS))("over %s", (name, provider) => {
     let streamed = "";
     for await (const { delta } of await modelOf(id).chat({ messages: question, stream: true }))
       streamed += delta;
-    // Over responses it repeats the last piece for each event that has none.
+    // With responses, LlamaIndex repeats the last piece for each event without text.
     expect(streamed).toStartWith(text);
     if (name === "chat") expect(streamed).toBe(text);
   });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
-/* Commands that may take minutes, on a real terminal: they say how far they are, and Ctrl-C ends them without harm. */
+/* Commands that may take minutes, on a terminal. They show progress, and Ctrl-C ends them without harm. */
 let folder: string;
 let data: string;
 const backupPath = () => join(folder, "whole.tar");
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Starts a command on a terminal, presses Ctrl-C once it shows a text, and returns its end. */
+/** Runs a command on a terminal, presses Ctrl-C when it shows a text, and returns the result. */
 async function interruptAt(text: string, args: readonly string[], dataFolder = data) {
   await using running = startOnTerminal(args, environment(dataFolder));
   await running.untilShown(text);

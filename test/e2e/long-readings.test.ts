@@ -17,19 +17,19 @@ import {
 } from "../support/long-readings.ts";
 
 /*
- * Whatever reads much for administration leaves the thread of requests alone: of twice as many rows that thread sees no
- * more or, where they are given out, so many more pages. What it does is the time for which it has run, which no other
- * process lengthens. With `LONG_READINGS=300000` an honest caller is served beside all of it, too.
+ * Large reads of administration must not load the thread of requests. With twice as many rows, its work stays equal or
+ * grows by the number of additional pages. Its work is its own running time, so other processes do not matter. With
+ * `LONG_READINGS=300000` an honest caller is also served beside all reads.
  */
 const LONG = process.env["LONG_READINGS"];
 const ROWS = Number(LONG ?? 8_000);
-/** Of what people set, which all of it is read for a report. */
+/** Number of rows of settings that people make. Some reports read all of them. */
 const FEW_ROWS = 1_000;
-/** Most that the thread of requests runs for one reading, and for one page. Milliseconds. */
+/** Maximum milliseconds that the thread of requests runs for one read, and for each page. */
 const MAX_MS = 100;
 const MAX_PAGE_MS = 25;
 const PAGE = 250;
-/** Pages of an export that are read of many rows. */
+/** Maximum number of pages that are read from an export with many rows. */
 const MAX_PAGES = 16;
 
 let gateway: TestGateway;
@@ -58,7 +58,7 @@ test.skipIf(process.platform !== "linux")(
       if (ms > most) slow.push({ name, ms, most });
     };
     for (const isAgain of [false, true]) {
-      // The second time there are twice as many of all.
+      // The second pass doubles the number of all rows.
       copyLongReadings(database, isAgain ? { many: 1, few: 1 } : { many: ROWS, few: FEW_ROWS });
       const rows = { many: isAgain ? 2 * ROWS : ROWS, few: isAgain ? 2 * FEW_ROWS : FEW_ROWS };
       for (const [name, call] of Object.entries(LONG_READINGS))
@@ -113,13 +113,13 @@ if (LONG !== undefined)
     expect(least).toBeLessThan(MAX_MS);
   }, 300_000);
 
-/** Of those that go on from page to page, what all pages may take besides. */
+/** Additional time for all pages, for reads that go from page to page. */
 const PAGED: Readonly<Record<string, (rows: { many: number; few: number }) => number>> = {
   "priceCorrections.preview": ({ many }) => (many / PAGE) * MAX_PAGE_MS,
   "configuration.export": ({ few }) => (few / PAGE) * MAX_PAGE_MS,
 };
 
-/** The rows of the last export, once it has ended. */
+/** Returns the number of rows of the last export after it has ended. */
 function lastExport(name: string): Promise<number> {
   return until(`the audit row of the export of ${name}`, async () => {
     const { data } = await admin.act("GET", "/audit?kind=export&limit=1");
@@ -129,7 +129,7 @@ function lastExport(name: string): Promise<number> {
 
 const TRIES = 3;
 
-/** Milliseconds for which the thread of requests has run during some work; above `most`, the least of some tries. */
+/** Milliseconds that the thread of requests runs during some work; above `most`, the minimum of some tries. */
 async function leastOf(work: () => Promise<unknown>, most: number): Promise<number> {
   let least = Infinity;
   for (let tries = 0; tries < TRIES && least > most; tries += 1) {

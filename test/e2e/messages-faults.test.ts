@@ -8,7 +8,7 @@ import {
 } from "../support/messages-gateway.ts";
 import type { Behaviour, Fault } from "../upstreams/behaviour.ts";
 
-/* What a caller sees and pays when a vendor of messages behaves badly. */
+/* A vendor of messages with faults: what its caller receives and pays. */
 let fixture: MessagesGateway;
 
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import {
   type MessagesGateway,
 } from "../support/messages-gateway.ts";
 
-/* The unmodified official clients, of both generations, on the sandbox and before simulated vendors. */
+/* Unmodified official clients of both generations, for the sandbox and simulated vendors. */
 let fixture: MessagesGateway;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ const generations: [string, () => Anthropic][] = [
   [
     "0.137",
     () =>
-      // Both generations declare the same calls; their types are nominal.
+      // Both generations declare the same calls, but their types are nominal.
       new Previous({
         apiKey: fixture.gateway.key,
         baseURL: fixture.gateway.url,

@@ -13,7 +13,7 @@ import { jsonText } from "../support/json-texts.ts";
 import { SIMULATED_KEY } from "../upstreams/anthropic.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/* A coding agent as Claude Code is one: long loops of tools with thinking and a cached prompt, in streams. */
+/* A coding agent like Claude Code: long loops with tools, thinking and a cached prompt, in streams. */
 let fixture: MessagesGateway;
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ interface Block {
   [name: string]: unknown;
 }
 
-/** What the agent keeps of a stream: the raw text of every block, as it came. */
+/** Returns the parts of a stream that the agent keeps: the raw text of every block. */
 async function readBlocks(response: Response): Promise<{ blocks: Block[]; inputs: string[]; usage: never }> {
   expect(response.status).toBe(200);
   const text = await response.text();
@@ -153,7 +153,7 @@ test("a session of twenty turns keeps its thinking, its cache and its bytes, and
   fixture.vendor.respondBy(() => undefined);
 }, 30_000);
 
-/** The assistant's message with the input of calls as it came. */
+/** Returns the assistant's message. Inputs of calls keep their original text. */
 function answered(blocks: readonly Block[], inputs: readonly string[]): string {
   const texts = blocks.map((block, index) =>
     block.type === "tool_use"
@@ -202,7 +202,7 @@ test("a call that a vendor of another protocol made is answered at a vendor of t
     return fixture.vendor.hits.length > 1 ? blocks : undefined;
   });
   expect(second.blocks.map(({ type }) => type)).toEqual(["text"]);
-  // It would refuse a budget of thinking for a call that has none.
+  // This vendor refuses a thinking budget when a call in the history has no thinking, so the budget is removed.
   expect(fixture.vendor.hits.at(-1)!.body.toString()).toBe(
     body
       .replace(/"thinking":\{[^}]*\},/, "")

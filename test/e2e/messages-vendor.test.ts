@@ -3,7 +3,7 @@ import OpenAI from "openai-6";
 import { BUDGET, CLAUDE, openMessagesGateway, type MessagesGateway } from "../support/messages-gateway.ts";
 import { signatureOf } from "../upstreams/anthropic/signatures.ts";
 
-/* Callers of chat completions and responses before a strict vendor of messages, through the official client. */
+/* The official client with chat completions and responses, for a strict vendor of messages. */
 let fixture: MessagesGateway;
 let client: OpenAI;
 

@@ -8,7 +8,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/* A pattern of the configuration stands for every model of a vendor, each with the price of its row. */
+/* A pattern in the configuration covers all matching models of a vendor. Each has the price of its own row. */
 describe.each([
   ["one process", 1],
   ["two workers", 2],
@@ -80,7 +80,7 @@ models:
     await expectCovered(`after ${by}`);
   });
 
-  /** Calls both rows' models and compares what the vendor was asked for and what is charged. */
+  /** Calls the models of both rows. Compares the model names at the vendor and the charges. */
   async function expectCovered(when: string): Promise<void> {
     for (const [model, nanos] of [
       ["gpt-5.4", 10_000n],
@@ -96,7 +96,7 @@ models:
     }
   }
 
-  // The rest is of one process.
+  // The following tests need one process only.
   if (workers > 1) return;
 
   test("a model without a row has no price, and the pattern itself is no model", async () => {

@@ -13,7 +13,7 @@ import {
 } from "../support/native-gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
-/* The unmodified official client on the built-in sandbox and on channels with a simulated vendor. */
+/* The unmodified official client, for the built-in sandbox and channels with a simulated vendor. */
 let fixture: NativeFixture;
 const clientOf = (apiVersion: string, headers: Record<string, string> = {}, apiKey = fixture.gateway.key) =>
   new GoogleGenAI({ apiKey, apiVersion, httpOptions: { baseUrl: fixture.gateway.url, headers } });
@@ -31,7 +31,7 @@ const reference = (width: number, height: number) => ({
   inlineData: { mimeType: "image/png", data: makePng(width, height).toString("base64") },
 });
 
-/** The response's final pictures. */
+/** Returns the final pictures of the response. */
 function picturesOf(reply: GenerateContentResponse) {
   const parts = reply.candidates?.flatMap(({ content }) => content?.parts ?? []) ?? [];
   return parts.filter(({ thought, inlineData }) => thought !== true && inlineData);
@@ -189,7 +189,7 @@ test("a refused prompt is the client's error class and is not billed", async () 
     status: "INVALID_ARGUMENT",
     details: [{ reason: "content_policy_violation" }],
   });
-  // The type's name belongs to the protocol, not to the vendor.
+  // This type name is part of the protocol and does not identify the vendor.
   const words = JSON.stringify(error).replace("type.googleapis.com/google.rpc.ErrorInfo", "");
   expect(words).not.toMatch(/google|gemini/i);
   await request("native-after-refused");

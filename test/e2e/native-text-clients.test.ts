@@ -7,7 +7,7 @@ import { z } from "zod";
 import { BUDGET, LEVEL, openNativeText, type NativeTextFixture } from "../support/native-text.ts";
 import { makePng } from "../support/pictures.ts";
 
-/* Unmodified clients of every protocol on a simulated vendor of the native one. */
+/* Unmodified clients of every protocol with a simulated vendor of the native protocol. */
 let fixture: NativeTextFixture;
 let openai: OpenAI;
 let anthropic: Anthropic;
@@ -232,7 +232,7 @@ describe.each([LEVEL, BUDGET])("Anthropic's client on %s", (model) => {
     const request = { model, max_tokens: 4_096, thinking, tools };
     const first = await anthropic.messages.stream({ ...request, messages }).finalMessage();
     expect(first.stop_reason).toBe("tool_use");
-    // The signature of a call travels in a block of its own.
+    // A separate block contains the signature of a call.
     const signed = model === LEVEL ? ["redacted_thinking"] : [];
     expect(first.content.map(({ type }): string => type)).toEqual(["thinking", ...signed, "tool_use"]);
     const call = first.content.find(({ type }) => type === "tool_use");

@@ -6,7 +6,7 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { nanosOf } from "../support/native-text.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
-/* A model that vendors of two protocols serve: callers of either get one answer, and pay for one. */
+/* Vendors of two protocols serve one model. Callers of either protocol get one response and pay once. */
 let gateway: TestGateway;
 let gemini: Simulator;
 let openai: Simulator;

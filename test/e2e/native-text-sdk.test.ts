@@ -10,7 +10,7 @@ import {
   type NativeTextFixture,
 } from "../support/native-text.ts";
 
-/* The unmodified official clients of two generations, on the built-in sandbox and on a simulated vendor. */
+/* Unmodified official clients of two generations, for the built-in sandbox and a simulated vendor. */
 let fixture: NativeTextFixture;
 
 beforeAll(async () => {
@@ -92,7 +92,7 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
           expect(chunk.modelVersion).toBe(model);
         const last = await chat.sendMessage({ message: "And by day" });
         expect(last.text!.length).toBeGreaterThan(3);
-        // The client keeps each event of a stream as a turn.
+        // The client stores each event of a stream as a turn.
         expect(chat.getHistory().filter(({ role }) => role === "user")).toHaveLength(3);
       });
 
@@ -173,7 +173,7 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
           (error: unknown) => error,
         );
         if (!(thrown instanceof ErrorClass)) throw new Error("no error of the client's kind");
-        // Inside a stream the client puts words before the body.
+        // For an error inside a stream, the client adds text before the body.
         const body = thrown.message.slice(thrown.message.indexOf("{"));
         return (JSON.parse(body) as { error: { code: number; status: string; details: object[] } }).error;
       };
@@ -199,7 +199,7 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
       ])("%s of the vendor", async (marker, code, status) => {
         const failure = await failureOf(generate(`${FAULTY}-${generation}-${code}`, marker));
         expect(failure).toMatchObject({ code, status });
-        // The type of a detail has the name of the protocol's owner, whoever serves it.
+        // The type of a detail contains the name of the protocol's owner, with every vendor.
         const told = JSON.stringify(failure).replaceAll("type.googleapis.com/google.rpc.", "");
         expect(told).not.toMatch(/google|gemini|generativelanguage|AIza/i);
       });

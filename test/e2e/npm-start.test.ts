@@ -12,8 +12,8 @@ import { CHAT, fixtureYaml, IMAGE } from "../support/vendor.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
 /*
- * `npm start` as in the README and in containers, beside the program itself. A supervisor of services, a container or a
- * terminal sends a signal to the process that it started, or to its process group; npm forwards what it receives.
+ * `npm start` as in the README and in containers, and the program itself. A service supervisor, a container or a
+ * terminal signals either its process or its process group. npm forwards signals.
  */
 const home = await mkdtemp(join(tmpdir(), "npm-start-"));
 afterAll(() => rm(home, { recursive: true }));
@@ -21,7 +21,7 @@ afterAll(() => rm(home, { recursive: true }));
 const TOKENS = 60;
 const EDIT_MS = 1_500;
 
-/** Every way to start it and every receiver, with one of the two signals, which are handled alike. */
+/** Every way to start the gateway, with every receiver. Both signals are handled alike, so one per row is enough. */
 const STOPS = [
   { isByNpm: false, workers: 1, signal: "SIGTERM", receiver: "process" },
   { isByNpm: false, workers: 1, signal: "SIGINT", receiver: "group" },
@@ -52,7 +52,7 @@ test.each([false, true])(
   60_000,
 );
 
-/** Stops a gateway during a stream, an edit and a job, and returns what became of them. */
+/** Stops a gateway during a stream, an edit and a job. Returns their results. */
 async function stopWhileBusy(stop: (typeof STOPS)[number]) {
   const { isByNpm, workers, signal, receiver } = stop;
   await using vendor = await startOpenAi();

@@ -33,7 +33,7 @@ test("pictures are delivered, charged and stored later without object storage", 
     for (const link of links) expect((await (await fetch(link)).bytes()).length).toBeGreaterThan(100);
     expect(vendor.hits).toHaveLength(3);
     await until("every charge", async () => ((await gateway.ledger()).length === 3 ? true : undefined));
-    // As of a picture that waits on the disk of another machine.
+    // The object is missing, as if the picture still waited on another machine's disk.
     const [key] = s3.objects.keys();
     s3.objects.delete(key!);
     const waiting = await fetch(first);

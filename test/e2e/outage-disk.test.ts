@@ -85,7 +85,7 @@ test.skipIf(!canMount)(
       try {
         for (const file of files) writeFileSync(file, "");
       } catch {
-        // There is no inode left.
+        // All inodes are used.
       }
       expect(await draw()).toBe(503);
       expect(vendor.hits).toHaveLength(0);
@@ -126,7 +126,7 @@ test("only the owner can read database, journals and pictures, with any umask", 
   }
 }, 30_000);
 
-/** The gauge of whether the disk takes charges. */
+/** Returns the metric that is 1 when the disk accepts charges. */
 async function writableOf(gateway: TestGateway): Promise<string | undefined> {
   const metrics = await (await gateway.call("/metrics")).text();
   return /^gateway_journal_writable (\d)$/m.exec(metrics)?.[1];

@@ -9,7 +9,7 @@ import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor
  * The database crashes or freezes while the gateway is under load: known keys are served, unknown ones get 503, and
  * afterwards every charge is in the ledger.
  */
-/** The longer one is over a run of all work that the database is needed for every ten seconds. */
+/** The longer outage exceeds ten seconds, so that all periodic work which needs the database runs during it. */
 const OUTAGES_MS = { crashed: 12_000, frozen: 1_500 };
 const PAUSE_MS = 20;
 
@@ -23,7 +23,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
     if ("missing" in found) return;
     postgres = await startPostgres(found.folder);
     fixture = await openGatewayFixture({
-      // No mail is sent; the work that looks for some runs.
+      // No mail is sent, but the work that looks for mails runs.
       env: { DATABASE_URL: await postgres.createDatabase(), MAIL_URL: "smtp://127.0.0.1:1" },
       yaml: 'mail: { url: { env: MAIL_URL }, from: "gateway@example.com" }',
     });
@@ -119,7 +119,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
       "warn the database is away: known keys are served, charges wait in the journal",
       "info the database is available again after n s",
     ];
-    // A short freeze affects only requests that need a new connection.
+    // A short freeze affects only new connections, so a second outage may or may not be logged.
     const outages = lines.length / 2;
     expect([1, 2]).toContain(outages);
     expect(lines.map(({ level, message }) => `${level} ${message}`.replace(/[\d.]+ s$/, "n s"))).toEqual(
@@ -144,7 +144,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
         headers: { "x-request-id": requestId, authorization: `Bearer ${secret}` },
       });
     expect((await chat("before")).status).toBe(200);
-    // The maximum number of connections.
+    // This opens the maximum number of connections.
     await Promise.all(Array.from({ length: 20 }, () => chat("unknown-key", newSecret())));
     proxy.silence();
     expect((await chat("after")).status).toBe(200);

@@ -93,7 +93,7 @@ test.skipIf(!isMounted)(
   30_000,
 );
 
-/** A body without a known length. */
+/** Yields a body without a declared length. */
 async function* sendPieces(text: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const bytes = Buffer.from(text);
   yield bytes.subarray(0, 10);

@@ -2,9 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { signIn } from "../support/administration.ts";
 import { startTestGateway, until } from "../support/gateway.ts";
 
-/*
- * Prompts are kept only for organizations that want that, without personal data, and reading one leaves a trace.
- */
+/* Prompts are stored only for organizations that want this, without personal data. Reading one is audited. */
 const gateway = await startTestGateway();
 afterAll(() => gateway[Symbol.asyncDispose]());
 const owner = await signIn(gateway);
@@ -26,7 +24,7 @@ async function chat(requestId: string, more: object = {}): Promise<string> {
 const keep = (promptLogDays: number | null) =>
   owner.act("PATCH", "/organizations/default", { settings: { promptLogDays } });
 
-/** A change is in force in every process within two seconds. */
+/** Returns the first stored prompt. A change of the setting is valid in every process within two seconds. */
 async function keptOf(send: (requestId: string) => Promise<string>) {
   let count = 0;
   return await until("a prompt to be kept", async () => {

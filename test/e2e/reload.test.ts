@@ -10,9 +10,7 @@ import { freePort } from "../support/free-port.ts";
 
 const UNLIMITED = "limits: { default: { requests_per_minute: null, tokens_per_minute: null } }";
 
-/*
- * The configuration is changed under a running gateway, with one process and with two.
- */
+/* The configuration changes while a gateway runs, with one process and with two. */
 describe.each([1, 2])("with %d processes", (workers) => {
   let vendor: Simulator;
   let directory: string;
@@ -60,14 +58,14 @@ ${rest}`,
   async function chat(model: string): Promise<number> {
     const response = await gateway.call("/v1/chat/completions", {
       body: { model, messages: [{ role: "user", content: "hi" }] },
-      // Connections are spread over the processes.
+      // New connections reach different processes.
       headers: { connection: "close" },
     });
     await response.text();
     return response.status;
   }
 
-  /** Waits until every process has logged a line. */
+  /** Waits until every process has logged a matching line. */
   async function logged(message: RegExp, after: number): Promise<string> {
     const lines = await until(`a line ${message} of ${workers} processes`, async () => {
       const found = gateway

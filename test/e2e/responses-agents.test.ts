@@ -12,8 +12,8 @@ import {
 } from "../support/responses-gateway.ts";
 
 /*
- * Sessions of a coding agent in the manner of Codex: the whole history in every request, compressed; functions, a
- * custom tool with a grammar and tools of a namespace; encrypted reasoning that is sent back.
+ * Sessions of a coding agent like Codex. Every request contains the whole history, compressed. The tools are functions,
+ * a custom tool with a grammar, and tools of a namespace. Encrypted reasoning is sent back.
  */
 let fixture: ResponsesFixture;
 beforeAll(async () => {
@@ -70,7 +70,7 @@ const requestOf = (model: string, input: readonly Item[], turn = 0) => ({
   // Simulated models call the first tool.
   tools: [...TOOLS.slice(turn % 3), ...TOOLS.slice(0, turn % 3)],
   tool_choice: "auto",
-  // The native protocol cannot forbid several calls at once.
+  // The native protocol cannot forbid several calls in one reply.
   parallel_tool_calls: model === OVER_NATIVE,
   reasoning: { effort: "medium", summary: "auto" },
   store: false,
@@ -80,7 +80,7 @@ const requestOf = (model: string, input: readonly Item[], turn = 0) => ({
   client_metadata: { "x-codex-installation-id": "1" },
 });
 
-/** Sends a request as Codex does, and returns the items of its output. */
+/** Sends a request like Codex and returns the output items. */
 async function ask(model: string, input: readonly Item[], turn = 0): Promise<Item[]> {
   const response = await fixture.gateway.call("/v1/responses", {
     method: "POST",
@@ -95,7 +95,7 @@ async function ask(model: string, input: readonly Item[], turn = 0): Promise<Ite
     type: "response.completed",
     response: { id: expect.any(String), model },
   });
-  // It acts on the items as they end, and keeps no ids.
+  // Codex uses each item when it ends, and does not keep ids.
   return events
     .filter(({ type }) => type === "response.output_item.done")
     .map(({ item }) => Object.fromEntries(Object.entries(item as Item).filter(([name]) => name !== "id")));
@@ -186,10 +186,10 @@ test("signed reasoning of a vendor of another protocol comes back to it through 
   expect(first[0]!["encrypted_content"]).toMatch(/^gw-messages-/);
   history.push(...(first as never[]), ...(first.filter(isCall).map(resultOf) as never[]));
   await ask(OVER_MESSAGES, history);
-  // It refuses thinking whose signature is not its own.
+  // This vendor refuses thinking with a signature of another vendor.
   const { messages } = fixture.messages.hits[1]!.json() as { messages: { content: Item[] }[] };
   expect(messages[1]!.content[0]).toMatchObject({ type: "thinking", signature: expect.any(String) });
-  // A vendor of the protocol does not get what it cannot read.
+  // A vendor of the same protocol does not receive reasoning that it cannot read.
   await ask(NATIVE, history);
   const { input } = fixture.vendor.hits[0]!.json() as { input: Item[] };
   expect(input.some(({ type }) => type === "reasoning")).toBe(false);
@@ -212,7 +212,7 @@ test.each(["gzip", "br", "deflate", "zstd"] as const)("a body encoded with %s is
   expect(await refused.json()).toMatchObject({ error: { code: "payload_too_large" } });
 });
 
-// Last, because an account that fails is not called for a while.
+// This test is last, because a failing account is not called for a while.
 test("a session of twenty turns goes on at another account when its own ends in the middle", async () => {
   const history: Item[] = [];
   for (let turn = 0; turn < 20; turn += 1) {
@@ -229,7 +229,7 @@ test("a session of twenty turns goes on at another account when its own ends in 
     history.push(...second);
   }
   fixture.other.respondBy(() => undefined);
-  // What the first account encrypted, the second cannot decrypt; everything else is still there.
+  // The second account cannot decrypt reasoning of the first. Everything else must be sent.
   const sent = fixture.vendor.hits.at(-1)!.json()["input"] as Item[];
   expect(sent.filter(({ role }) => role === "user")).toHaveLength(20);
   const foreign = sent.filter(({ encrypted_content: text }) => String(text).startsWith("enc-two-"));

@@ -11,7 +11,7 @@ import {
   type ResponsesFixture,
 } from "../support/responses-gateway.ts";
 
-/* The AI SDK with its default model of OpenAI's provider, which speaks the responses protocol. */
+/* The AI SDK with the default model of OpenAI's provider, which uses the responses protocol. */
 let fixture: ResponsesFixture;
 beforeAll(async () => {
   fixture = await openResponsesFixture();
@@ -23,7 +23,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const modelOf = (id: string) =>
   createOpenAI({ apiKey: fixture.gateway.key, baseURL: `${fixture.gateway.url}/v1` })(id);
-/** Without a store it sends items instead of references to them. */
+/** Without a store the client sends items instead of references. */
 const providerOptions = { openai: { store: false } };
 const weather = tool({
   description: "Tells the weather.",

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FALLBACK_ONLY, openResponsesFixture, type ResponsesFixture } from "../support/responses-gateway.ts";
 
-/* A vendor that fails after it has thought, and before it has said a word. */
+/* A vendor that fails after reasoning but before any text. */
 let fixture: ResponsesFixture;
 beforeAll(async () => {
   fixture = await openResponsesFixture();
 });
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** Frames that come before the first text: the two of the response, the reasoning, the empty message and its part. */
+/** Number of frames before the first text: two of the response, the reasoning, the empty message and its part. */
 const FRAMES_WITHOUT_TEXT = 6;
 
 const CALLS = {

@@ -6,7 +6,7 @@ import { until, type TestGateway } from "../support/gateway.ts";
 import { openGatewayFixture } from "../support/vendor.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
 
-/* How a start handles journals of other processes, also damaged and unknown ones. */
+/* The handling of other processes' journals at a start, including damaged and unknown ones. */
 
 test("an unreadable lock delays only its own journal", async () => {
   await using fixture = await openGatewayFixture();
@@ -36,7 +36,7 @@ test("damaged segments are quarantined and their readable charges posted", async
   const journals = join(gateway.dataDirectory, "journal");
   const path = await leaveJournal(journals, "proc_4", ["first", "second", "last"]);
   const bytes = readFileSync(path);
-  // The last line, which must not be taken for an incomplete write.
+  // Damages the last line, which must not be treated as an incomplete write.
   bytes[bytes.length - 40]! ^= 1;
   writeFileSync(path, bytes);
   mkdirSync(join(journals, "proc_4", "00000002.log"));
@@ -66,7 +66,7 @@ test("folders that are no journals are neither posted nor removed", async () => 
   expect(readdirSync(join(journals, "proc_6"))).toEqual(["notes.txt"]);
 }, 30_000);
 
-/** A journal of an ended process with a charge for each id. Returns the path of its segment. */
+/** Creates a journal of an ended process with a charge for each id. Returns its segment's path. */
 async function leaveJournal(journals: string, name: string, ids: readonly string[]): Promise<string> {
   const folder = join(journals, name);
   mkdirSync(folder, { recursive: true });

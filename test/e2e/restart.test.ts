@@ -6,10 +6,10 @@ import { SECOND_SIGNAL_MS, until } from "../support/gateway.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* Stops, starts and kills lose nothing that was confirmed to a client. */
+/* Stops, starts and kills lose nothing that a client has received. */
 const KILLS = 4;
 
-/** Keep-alive comments take long, so this test waits in parallel with the others. */
+/** A keep-alive comment comes late, so this test runs while the others run. */
 let quiet: GatewayFixture;
 let silence: Promise<string>;
 beforeAll(async () => {
@@ -224,7 +224,7 @@ test("a SIGTERM a second after the first exits at once and loses no charge", asy
   gateway.signal("SIGTERM");
   expect(await gateway.exited).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(1_500);
-  // A client that nobody refers to any more would be collected, and would hang up before the stop.
+  // The reader is still used here. Otherwise it would be collected, and its connection would end before the stop.
   await reader.cancel().catch(() => {});
   await gateway.restart();
   await gateway.stop();
@@ -286,7 +286,7 @@ async function readUntilComment({ gateway }: GatewayFixture): Promise<string> {
   return received;
 }
 
-/** A connection that stays open between requests. */
+/** Opens a connection that stays open between requests. */
 async function openConnection(
   url: string,
 ): Promise<{ get(path: string): Promise<string>; closed: Promise<void> }> {

@@ -6,7 +6,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 
 /*
  * Every route of the server refuses requests without key, scope, price, permission, budget or rate. New routes are
- * included; one without a key, or a POST route, must be listed here.
+ * included automatically; a route without a key, or a POST route, must be listed here.
  */
 
 /** Routes without a key. */
@@ -38,7 +38,7 @@ const FREE = [
   "/api/jobs/{id}/cancel",
 ];
 
-/** Charged routes, as a request for one of the models below. */
+/** Charged routes, each with a request for one of the models below. */
 const COSTING: Record<string, (group: string) => { path?: string; body: object }> = {
   "/v1/chat/completions": (group) => ({ body: { model: `${group}-chat`, messages: MESSAGES } }),
   "/v1/completions": (group) => ({ body: { model: `${group}-chat`, prompt: "hello" } }),
@@ -64,7 +64,7 @@ const OTHER_SCOPE = { "ai:llm": "ai:image", "ai:image": "ai:llm" } as const;
 
 const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unknown as ServerOptions);
 
-/** How charged routes refuse, by key and models. */
+/** Refusals of charged routes: the reason, the group of key and models, status and code. */
 const REFUSALS: [who: string, group: string, status: number, code: RegExp][] = [
   ["a model has no price", "unpriced", 402, /MODEL_PRICE_NOT_CONFIGURED|invalid_request_error/],
   ["a model is not enabled", "narrow", 403, /model_not_authorized_for_org|permission_error/],
@@ -73,7 +73,7 @@ const REFUSALS: [who: string, group: string, status: number, code: RegExp][] = [
 ];
 
 let gateway: TestGateway;
-/** A key for each organization and scope. */
+/** One key for each organization and scope. */
 const keys = new Map<string, string>();
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ beforeAll(async () => {
     ...["default", ...organizations].map((id) => createKey(id, id)),
     ...["ai:llm", "ai:image"].map((scope) => createKey(scope, "default", "--scope", scope)),
   ]);
-  // The last change: when it is in force, all are.
+  // This change is the last. When it is valid, all are.
   await cli(
     "orgs",
     "disable-model",
@@ -143,7 +143,7 @@ for (const route of ROUTES) {
   }
 }
 
-/** The model decides that the same path is one for text. */
+/** The same path serves text and images; the model decides. */
 for (const [when, group, status, code] of REFUSALS) {
   test.each(["v1", "v1beta"])(`native text by /%s is ${status} when ${when}`, async (version) => {
     const models = group === "unpriced" ? "unpriced" : "house";
@@ -183,7 +183,7 @@ function costing(path: string): (typeof COSTING)[string] | undefined {
   return COSTING[openAiPath(path)];
 }
 
-/** The path without what stands before it at the addresses of Azure. */
+/** Returns the path without the prefix of Azure's addresses. */
 function openAiPath(path: string): string {
   return path.replace(/^\/openai\/(?:v1\/|deployments\/\{model\}\/)?/, "/v1/");
 }
@@ -212,7 +212,7 @@ function native(version: string, model: string): { path: string; body: object } 
   };
 }
 
-/** The sandbox's models under other names, with and without a price. */
+/** Returns the sandbox's models under other names, with and without a price. */
 function yaml(): string {
   const route = (model: string) => ({ targets: [{ channel: "sandbox", upstream_model: model }] });
   const text = { max_output_tokens: 1_000 };

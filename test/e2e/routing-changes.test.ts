@@ -3,9 +3,7 @@ import { MODEL, openFleet, TOKEN_NANOS, type Fleet } from "../support/fleet.ts";
 import { reportAtMost, reportExact } from "../support/figure.ts";
 import { until, type TestGateway } from "../support/gateway.ts";
 
-/*
- * A change by the operator is in force on every process within two seconds; no running request fails meanwhile.
- */
+/* An operator's change is valid in every process within two seconds. No running request may fail. */
 const MACHINES = 3;
 const IN_FORCE_MS = 2_000;
 
@@ -69,7 +67,7 @@ function change(...args: string[]): Promise<string> {
   return fleet.gateways[0]!.cli(...args);
 }
 
-/** Polls each process until the change is in force there. */
+/** Polls each process until the change is valid there. */
 async function provesInForce(
   name: string,
   isInForce: (gateway: TestGateway) => Promise<boolean>,
@@ -84,7 +82,7 @@ async function provesInForce(
   ).toBe(true);
 }
 
-/** Sends a request that carries its id in the prompt; returns the status. */
+/** Sends a request with its id in the prompt. Returns the status. */
 async function send(gateway: TestGateway, id: string): Promise<number> {
   const response = await fleet.chat({ gateway, requestId: id, prompt: id });
   await response.text();
@@ -96,7 +94,7 @@ async function readPrice(gateway: TestGateway): Promise<string> {
   return Object(await response.json()).prices.output;
 }
 
-/** Clients that send requests until they are stopped. */
+/** Starts clients that send requests until they are stopped. */
 function startLoad(): typeof load {
   const statuses = new Set<number>();
   const state = { isStopping: false };

@@ -6,8 +6,8 @@ import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
- * One of three vendors fails, in each of six ways: after its first five failures under 1 % of requests fail, and once
- * it has recovered it gets traffic again. When all fail, retries do not add to their load.
+ * One of three vendors fails, in each of six ways. After its first five failures, under 1 % of requests may fail. After
+ * its recovery it must get traffic again. When all vendors fail, retries must not add to their load.
  */
 const WAYS: Record<string, Behaviour> = {
   "answers-503": { fault: "error-status", status: 503 },
@@ -15,12 +15,12 @@ const WAYS: Record<string, Behaviour> = {
   hangs: { fault: "stall" },
   "is-ten-times-slower": { delayMs: 200 },
   "answers-html": { fault: "html" },
-  // Without a time to wait, which would eject the target at once.
+  // The response has no wait time, which would eject the target immediately.
   "answers-429": { fault: "error-status", status: 429 },
 };
 const ALL = "all-fail";
 const CLIENTS = 6;
-/** How long each vendor fails under load. */
+/** Time for which each vendor fails under load. */
 const FAILING_MS = 3_000;
 const RECOVERED_MS = 40_000;
 const NORMAL: Behaviour = { delayMs: 20 };
@@ -89,7 +89,7 @@ test.concurrent(
   30_000,
 );
 
-/** Runs requests of some clients; errors count from the failing vendor's fifth failure. */
+/** Runs requests of some clients. Counts errors from the failing vendor's fifth failure. */
 async function errorsOfLoad(
   model: string,
   broken: Simulator,
@@ -111,7 +111,7 @@ async function errorsOfLoad(
   return counts;
 }
 
-/** Milliseconds from the vendor's recovery until it gets a request again. */
+/** Returns the milliseconds from the vendor's recovery to its next request. */
 async function recover(model: string, vendor: Simulator): Promise<number> {
   vendor.reset();
   const recoveredAt = performance.now();

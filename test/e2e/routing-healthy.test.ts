@@ -5,8 +5,8 @@ import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
- * A healthy target is reached within a request's attempts, whatever other targets do. Each test starts a gateway
- * without health data.
+ * A request reaches a healthy target within its attempts, whatever other targets do. Each test starts a gateway without
+ * health data.
  */
 const DOWN: Behaviour = { fault: "error-status", status: 503 };
 const MODEL = "one";

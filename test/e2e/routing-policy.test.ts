@@ -4,9 +4,7 @@ import { reportAtMost, reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import { readError } from "../support/vendor.ts";
 
-/*
- * Which targets are called, in which order, and what the log and the ledger record of it.
- */
+/* The targets that are called, their order, and the records in the log and the ledger. */
 const FIRST_BYTE_MS = 1_500;
 const FALLBACK_SECONDS = 1;
 
@@ -49,7 +47,7 @@ test("a complete response may take longer than a stream's first byte", async () 
 });
 
 test("any byte of a stream is its first byte, also without content", async () => {
-  // The role comes after two thirds of the time, the first content after four thirds.
+  // The role arrives after two thirds of the timeout, the first content after four thirds.
   fleet.vendors[0]!.next({ frameDelayMs: (FIRST_BYTE_MS * 2) / 3, frames: 1 });
   const response = await fleet.chat({ isStream: true });
   expect(await response.text()).toContain("[DONE]");
@@ -110,7 +108,7 @@ test("a timed out picture is requested again only with fallback", async () => {
 test("'Cancel on timeout and use fallback' calls the next target in time, bills once and records the orphan cost", async () => {
   const [gateway] = fleet.gateways;
   await gateway!.cli("orgs", "set", "default", "--fallback-after", String(FALLBACK_SECONDS));
-  // In force once a stalled picture fails over, which the first tries may not.
+  // The setting is valid when a stalled picture fails over. In the first tries it may not be valid yet.
   const { response, tookMs, id } = await until("the switch to be in force", async () => {
     for (const vendor of fleet.vendors) vendor.reset();
     fleet.vendors[0]!.next("stall");

@@ -11,7 +11,7 @@ import { startTestGateway, type TestGateway, until } from "../support/gateway.ts
 import { submit, untilStatus } from "../support/job-calls.ts";
 import { startS3 } from "../upstreams/s3.ts";
 
-/** A vendor that counts no tokens itself; nothing calls it. */
+/** A vendor that does not count tokens. It is never called. */
 const yaml = `
 channels:
   house: { provider: openai, base_url: "http://127.0.0.1:9/v1", credential: { env: HOUSE_API_KEY } }
@@ -24,13 +24,13 @@ models:
 `;
 
 /*
- * Every part of the program that is a file of its own: doors, threads, workers, the console's page, the command line.
- * `npm run release:check` runs it against the package and the one-file executable, too.
+ * All parts of the program that are separate files: endpoints, threads, workers, the console's page and the command
+ * line. `npm run release:check` also runs this test against the package and the single-file executable.
  */
 const s3 = startS3();
 let gateway: TestGateway;
 beforeAll(async () => {
-  // An empty variable is one that the program must set by itself.
+  // The program must set variables that are empty here.
   const unset = Object.fromEntries(Object.keys(RUNTIME_VARIABLES).map((name) => [name, ""]));
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",

@@ -8,8 +8,8 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { submit, untilStatus } from "../support/job-calls.ts";
 
 /*
- * SQLite's locks are the process's POSIX locks, which the kernel drops once any descriptor of the file is closed. Without
- * them another program takes itself for the last user of the database, and removes the WAL of a running gateway.
+ * SQLite's locks are POSIX locks of the process. The kernel drops them when any descriptor of the file is closed. Then
+ * another program could assume that it is the database's last user, and remove a running gateway's WAL.
  */
 const LOCKS = "/proc/locks";
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
@@ -110,7 +110,7 @@ test.skipIf(!sqlite3)("sqlite3 backs a running gateway up under load", async () 
   expect(answered.filter((id) => charges.get(id)?.length !== 1)).toEqual([]);
 });
 
-/** Whether a process, by default the gateway's, has a POSIX lock on a file. */
+/** True when a process, by default the gateway, has a POSIX lock on the file. */
 function isLocked(file: string, pid = gateway.pid): boolean {
   const { ino } = statSync(file);
   const lock = new RegExp(`POSIX .* ${pid} [0-9a-f]+:[0-9a-f]+:${ino} `);

@@ -5,9 +5,7 @@ import { startCollector } from "../support/collector.ts";
 import { submit, untilStatus } from "../support/job-calls.ts";
 import { startRealCollector } from "../support/real-collector.ts";
 
-/*
- * Traces, metrics and events of OpenTelemetry, as a collector receives them.
- */
+/* Traces, metrics and events of OpenTelemetry, as a collector receives them. */
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = "b7ad6b7169203331";
 const PROMPT = "write to anna@example.com with sk-abcdef123456";

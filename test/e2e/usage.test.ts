@@ -7,8 +7,8 @@ import { until } from "../support/gateway.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * What an operator finds of a request: why it failed, attempt by attempt, and what it cost, line by line. And what the
- * user of a key finds with the key alone.
+ * The data about a request that an operator finds: the failure of each attempt and the lines of its cost. Also the data
+ * that a user finds with the key alone.
  */
 const FALLBACK = "with-fallback";
 const LONG = "long-chat";
@@ -50,7 +50,7 @@ async function chat(model: string, id: string, { content = "hello", stream = fal
   return new Response(await response.text(), response);
 }
 
-/** The detail of a request, once it is written. */
+/** Returns the details of a request when they are written. */
 const detailOf = (id: string) =>
   until(`the record of ${id}`, async () => {
     const { status, body } = await admin.send("GET", `/requests/${id}`);
@@ -190,7 +190,7 @@ interface CostLine {
   amount: string;
 }
 
-/** The amount of lines, counted here in quadrillionths: quantity × price ÷ per, rounded once, half up. */
+/** Amount of the lines, computed in quadrillionths: quantity × price ÷ per, rounded once, half up. */
 function sumOf(lines: readonly CostLine[]): bigint {
   const exact = lines.reduce(
     (sum, { quantity, unitPrice, per }) =>
@@ -292,14 +292,14 @@ test("a flood of refused requests fills the log to its bound and no further", as
     return count > 0 && rows("status = 400") > 0 ? count : undefined;
   });
   await Bun.sleep(1_200);
-  // 500 at once, then one in two seconds; the flood takes seconds.
+  // The log accepts 500 immediately, then one every two seconds. The flood takes seconds.
   expect(rows("key_id IS NOT NULL AND status >= 400")).toBeLessThan(560);
   expect(rows("key_id IS NULL")).toBeLessThan(560);
   expect(dropped).toBeGreaterThan(UNKNOWN_CALLS);
 });
 
 test("the overview has the spending, the errors and the steps taken, also after a restart", async () => {
-  // An error could come in one piece with the first words, and would then be tried again.
+  // Otherwise the error could arrive together with the first words, and the request would be tried again.
   for (const fault of [undefined, "close-midway"] as const) {
     if (fault) fixture.vendor.next({ fault });
     expect((await chat(CUT, newId(), { stream: true })).status).toBe(200);
@@ -313,7 +313,7 @@ test("the overview has the spending, the errors and the steps taken, also after 
   expect(parseNanos(overview.totals.amount)).toBe(spent);
   const failed = 3 + UNKNOWN_CALLS;
   const charged = ledger.filter(({ kind }) => kind === "charge").length;
-  // The stream that was cut is both.
+  // The cut stream counts as charged and as failed.
   const requests = charged + failed - 1;
   expect(overview.totals).toMatchObject({ images: 2, errors: failed, requests });
   expect(overview.totals.p95Ms).toBeGreaterThan(0);
@@ -389,7 +389,7 @@ test("a change of a price says whom it concerns, and what the last week would ha
   const doubled = await preview({ input: "1000", output: "1000", cacheRead: "1000", cacheWrite: "1000" });
   expect(doubled.organizations).toContain("default");
   expect(doubled.organizations).not.toContain("yuan");
-  // Requests above the long context count at the ordinary price.
+  // The comparison uses the ordinary price for requests above the long context.
   expect(Number(doubled.lastWeek.before)).toBeGreaterThan(0);
   expect(Number(doubled.lastWeek.before)).toBeLessThanOrEqual(Number(spent.amount));
   expect(Number(doubled.lastWeek.after)).toBeCloseTo(spent.tokens / 1000, 6);
@@ -449,7 +449,7 @@ test("a key sees its own usage, limits, budgets and last requests, and nobody's 
     const response = await gateway.call("/v1/usage?days=2", { headers });
     expect(response.status).toBe(200);
     const found = (await response.json()) as ReturnType<typeof JSON.parse>;
-    // Charges and new budgets are seen within a second.
+    // Charges and new budgets appear within a second.
     return found.totals.requests > 0 && found.budgets.length > 0 ? found : undefined;
   });
   expect(usage.key).toMatchObject({ id: key.id, name: "page", expires_at: null });

@@ -69,7 +69,7 @@ const FAILURES: Trouble[] = [
   { marker: "content-refused", status: 400, code: "content_policy_violation" },
 ];
 
-/** Unusual framing or usage that are still valid responses. */
+/** Unusual framing or usage of responses that are valid. */
 const UNUSUAL = [
   { marker: "one-byte", flags: [] },
   { marker: "slow-drip frameDelayMs=1", flags: [] },

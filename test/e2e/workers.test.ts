@@ -8,9 +8,7 @@ import { reportAtMost, reportExact } from "../support/figure.ts";
 import { SECOND_SIGNAL_MS, startTestGateway, until, type LogLine } from "../support/gateway.ts";
 import { freePort } from "../support/free-port.ts";
 
-/*
- * WORKERS=3 is one gateway to clients: one port, a process that ends is replaced, a signal ends all of them.
- */
+/* A gateway with WORKERS=3 is one gateway to clients: one port, ended processes are replaced, one signal ends all. */
 const WORKERS = 3;
 const REPLACED_MS = 5_000;
 
@@ -24,7 +22,7 @@ test("several processes serve on one port", async () => {
   const [gateway] = fleet.gateways;
   expect(listeners(Number(new URL(gateway!.url).port))).toBe(WORKERS);
   const before = fleet.pids().map(cpuTicks);
-  // The system picks a process at random for each connection.
+  // The system chooses a process at random for each connection.
   await Promise.all(
     Array.from({ length: 300 }, () =>
       fleet.chat({ isOnNewConnection: true }).then((response) => response.text()),
@@ -167,7 +165,7 @@ test("a SIGTERM a second after the first ends all processes at once and loses no
     ),
   );
   await own.vendors[0]!.waitForHits(20 + hanging.length);
-  // One process receives neither order before both are sent.
+  // One process is stopped, so it receives neither order before both are sent.
   process.kill(pids[0]!, "SIGSTOP");
   gateway!.signal("SIGTERM");
   const isDraining = (line: LogLine) => String(line["message"]).includes("it drains");
@@ -199,7 +197,7 @@ test("processes whose supervisor is killed end by themselves and lose no charge"
   expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   const killedAt = performance.now();
   await own.gateways[0]!.kill();
-  // As when the whole process group is told to stop then; no process may take that for a second signal.
+  // A stop may signal the whole process group. No process may read this as a second signal.
   for (const pid of pids) process.kill(pid, "SIGTERM");
   await until("the processes to end", () => (pids.some(isRunning) ? undefined : true));
   expect(
@@ -249,7 +247,7 @@ test("workers older than the database are not restarted: the rest serve, then ex
   expect(await gateway!.exited).toBe(1);
 }, 20_000);
 
-/** Chat requests counted by each process. */
+/** Returns the number of chat requests of each process. */
 function requestsByProcess(text: string): number[] {
   const samples = text.matchAll(/^gateway_requests_total\{process="\d",route="chat[^}]*\} (\d+)$/gm);
   return [...samples].map(([, count]) => Number(count));
@@ -259,7 +257,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Whether a process runs and is not a zombie. */
+/** True when a process runs and is not a zombie. */
 function isRunning(pid: number): boolean {
   try {
     return statOf(pid)[0] !== "Z";
@@ -274,7 +272,7 @@ function cpuTicks(pid: number): number {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** Fields of a process from its state on (proc_pid_stat). */
+/** Fields of a process, starting at its state (proc_pid_stat). */
 function statOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
 }

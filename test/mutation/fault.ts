@@ -1,10 +1,10 @@
 /** One deliberate fault, and the tests that must notice it. */
 export interface Fault {
-  /** The broken promise, in a few words. */
+  /** Short description of the broken promise. */
   name: string;
   /** Path of a file of the program, from the root. */
   file: string;
-  /** Text that stands in the file exactly once. */
+  /** Text that occurs in the file exactly once. */
   find: string;
   replace: string;
   /** The smallest test files that prove the promise. */

@@ -2,23 +2,23 @@ import { endGroup } from "../support/tree-copy.ts";
 
 export interface TestRun {
   hasPassed: boolean;
-  /** The title of the first test that failed; null where none ran that far. */
+  /** Title of the first failed test. Null when no test failed before the run ended. */
   failed: string | null;
-  /** It did not end in time. */
+  /** True when the run exceeded the time limit. */
   isLate: boolean;
   seconds: number;
   /** The end of the output. */
   tail: string;
 }
 
-/** Runs one test file of a copy up to its first failure. What does not end in time is killed with all that it started. */
+/** Runs one test file of a copy until its first failure. Kills the run and its child processes at the time limit. */
 export async function runTests(copy: string, file: string, limitMs: number): Promise<TestRun> {
   const startedAt = performance.now();
   const started = Bun.spawn([process.execPath, "test", "--bail", "--timeout", "30000", `./${file}`], {
     cwd: copy,
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65000" },
     stdio: ["ignore", "pipe", "pipe"],
-    // A process group of its own, so that servers which a test started end with it.
+    // The run has its own process group, so that servers which a test started end with it.
     detached: true,
   });
   let isLate = false;

@@ -1,7 +1,7 @@
 /**
- * Puts faults into copies of the program, one at a time, and proves for each that a test fails.:
- * `npm run mutation`. Exits with 1 when a fault survives, when the place of
- * one is no longer found exactly once, or when its tests fail without it.
+ * Puts faults into copies of the program, one at a time, and checks that a test fails for each: `npm run mutation`.
+ * Exits with 1 when no test fails, when a fault's text no longer occurs exactly once, or when its tests fail without
+ * the fault.
  */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -12,22 +12,22 @@ import type { Fault } from "./fault.ts";
 import { ALL_FAULTS } from "./faults/index.ts";
 import { runTests } from "./run-tests.ts";
 
-/** One test file without a fault. */
+/** Time limit of one test file without a fault. */
 const BASELINE_LIMIT_MS = 180_000;
-/** A file that takes so much longer with a fault than without is ended: tests that hang have noticed the fault. */
+/** A test file is ended when it takes much longer with a fault. Tests that hang have noticed the fault. */
 const FAULT_LIMIT_MS = 60_000;
 const FAULT_LIMIT_FACTOR = 2;
 
-/** What became of one fault; only `killed` is as it should be. */
+/** The result for one fault. `killed` is the only good result. */
 interface Outcome {
   fault: Fault;
   result: "killed" | "SURVIVED" | "BROKEN";
   seconds: number;
-  /** The first test that failed, or what is wrong. */
+  /** The first test that failed, or the fault of the run. */
   detail: string;
 }
 
-/** Seconds of each test file without a fault; null of one that fails. */
+/** Seconds of each test file without a fault; null for a file that fails. */
 type Baseline = ReadonlyMap<string, number | null>;
 
 await main();
@@ -67,7 +67,7 @@ function list(faults: readonly Fault[]): void {
   console.log(`${faults.length} faults`);
 }
 
-/** What is wrong with the table itself. */
+/** Returns faults of the table itself. */
 async function problemsOf(faults: readonly Fault[]): Promise<string[]> {
   const problems: string[] = [];
   const names = new Set<string>();
@@ -110,7 +110,7 @@ async function tryFaults(copies: readonly string[], faults: readonly Fault[]): P
   return bad.length === 0 ? 0 : 1;
 }
 
-/** Runs every test file that a fault names, without a fault. One that fails is run again before it counts as failing. */
+/** Runs every test file of the faults, without a fault. A failed file is run again before it counts as failing. */
 async function measure(copies: readonly string[], faults: readonly Fault[]): Promise<Baseline> {
   const baseline = new Map<string, number | null>();
   const files = [...new Set(faults.flatMap(({ tests }) => tests))].toSorted();
@@ -123,7 +123,7 @@ async function measure(copies: readonly string[], faults: readonly Fault[]): Pro
   return baseline;
 }
 
-/** Shares work between the copies: each takes the next item when it is free. */
+/** Distributes work over the copies. Each copy takes the next item when it is free. */
 async function inAll<Item>(
   copies: readonly string[],
   items: readonly Item[],
@@ -137,13 +137,13 @@ async function inAll<Item>(
   );
 }
 
-/** Runs the fault's tests, the quickest file first, until one fails. */
+/** Runs the fault's tests until one fails, beginning with the fastest file. */
 async function tryFault(copy: string, fault: Fault, baseline: Baseline): Promise<Outcome> {
   const failing = fault.tests.find((file) => (baseline.get(file) ?? null) === null);
   if (failing) return { fault, result: "BROKEN", seconds: 0, detail: `${failing} fails without it` };
   const path = join(copy, fault.file);
   const original = await readFile(path, "utf8");
-  // A replacement with `$` is no pattern.
+  // The function keeps `$` in the replacement from being read as a pattern.
   await writeFile(
     path,
     original.replace(fault.find, () => fault.replace),
@@ -157,7 +157,7 @@ async function tryFault(copy: string, fault: Fault, baseline: Baseline): Promise
       seconds += run.seconds;
       if (run.hasPassed) continue;
       if (run.isLate) return { fault, result: "killed", seconds, detail: `${file} did not end` };
-      // A program that does not even load proves nothing about a promise.
+      // A program that cannot be loaded proves nothing about a promise.
       if (run.failed === null) return { fault, result: "BROKEN", seconds, detail: "no test ran" };
       return { fault, result: "killed", seconds, detail: run.failed };
     }

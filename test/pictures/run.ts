@@ -8,8 +8,8 @@ import { MACHINE, runCommand } from "../support/command-line.ts";
 import { readOptions } from "../support/program-options.ts";
 
 /*
- * Makes the pictures of the README and of the documents anew, from the demo, the overview in both themes. Look at them before they are
- * committed.
+ * Makes the screenshots of the README and of the documents again, from the demo. The overview is made in both themes.
+ * Check the files before you commit them.
  */
 const FOLDER = new URL("../../docs/images/", import.meta.url).pathname;
 const SCREEN = { width: 1280, height: 800, deviceScaleFactor: 1.5 };
@@ -53,7 +53,7 @@ try {
   await rm(data, { recursive: true });
 }
 
-/** Completes the first steps, so that they do not cover the figures, and returns a request that a second call answered. */
+/** Completes the first steps, because they would cover the figures. Returns a request that needed a second call. */
 async function prepare(shown: TestConsole, { act }: Administrator): Promise<string> {
   await act("POST", "/alerts", { name: "Something is broken", settings: { kind: "status" } });
   await act("POST", "/channels", { id: "openai", provider: "openai", credential: "not-used" });

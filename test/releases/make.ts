@@ -9,8 +9,8 @@ import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
- * `bun test/releases/make.ts` keeps a database of the present version, as a backup of each kind of database, for the test
- * that opens it with every later version. It is run for a release, and before 1.0.0 when a migration has changed.
+ * `bun test/releases/make.ts` stores a database of the current version, as one backup for each kind of database. A test
+ * opens it with every later version. Run this for each release, and before 1.0.0 when a migration has changed.
  */
 async function make(kind: "sqlite" | "postgres", databaseUrl: string | null): Promise<void> {
   const env = { ...RELEASE_ENVIRONMENT, ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) };

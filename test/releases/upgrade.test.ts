@@ -12,8 +12,8 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
- * docs/run/versions.md: a release opens the database of every release of its major version, and a machine of the release before
- * goes on working beside it. `test/releases/make.ts` keeps the database of a release.
+ * docs/run/versions.md: a release opens the databases of all releases of its major version. A machine of the release
+ * before can still work beside it. `test/releases/make.ts` stores the database of a release.
  */
 const found = findPostgres();
 const hasPostgres = !("missing" in found) && Bun.which("pg_restore") !== null;
@@ -77,7 +77,7 @@ describe.each(kept)("the database of %s", (version) => {
         const answered = await gateway.call("/v1/chat/completions", { body: chat });
         expect(answered.status).toBe(200);
         const [charge] = await gateway.charged(answered.headers.get("x-request-id")!);
-        // The same request costs what it cost in the release.
+        // The request must cost the same as in the old release.
         expect(before.map(({ amount }) => amount)).toContain(charge!.amount);
         expect(await gateway.cli("ledger", "verify")).toContain("no difference");
         expect(await gateway.cli("audit", "verify")).toContain("Head: ");
@@ -88,7 +88,7 @@ describe.each(kept)("the database of %s", (version) => {
     );
 });
 
-/** The columns of a database that this program has migrated or made. */
+/** Returns the columns of a database that this program has migrated or created. */
 async function migrated(location: string): Promise<Map<string, Column>> {
   await using gateway = await startTestGateway({
     env: { ...RELEASE_ENVIRONMENT, GATEWAY_DATA_DIR: location },
@@ -106,7 +106,7 @@ async function restore(version: string, kind: string, env: Record<string, string
 
 interface Column {
   type: string;
-  /** An insertion must have it. */
+  /** True when an insertion must give a value. */
   isRequired: boolean;
 }
 

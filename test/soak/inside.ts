@@ -1,6 +1,6 @@
 /**
- * Loaded into the gateway by `--preload`: writes what only the process itself can count to the file that `SOAK_FIGURES`
- * names, every ten seconds, after a full collection, so that what is counted is alive.
+ * Loaded into the gateway by `--preload`. Every ten seconds it writes counts that only the process itself can make to
+ * the file in `SOAK_FIGURES`. A full collection comes first, so that only live objects are counted.
  */
 import { heapStats } from "bun:jsc";
 import { writeFileSync } from "node:fs";

@@ -10,9 +10,9 @@ import { administer, openConsole, readConsole, TRAFFIC } from "./traffic.ts";
 import { quantile, trendOf } from "./trend.ts";
 
 /**
- * Mixed traffic for an hour: `npm run soak`. Prints how memory, descriptors, timers, files and latency grow after a warm-up
- * of a fifth of the time, and ends with 1 when something that must stay flat grows, or a call ended otherwise than it
- * should.
+ * Mixed traffic for an hour: `npm run soak`. Prints the growth of memory, descriptors, timers, files and latency after
+ * a warm-up of a fifth of the time. Exits with 1 when a figure grows that must stay flat, or when a call had a wrong
+ * result.
  */
 const values = readOptions({
   command: "npm run soak --",
@@ -32,11 +32,11 @@ const SAMPLE_MS = 10_000;
 const CONSOLE_MS = 3_000;
 const ADMINISTER_MS = 30_000;
 const WARM_UP = 0.2;
-/** Growth over the measured time that a figure may have, as a share of what it was. */
+/** Allowed growth of a figure over the measured time, as a share of its first value. */
 const FLAT = 0.1;
 const MAX_PRINTED = 10;
 
-/** What is sampled. `allowance` is growth, in its unit, that is not worth a second look. */
+/** The sampled figures. Growth up to `allowance`, in the figure's unit, is ignored. */
 const FIGURES = {
   residentMb: { unit: "MB", allowance: 15, isFlat: true },
   heapMb: { unit: "MB", allowance: 3, isFlat: true },
@@ -60,7 +60,7 @@ type Sample = Partial<Record<keyof typeof FIGURES, number>>;
 interface Progress {
   calls: Map<string, number>;
   failures: string[];
-  /** Of chats since the last sample. */
+  /** Durations of chats since the last sample. */
   durations: number[];
 }
 
@@ -109,7 +109,7 @@ async function beClient(setting: MessagesGateway, client: number, end: number, p
   }
 }
 
-/** A member with the console open, who changes something now and then. */
+/** A member with an open console who sometimes makes a change. */
 async function beMember(setting: MessagesGateway, end: number, progress: Progress): Promise<void> {
   let member = await openConsole(setting);
   let changedAt = performance.now();
@@ -171,7 +171,7 @@ function filesOf(folder: string): [name: string, size: number][] {
   });
 }
 
-/** Prints what was measured. Returns whether everything is as it should be. */
+/** Prints the measurements. Returns true when all are within their bounds. */
 function report(samples: readonly [number, Sample][], { calls, failures }: Progress): boolean {
   const total = [...calls.values()].reduce((sum, count) => sum + count, 0);
   console.log(`seed ${seed}, ${minutes} minutes, ${clients} clients, ${total} acts`);

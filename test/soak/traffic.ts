@@ -5,7 +5,7 @@ import { submit, untilStatus } from "../support/job-calls.ts";
 import { BUDGET, CHAT_ONLY, CLAUDE, ROUTED, type MessagesGateway } from "../support/messages-gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
-/** One act of a kind of traffic, from its first byte to its last. Throws where its outcome is not as expected. */
+/** One complete action of a kind of traffic. Throws when its result is not the expected one. */
 export type Traffic = (setting: MessagesGateway, random: () => number) => Promise<void>;
 
 const TEXT_MODELS = [CLAUDE, BUDGET, ROUTED, CHAT_ONLY, "sandbox-chat", "sandbox-messages"];
@@ -14,7 +14,7 @@ const MESSAGES = [{ role: "user", content: PROMPT }];
 const PICTURE = makePng(96, 64);
 const TOOL = { name: "look_up", description: "Looks it up", schema: { type: "object", properties: {} } };
 
-/** Everything that clients and members do; the weight is how often, in comparison. */
+/** All actions of clients and members. The weights are their relative frequencies. */
 export const TRAFFIC: Readonly<Record<string, { weight: number; act: Traffic }>> = {
   chat: { weight: 10, act: text("/v1/chat/completions", (model) => ({ model, messages: MESSAGES })) },
   "chat stream": {
@@ -114,7 +114,7 @@ async function job({ gateway }: MessagesGateway): Promise<void> {
   if (status !== "completed") throw new Error(`job ${id} is ${status}`);
 }
 
-/** Leaves a stream after its first bytes, or before them. */
+/** Disconnects from a stream after its first bytes, or before them. */
 async function hangUp({ gateway }: MessagesGateway, random: () => number): Promise<void> {
   const leaving = AbortSignal.timeout(Math.floor(random() * 60));
   const body = { model: pickModel(random), messages: MESSAGES, stream: true };
@@ -138,14 +138,14 @@ async function expectStatus(call: Promise<Response>, status: number): Promise<vo
   if (response.status !== status) throw new Error(`${response.url} ended with ${response.status}: ${tail}`);
 }
 
-/** Reads a response to its end and returns the beginning of its last piece. */
+/** Reads a response to its end. Returns the beginning of its last piece. */
 async function drain(response: Response): Promise<string> {
   let last: Uint8Array = new Uint8Array();
   for await (const piece of response.body ?? []) last = piece;
   return new TextDecoder().decode(last).slice(0, 300);
 }
 
-/** What a console asks for while it is open, all of it once. */
+/** Sends every request of an open console once. */
 export async function readConsole(member: Administrator): Promise<void> {
   const paths = [
     "/overview",
@@ -163,7 +163,7 @@ export function openConsole({ gateway }: MessagesGateway): Promise<Administrator
   return signIn(gateway);
 }
 
-/** Changes that operators make: a key for a moment, a budget, and the configuration, which is loaded again. */
+/** Changes of operators: a temporary key, a budget, and the configuration, which is then reloaded. */
 export async function administer({ gateway }: MessagesGateway, member: Administrator): Promise<void> {
   const { key } = await member.act<{ key: { id: string } }>("POST", "/keys", {
     organizationId: "default",

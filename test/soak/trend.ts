@@ -1,12 +1,12 @@
-/** A figure over time: what it was, what it became, and how it grows. */
+/** A figure over time: its first value, its last value and its growth. */
 export interface Trend {
   first: number;
   last: number;
-  /** By the least squares, in the figure's unit per hour. */
+  /** Growth per hour in the figure's unit, by least squares. */
   perHour: number;
 }
 
-/** The trend of samples, each with its time in seconds. The ends are medians of a tenth of the samples. */
+/** Returns the trend of timed samples (in seconds). First and last are medians of a tenth of the samples. */
 export function trendOf(samples: readonly (readonly [seconds: number, value: number])[]): Trend {
   const count = samples.length;
   const meanX = samples.reduce((sum, [x]) => sum + x, 0) / count;
@@ -26,7 +26,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** A value that so large a share of the values is not above; 0 of none. */
+/** Returns the value that this share of the values does not exceed; 0 for no values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

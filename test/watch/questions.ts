@@ -1,26 +1,26 @@
 import packageFile from "../../package.json";
 import { MODEL } from "../support/fleet.ts";
 
-/** One line of a panel over the played week. */
+/** One line of a panel over the simulated week. */
 export interface Line {
   labels: Readonly<Record<string, string>>;
   values: readonly number[];
 }
 
 export interface Question {
-  /** As the board and the documents ask it. */
+  /** The question's text on the board and in the documents. */
   text: string;
-  /** The panels that answer it, each with what must be seen there after the week of `npm run watch:check`. */
+  /** The panels that answer the question. Each has a check of its lines after the week of `npm run watch:check`. */
   panels: Readonly<Record<string, (lines: readonly Line[]) => boolean>>;
 }
 
-/** The slow model of the week. */
+/** The slow model of the simulated week. */
 export const SLOW_MODEL = "slow-chat";
-/** The channel whose credential is refused, and the one that is slow. */
+/** The channel whose credential is refused, and the slow channel. */
 const REFUSED = `${MODEL}-1`;
 const SLOW = `${SLOW_MODEL}-1`;
 
-/** The questions of whoever is on call, in the order of the board. */
+/** The questions of a person on call, in the order of the board. */
 export const QUESTIONS: readonly Question[] = [
   {
     text: "Is it up, and which version runs?",
@@ -55,7 +55,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     text: "Which target is out of service, since when?",
     panels: {
-      // A target is shown only while it is out, so its first point says since when.
+      // The panel shows a target only while it is out of service, so its first point is the start of the outage.
       "Targets out of service": (lines) =>
         lines.some(({ labels }) => labels["channel"] === REFUSED) &&
         !lines.some(({ labels }) => labels["channel"] === SLOW),
@@ -125,7 +125,7 @@ export const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** The highest value of the lines with some labels; NaN when there is none. */
+/** Returns the highest value of the lines with these labels; NaN for no lines. */
 export function peak(lines: readonly Line[], labels: Line["labels"] = {}): number {
   const values = lines
     .filter((line) => Object.entries(labels).every(([name, value]) => line.labels[name] === value))
@@ -134,7 +134,7 @@ export function peak(lines: readonly Line[], labels: Line["labels"] = {}): numbe
   return values.length === 0 ? Number.NaN : Math.max(...values);
 }
 
-/** The highest of the newest values. */
+/** Returns the highest of the newest values. */
 function last(lines: readonly Line[]): number {
   return peak(lines.map(({ labels, values }) => ({ labels, values: values.slice(-1) })));
 }

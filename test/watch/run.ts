@@ -12,9 +12,9 @@ import { type Line, peak, QUESTIONS, SLOW_MODEL } from "./questions.ts";
 import { DEPLOY, panels, rules } from "./shipped.ts";
 
 /*
- * A week of operation in a minute: a real Prometheus scrapes a real gateway under traffic while vendors fail or are slow,
- * limits and budgets are used, the database stands still, mail is away and a configuration is refused. It loads the shipped
- * rules and is asked every query of the shipped board: each question must have its answer there. `prometheus`,
+ * A week of operation in a minute. A real Prometheus scrapes a real gateway under traffic. Vendors fail or are slow,
+ * limits and budgets are used, the database hangs, mail is unavailable, and a configuration is refused. Prometheus
+ * loads the shipped rules and runs every query of the shipped board, which must answer each question. `prometheus`,
  * `redis-server` and PostgreSQL must be installed.
  */
 const FIRST_SCRAPES_MS = 5_000;
@@ -22,7 +22,7 @@ const EVENTS_MS = 12_000;
 const CALM_MS = 12_000;
 const FROZEN_MS = 3_000;
 const PAUSE_MS = 100;
-/** In place of the windows of the board: the week is short here. */
+/** Replaces the windows of the board, because the simulated week is short. */
 const WINDOW = "20s";
 
 readOptions({
@@ -100,7 +100,7 @@ async function startPrometheus(gateway: TestGateway) {
   };
 }
 
-/** What happens in a week, beside traffic that goes on all the time. */
+/** Causes the events of a week, beside continuous traffic. */
 async function playWeek(fleet: Fleet, gateway: TestGateway): Promise<void> {
   const over = new AbortController();
   const traffic = [sendTraffic(fleet, over.signal), sendSlowTraffic(fleet, over.signal)];
@@ -128,7 +128,7 @@ async function playWeek(fleet: Fleet, gateway: TestGateway): Promise<void> {
   await Promise.all(traffic);
 }
 
-/** A stream after another; some fail at the vendor. */
+/** Sends one stream after another. Some fail at the vendor. */
 async function sendTraffic(fleet: Fleet, over: AbortSignal): Promise<void> {
   for (let sent = 0; !over.aborted; sent += 1) {
     const prompt = sent % 5 === 0 ? "[[error-status status=500]]" : "hello";
@@ -138,7 +138,7 @@ async function sendTraffic(fleet: Fleet, over: AbortSignal): Promise<void> {
   }
 }
 
-/** Some at a time of streams that begin late. */
+/** Sends some streams concurrently that begin late. */
 async function sendSlowTraffic(fleet: Fleet, over: AbortSignal): Promise<void> {
   const prompt = "[[reply delayMs=1500 tokens=4]]";
   const one = async (): Promise<void> => {
@@ -156,7 +156,7 @@ async function sendSlowTraffic(fleet: Fleet, over: AbortSignal): Promise<void> {
   await Promise.all([one(), one(), one(), one()]);
 }
 
-/** Returns a line for each answer that is missing or wrong and each rule that Prometheus does not evaluate. */
+/** Returns a line for each missing or wrong answer, and for each rule that Prometheus does not evaluate. */
 async function askAll(url: string, startedAt: number): Promise<string[]> {
   const failed: string[] = [];
   const range = `start=${startedAt}&end=${Date.now() / 1_000}&step=1`;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 
-/** The folder of what is shipped to watch the gateway with. */
+/** Folder of the shipped files for monitoring. */
 export const DEPLOY = join(import.meta.dir, "../../deploy");
 
 const rulesSchema = z.object({
@@ -15,12 +15,12 @@ const boardSchema = z.object({
   ),
 });
 
-/** The shipped alert rules, in their order. */
+/** The shipped alert rules in their order. */
 export const rules = rulesSchema
   .parse(parse(await Bun.file(join(DEPLOY, "prometheus/alerts.yaml")).text()))
   .groups.flatMap((group) => group.rules);
 
-/** The panels of the shipped board with their queries, in their order. */
+/** The shipped board's panels with their queries, in their order. */
 export const panels = boardSchema
   .parse(await Bun.file(join(DEPLOY, "grafana/board.json")).json())
   .panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ title, query: expr })));

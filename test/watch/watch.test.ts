@@ -6,7 +6,7 @@ import { QUESTIONS } from "./questions.ts";
 import { DEPLOY, panels, rules } from "./shipped.ts";
 
 /*
- * The shipped board and alert rules, compared with the documents and the code. `npm run watch:check` runs them on real
+ * Compares the shipped board and alert rules with the documents and the code. `npm run watch:check` runs them on real
  * scrapes.
  */
 const PROMTOOL = Bun.which("promtool");

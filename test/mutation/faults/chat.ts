@@ -7,7 +7,7 @@ const LAWS = ["src/dialects/chat/translation.test.ts"];
 const WRITER = ["src/dialects/chat/write-request.test.ts"];
 const VENDORS = ["src/providers/openai-compatible/errors.test.ts"];
 
-/** What chat streams, translations of chat and compatible vendors promise. */
+/** Promises of chat streams, of translations from and to chat, and of compatible vendors. */
 export const CHAT_FAULTS: readonly Fault[] = [
   {
     name: "reasoning that only the total tells is billed and not shown",

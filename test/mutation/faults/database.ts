@@ -8,7 +8,7 @@ const restore = ["test/e2e/backup.test.ts"];
 const exportEpochs = ["test/contracts/ledger-export-epochs.test.ts"];
 const locks = ["test/e2e/sqlite-locks.test.ts"];
 
-/** That the database stays whole, is known to be, and can be had back. */
+/** The database stays undamaged, damage is noticed, and the database can be restored. */
 export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "posted segments are removed while the database that has their charges is lost",

@@ -1,6 +1,6 @@
 import type { Fault } from "../fault.ts";
 
-/** The same promises as in other tables, where a test of the whole gateway claims to prove them. */
+/** Promises of the other tables that tests of the whole gateway prove too. */
 export const END_TO_END_FAULTS: readonly Fault[] = [
   {
     name: "a ledger is verified on the thread of requests",
