@@ -68,7 +68,7 @@ async function ensureAdministrator(context: AdminContext, input: BootstrapInput)
     }
     return null;
   }
-  // Owners may have removed this administrator, so any other owner is enough.
+  // Any owner is enough, because owners may have removed the administrator of the first start.
   if ((await members.list()).some(isOwner)) return null;
   const password = fixed ?? generatePassword();
   const administrator = {

@@ -56,7 +56,7 @@ export interface Degradation {
   message: string;
   /** True when requests are refused or money is at risk. */
   isCritical?: boolean;
-  /** Path below `/console` of the page with details; by default that of the page of the configuration. */
+  /** Path below `/console` of the page with details; by default, the path of the configuration page. */
   path?: string;
 }
 

@@ -20,7 +20,7 @@ export interface AlertAdminStore {
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
-  /** Returns the messages about events, by the event's id; only of the given organizations, if any. */
+  /** Returns the messages about events, by the event's id. `organizationIds` restricts them to these organizations. */
   notices(
     eventIds: readonly string[],
     organizationIds?: readonly string[],
@@ -31,8 +31,8 @@ export interface AlertAdminStore {
    */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
-   * Returns the alert messages that failed within a day or have waited too long, with the reason of the newest failure.
-   * Only of the given organizations, if any.
+   * Counts the alert messages of the last day that failed, and those that wait for a further attempt or too long for
+   * the first one. `organizationIds` restricts them to these organizations.
    */
   undelivered(organizationIds?: readonly string[]): Promise<Undelivered[]>;
 }

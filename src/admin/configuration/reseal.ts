@@ -27,7 +27,7 @@ export async function resealSecrets({ store, configuration, by }: OperationConte
       else result.failed.push({ kind: entry.kind, id: entry.id, field });
     }
     if (sealed.size === 0) continue;
-    // A secret that was changed meanwhile is not in the map, and stays unchanged.
+    // A secret that was replaced meanwhile is not in the map and is kept as it is.
     const replace = ({ value }: StoredEntry): EntryValue =>
       JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
         isSealed(part) ? (sealed.get(part.sealed) ?? part) : part,
@@ -51,7 +51,7 @@ async function resealTotp(
       result.failed.push({ kind: "member", id: member.name, field: "totp" });
       continue;
     }
-    // A secret that was changed meanwhile stays unchanged.
+    // A secret that the member has replaced meanwhile is kept as it is.
     await store.members.update(
       member.id,
       ({ totp }) => (totp?.secret.sealed === old.sealed ? { totp: { ...totp, secret } } : {}),

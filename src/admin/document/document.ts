@@ -45,8 +45,8 @@ const ENTRIES_A_TURN = 50;
 
 /**
  * Changes the database to the state that a document describes, completely or not at all. Sections that are missing in
- * the document stay unchanged. In the other sections, missing objects are removed, except organizations. A dry run
- * makes the same checks and changes nothing.
+ * the document stay unchanged. Objects that are missing in a section of the document are removed, except organizations.
+ * A dry run makes the same checks and changes nothing.
  */
 export async function importConfiguration(
   context: OperationContext,

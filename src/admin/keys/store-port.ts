@@ -26,7 +26,7 @@ export interface KeyStore {
   page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
   /** Returns the number of an organization's keys. Counting stops at `most`. */
   count(organizationId: string, most: number): Promise<number>;
-  /** Returns the names of keys by id, including deleted keys; only of the given organizations, if any. */
+  /** Returns the names of keys by id, deleted keys too; only keys of `organizationIds` if these are given. */
   names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns the last uses of keys that have been used. */
   lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, LastUse>>;

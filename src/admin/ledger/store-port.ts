@@ -13,8 +13,8 @@ export interface LedgerAdminStore {
   /** Returns the sequence number up to which all entries are visible and no more will be added. */
   readableSequence(): Promise<number>;
   /**
-   * Returns the position of the entry with an id; null when these organizations, or all organizations, have no such
-   * entry.
+   * Returns the position of the entry with an id; null when there is none. `organizationIds` restricts the search to
+   * these organizations.
    */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** Returns a charge with its corrections, or null when there is no such charge. */

@@ -10,9 +10,9 @@ import { accessOf, covers, decidesForAll, requireWithin } from "../sign-in/signe
 import { memberChangeSchema, memberCreationSchema, type MemberRecord } from "./schema.ts";
 
 /**
- * Creates a member with the given password, or without one (null, for the identity provider). If no password is given,
- * generates one, which is returned only once and must be changed. Throws 409 for a name or address that exists, and 403
- * for more access than the caller has.
+ * Creates a member. `password` null makes a member without a password, for the identity provider. If `password` is
+ * absent, one is generated, which is returned only once and must be changed. Throws 409 for a name or address that
+ * exists, and 403 for more access than the caller has.
  */
 export async function createMember(
   context: AdminContext,

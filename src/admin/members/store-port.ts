@@ -2,9 +2,9 @@ import type { Actor } from "../actor.ts";
 import type { MemberRecord, SessionRecord } from "./schema.ts";
 import type { AdminTokenRecord } from "../tokens/schema.ts";
 
-/** Facts about other members that decide whether a change is allowed. */
+/** Facts, apart from the changed member's own, that decide whether the change is allowed. */
 export interface OwnerCount {
-  /** Number of enabled owners of the whole installation, without this member. */
+  /** Number of enabled owners of the whole installation, without the changed member. */
   otherOwners: number;
 }
 

@@ -64,7 +64,7 @@ export async function getOrganization(
 
 /**
  * Changes the fields that the input contains. Throws 403 when a member of only some organizations changes a field in
- * `GIVEN`.
+ * `RESERVED`.
  */
 export async function updateOrganization(
   context: AdminContext,
@@ -73,7 +73,7 @@ export async function updateOrganization(
 ): Promise<OrganizationRecord> {
   const { settings, limits, version, ...fields } = input;
   await getOrganization(context, id);
-  requireGiver(context, { ...fields, limits });
+  requireReserved(context, { ...fields, limits });
   checkFallback(context, settings ?? {});
   return await changeOrganization(context, id, (before) => {
     requireVersion(before, version);
@@ -114,8 +114,8 @@ export async function enableModels(
 }
 
 /**
- * Disables models. If all models were enabled, the others stay enabled, and models that are added later will be
- * enabled, too.
+ * Disables models. If all models were enabled, all models but these stay enabled, including models that are added
+ * later.
  */
 export async function disableModels(
   context: AdminContext,
@@ -145,14 +145,14 @@ function checkModels(context: AdminContext, models: readonly string[] | "*"): vo
   if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");
 }
 
-/** Fields that only members of all organizations may change. */
-const GIVEN = ["isDisabled", "models", "limits"] as const;
+/** Fields that only a caller with access to all organizations may change. */
+const RESERVED = ["isDisabled", "models", "limits"] as const;
 
-function requireGiver(
+function requireReserved(
   context: AdminContext,
-  change: { readonly [Field in (typeof GIVEN)[number]]?: unknown },
+  change: { readonly [Field in (typeof RESERVED)[number]]?: unknown },
 ): void {
-  const field = GIVEN.find((each) => change[each] !== undefined);
+  const field = RESERVED.find((each) => change[each] !== undefined);
   if (field !== undefined && !decidesForAll(context))
     throw new AdminError(403, field, `${field} needs a member of all organizations`);
 }

@@ -34,8 +34,8 @@ function requireTargets(
   organization: OrganizationRecord,
   { model, targets, field }: { model: string; targets: RouteRecord["targets"]; field: string },
 ): void {
-  // This check comes first, because messages about other targets contain channels that only members of all
-  // organizations may see.
+  // This check refuses new targets first, because the messages of `checkTarget` name channels that a member of only
+  // some organizations may not see.
   if (!decidesForAll(context))
     requireKnownTargets(context.catalogue, organization, { model, targets, field });
   for (const [index, target] of targets.entries())
@@ -197,7 +197,7 @@ export const routeDraftSchema = z.strictObject({
 function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number], field: string): void {
   const channel = requireChannel(catalogue, target, field);
   const upstreams = upstreamModels(catalogue, channel.provider);
-  // `*` is the upstream model of a pattern, so any name is possible.
+  // The upstream model `*` belongs to a route for a pattern and stands for any name.
   if (upstreams.has(target.upstreamModel) || upstreams.has("*")) return;
   const suggestion =
     didYouMean(target.upstreamModel, upstreams) ||

@@ -2,7 +2,7 @@ import type { PromptStore } from "../prompts/store-port.ts";
 import type { PictureStore, RequestStore, UsageStore } from "../usage/store-port.ts";
 import { isWithin, refused, type OrganizationScope } from "./scope.ts";
 
-/** Sums, requests and pictures. Rows of no organization, such as a request without a key, are not shown. */
+/** The stores of usage, requests and pictures. Rows without an organization (requests without a key) are hidden. */
 export const scopedUsage = {
   usage: (store: UsageStore, scope: OrganizationScope): UsageStore => ({
     sums: narrowed(scope, (range, by) => store.sums(range, by)),

@@ -101,7 +101,7 @@ export async function sweepSessions({ store, clock }: Stored): Promise<void> {
   await store.signInAttempts.sweep(now);
 }
 
-/** Returns the time at which an unused session ends. */
+/** Returns the time at which a session ends if no further request uses it. */
 export function endOf({ createdAt, seenAt }: SessionRecord): number {
   return Math.min(seenAt + IDLE_MS, createdAt + MAX_SESSION_MS);
 }

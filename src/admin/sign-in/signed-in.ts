@@ -15,7 +15,7 @@ export interface SignedIn {
 interface OpenSession {
   id: string;
   origin: Origin;
-  /** Stores another token in the browser; null removes the token. */
+  /** Replaces the token in the browser; null removes it. */
   setToken(token: string | null): void;
 }
 

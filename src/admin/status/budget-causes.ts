@@ -36,7 +36,7 @@ export async function budgetCauses(
   return (await Promise.all(causes)).flat();
 }
 
-/** A budget that refuses requests, and since when; null when that began before the minutes that are looked at. */
+/** A budget that refuses requests. `since` is null when the refusals may have begun before the minutes read. */
 interface RefusingBudget {
   budget: BudgetRecord;
   since: number | null;
@@ -105,7 +105,7 @@ function budgetCause(
     severity: "warning",
     subject: id,
     organizationId,
-    // A budget that had its level before the level was recorded has 0.
+    // The database has 0 for a budget that had reached its level before levels were recorded.
     since: since === 0 ? null : since,
     message: `${owner} has spent ${percent} % of its budget: ${budgetFigures({ ...budget, currency })}.${ENDS[state]}`,
     figures: {

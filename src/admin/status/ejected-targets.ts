@@ -11,12 +11,12 @@ export interface EjectedTarget {
   target: string;
   organizationId: string | null;
   reason: string;
-  /** Start of the ejection in Unix milliseconds. `until` is the time of the next probe. */
+  /** Start of the ejection. `until` is the next probe, null if unknown. Both are Unix milliseconds. */
   since: number;
   until: number | null;
 }
 
-/** Joins the targets that this process has taken out of service with those that others have reported in the store. */
+/** Joins this process's own ejections with those that all processes have reported in the store. */
 export async function readEjections({
   store,
   running,
@@ -102,7 +102,7 @@ function mayCall({ targets }: Route, name: string): boolean {
     .some((own) => (isPattern(own) ? name.startsWith(own.slice(0, -1)) : name === own));
 }
 
-/** Returns the time since which a model is unavailable: the time at which its last target was taken out of service. */
+/** Returns the time since which a model is unavailable: the latest start among the ejections of its targets. */
 function since({ targets }: Route, out: readonly EjectedTarget[]): number {
   const times = targets.map((target) =>
     Math.min(...out.filter((each) => each.target === targetName(target)).map((each) => each.since)),

@@ -68,8 +68,8 @@ const TIMES_USUAL = 8;
 const UNKNOWN_MS = MINUTE_MS;
 
 /**
- * Returns causes for slow channels: several calls have waited longer than the bound, or the median duration of the last
- * calls was at least half of the bound.
+ * Returns causes for slow channels. At least `FEW_SLOW` waiting calls are slow already, or the median duration of the
+ * last calls is at least half of the duration at which a call is slow.
  */
 export function slowCauses(
   { calls, usualMs }: RecentTraffic,

@@ -21,7 +21,7 @@ const MAX_RANGE_MS = 400 * DAY_MS;
 /** The lengths of the points of a series. */
 type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
-/** A range with its points. Its ends are rounded to the minute, or to the hour when the sums of minutes are removed. */
+/** A range with its points. Its ends are rounded to the minute, or to the hour where sums by minute are removed. */
 export interface Series {
   /** Unix milliseconds. */
   from: number;
@@ -34,7 +34,7 @@ export interface Series {
   isUnfinished: boolean;
   /** Time zone of the days. It is UTC when the range has too many days for those of another zone. */
   zone: string;
-  /** The sums to read. */
+  /** The range, the span and the days of the sums to read. */
   where: Pick<UsageRange, "from" | "to" | "span" | "days">;
 }
 

@@ -162,9 +162,9 @@ export interface RequestStore {
     page: { below: LedgerPosition | null; limit: number },
   ): Promise<ListedRequest[]>;
   /**
-   * Finds requests by the gateway's own id, the caller's or a vendor's of one of their calls, newest first, of these
-   * organizations or of all: at most 20 of each kind. Those with the gateway's own or a vendor's id are always among
-   * them, even if many callers have sent the same text as their id.
+   * Finds requests by the gateway's id, the caller's id, or the id that a vendor gave to a call; newest first, at most
+   * 20 by each. `organizations` restricts them to these organizations. The requests found by the gateway's or a
+   * vendor's id are in the result even if many callers have sent the text as their own id.
    */
   find(id: string, organizations?: readonly string[]): Promise<ListedRequest[]>;
   /**

@@ -43,7 +43,7 @@ export const usageInputSchema = usageFilterSchema.extend({
   limit: z.coerce.number().int().min(1).max(MAX_GROUPS).optional().describe(`${DEFAULT_GROUPS} by default`),
 });
 
-/** The dimension of each grouping in sums and in traffic, and the filter by which a group is selected. */
+/** `by` groups the sums and `counted` the traffic (null: it lacks the dimension); `filter` selects a group. */
 const GROUPS: Record<
   z.output<typeof usageInputSchema>["groupBy"],
   { by: Group; counted: CountedGroup | null; filter: keyof UsageRange }

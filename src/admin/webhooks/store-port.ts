@@ -25,8 +25,8 @@ export interface WebhookStore {
   /** Returns a page of messages, newest first. */
   deliveries(page: DeliveryFilter & { below?: ListPosition; limit: number }): Promise<WebhookDelivery[]>;
   /**
-   * Sends a message again, with as many attempts as a new one. Returns false when these organizations, or all
-   * organizations, have no such message.
+   * Sends a message again, with as many attempts as a new one. Returns false when there is none. `organizationIds`
+   * restricts the search to these organizations.
    */
   redeliver(id: string, by: Actor, organizationIds?: readonly string[]): Promise<boolean>;
 }

@@ -25,7 +25,7 @@ interface Restored {
 }
 
 interface RestoreOptions {
-  /** True to replace an existing database, and to restore without the master key. */
+  /** True to replace a SQLite database, to add to existing journals, and to restore without the master key. */
   isForced: boolean;
   onProgress: Progress;
 }
@@ -33,8 +33,8 @@ interface RestoreOptions {
 /**
  * Restores a backup after verifying all of it. Existing journals stay, because they may contain charges that are
  * nowhere else. The journals of the backup are added to them, and the next start posts charges that the ledger lacks.
- * Throws an `Error` without any change when the installation is in use or not empty, the backup is damaged, or the
- * master key is a different one.
+ * Throws an `Error` without any change when the installation is in use, the backup is damaged or a PostgreSQL database
+ * has tables; unless forced, also when a SQLite database or journals exist or the master key is a different one.
  */
 export async function restoreBackup(
   installation: Installation,

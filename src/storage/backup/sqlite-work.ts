@@ -14,7 +14,7 @@ export interface SqliteWork {
 export type SqliteWorkResult = { facts: DatabaseFacts | null } | { problem: string };
 
 const SCRIPT = threadScript("src/storage/backup/sqlite-thread.ts");
-/** Longer than this work takes on any SQLite file. */
+/** Time after which the thread counts as dead, longer than the work takes on any SQLite file. */
 const PATIENCE_MS = 24 * 60 * 60_000;
 
 /** Does work on a whole SQLite file in a thread of its own. Throws as the work does, and when `onProgress` throws. */

@@ -79,7 +79,7 @@ const LINKLESS: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EO
 async function copy(image: Blob, path: string, temporaryDirectory: string): Promise<void> {
   await using spool = createSpool(temporaryDirectory);
   const file = spool.create();
-  // Bun's own copying of files ignores the bounds of a slice.
+  // The picture is copied piece by piece, because Bun's own copying of files ignores the bounds of a slice.
   for await (const piece of image.stream()) {
     file.write(piece);
     await file.ready();

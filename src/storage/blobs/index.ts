@@ -79,7 +79,7 @@ interface BlobSettings {
   s3?: S3Address;
   /** Hours for which a link is valid; 24 by default. */
   linkHours?: number;
-  /** Returns the lifetimes of links that organizations have set for themselves. */
+  /** Returns the lifetimes of links that organizations have set, in hours; null stands for the default. */
   linkHoursInUse?(): Iterable<number | null>;
   /** Days for which a blob is kept; 7 by default. */
   retentionDays?: number;

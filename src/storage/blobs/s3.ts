@@ -73,7 +73,7 @@ function picture(read: ReadRange, type: string, range: { start: number; end: num
               if (piece.byteLength > 0) controller.enqueue(piece);
               if (piece.byteLength === 0 || position >= end) controller.close();
             } catch (error) {
-              // If `pull` rejected, the process would end.
+              // The error goes to the reader of the stream: a rejection of `pull` would end the process.
               controller.error(error);
             }
           },
@@ -85,8 +85,8 @@ function picture(read: ReadRange, type: string, range: { start: number; end: num
 }
 
 /**
- * Size of a piece. Larger pieces would need more memory for clients that read slowly; smaller ones would need more
- * requests for each picture.
+ * Size of the pieces in which a picture is read. Larger pieces would need more memory for clients that read slowly;
+ * smaller ones would need more requests for each picture.
  */
 const PIECE_BYTES = 512 * 1024;
 const PAGE = 500;

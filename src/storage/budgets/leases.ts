@@ -183,7 +183,7 @@ async function contended(database: Database, processId: string): Promise<Readonl
   return new Set(rows.map((row) => row.budget));
 }
 
-/** Splits changes into one group for each transaction. Other requests get a turn between two groups. */
+/** Splits changes into one group for each transaction. Requests get a turn of the event loop between two groups. */
 async function* pagesOf<T>(items: readonly T[]): AsyncGenerator<T[]> {
   for (let start = 0; start < items.length; start += LEASES_A_TRANSACTION) {
     if (start > 0) await nextTurn();

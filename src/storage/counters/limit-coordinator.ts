@@ -149,7 +149,7 @@ export class LimitCoordinator {
     return holders;
   }
 
-  /** Recalls the credits of a counter with nothing left. Returns false when there are no credits to wait for. */
+  /** Asks workers for their credits of a counter with nothing left. Returns false when there are none. */
   #recall(waiting: WaitingTake, counter: LimitCounter): boolean {
     const name = counterName(counter);
     const holders = waiting.recalled.has(name) ? [] : [...this.#holdersOf(counter).keys()];
@@ -196,7 +196,7 @@ interface Credit {
   /** Id of the worker's take with which the credit was granted. */
   takeId: number;
   amount: number;
-  /** Monotonic milliseconds at which the amount was counted. `grantedAt` is also in monotonic milliseconds. */
+  /** Time at which the amount was counted. `grantedAt` is the time of the take. Both are monotonic milliseconds. */
   countedAt: number;
   grantedAt: number;
 }

@@ -69,9 +69,9 @@ const SEEDED_AT_ONCE = 100;
  * Counts in Redis, by the server's clock. The sum over all processes is exact; a request costs one round trip and one
  * atomic script. No request waits longer than the bound (50 ms): when the store fails or is slower, each process counts
  * alone until the store is quick again. The limit of a process is then the configured limit divided by the number of
- * processes, and earlier grants count. When the store has lost its data (FLUSHALL, a restart without persistence), each
- * process writes its grants to the store again. The sum may exceed a limit in two cases, by less than the limit itself:
- * when the store's clock is set forward, and around an outage with uneven load.
+ * processes, and the grants from before the failure count. When the store has lost its data (FLUSHALL, a restart
+ * without persistence), each process writes its grants to the store again. The sum may exceed a limit in two cases, by
+ * less than the limit itself: when the store's clock is set forward, and around an outage with uneven load.
  */
 export class RedisLimiter implements Limiter {
   /** Settles when the first connection is established or has failed. Never rejects. */
@@ -237,8 +237,8 @@ export class RedisLimiter implements Limiter {
       await send("EVALSHA", [EPOCH.sha, "1", this.#epochKey, newId("proc"), this.#epochMs]),
     );
     if (epoch === this.#epoch) return;
-    // With the age of the name, all processes end the local counting at the same time. A process that has just
-    // connected has granted nothing in the store.
+    // The age of the data is subtracted, so that all processes end the local counting at the same time. A process that
+    // is connecting need not count locally: since the loss it has granted nothing in the store.
     if (this.#link.isUp) this.#settlesAt = this.#clock.monotonic() + SETTLE_MS - ageMs;
     this.#epoch = epoch;
     this.#connection++;

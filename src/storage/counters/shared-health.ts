@@ -17,7 +17,7 @@ interface SharedHealthOptions {
 const BOUND_MS = 1_000;
 /** A subscription without messages looks like a dead connection, so a ping tests the connection. */
 const PING_MS = 5_000;
-/** Time for which the list is kept, longer than any ejection. */
+/** Time for which the list of ejections is kept, longer than any ejection. */
 const KEPT_MS = 120_000;
 
 /** KEYS: the hash of ejections. ARGV: milliseconds to keep the hash, the channel, the field, the ejection. */
@@ -63,8 +63,8 @@ export class SharedHealth {
     const { url, prefix = "gateway:" } = options;
     this.#hash = `${prefix}ejections`;
     this.#channel = `${prefix}ejected`;
-    // The list is read by the connection that becomes ready last, so that no ejection is lost between reading
-    // and subscribing.
+    // The list of ejections is read by the connection that becomes ready last, so that no ejection is lost between
+    // reading and subscribing.
     const onState = (isUp: boolean) => {
       if (isUp) this.#readList();
     };

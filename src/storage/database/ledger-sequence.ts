@@ -48,7 +48,9 @@ const WAIT_MS = 10;
  */
 const MAX_WAIT_MS = 60_000;
 
-/** Returns a sequence number up to which all entries are readable and final. Throws a `DependencyError`. */
+/**
+ * Returns a sequence number up to which all entries are final. Throws a `DependencyError`, also after `MAX_WAIT_MS`.
+ */
 export async function readableSequence(database: Database): Promise<number> {
   const { kind } = database;
   const larger = kind === "postgres" ? "GREATEST" : "MAX";

@@ -34,7 +34,7 @@ export function openedFiles(location: string): OpenedFiles {
       try {
         for (const suffix of ["-wal", "-shm"]) renameSync(location + suffix, kept + suffix);
       } catch {
-        // Another worker has just moved the files.
+        // The files are gone because another worker has just moved them.
       }
     },
   };
@@ -57,7 +57,7 @@ function openedFile(path: string) {
     path,
     isInPlace() {
       const inode = inodeOf(path);
-      // SQLite creates the WAL at the first access.
+      // A WAL is first seen here when it did not exist at opening, because SQLite creates it at the first access.
       opened ??= inode;
       return inode === opened;
     },

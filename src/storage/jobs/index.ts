@@ -156,7 +156,7 @@ function jobFinder(database: Database): JobStore["get"] {
     return ids.map((id) => byId.get(id));
   };
   const gathered = inBatches({ laneOf: () => "", run: find });
-  // A query on SQLite makes no round trip and ends before another call could join it.
+  // Calls are not gathered on SQLite: a query makes no round trip and ends before another call could join it.
   const findOne = kind === "sqlite" ? async (id: string) => (await find([id]))[0] : gathered;
   return async (organizationId, id) => {
     const job = isJobId(id) ? await findOne(id) : null;

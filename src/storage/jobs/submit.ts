@@ -22,7 +22,7 @@ interface KnownJob {
 
 /**
  * Decides on jobs of one organization in their order, in one transaction. For an accepted job, counts it in the queue,
- * holds its money and writes its row. Writes nothing for the others.
+ * holds its money and writes its row. Writes nothing for a refused job.
  */
 export async function submitJobs(
   kind: Database["kind"],
@@ -59,7 +59,7 @@ function nameOf({ keyId, idempotency }: Pick<NewJob, "keyId" | "idempotency">): 
   return `${keyId} ${idempotency?.key}`;
 }
 
-/** Returns the jobs that were submitted before with the same idempotency keys. */
+/** Returns the jobs that earlier submissions made with the idempotency keys of these jobs. */
 async function findKnown(
   kind: Database["kind"],
   sql: Sql,

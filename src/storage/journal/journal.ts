@@ -22,7 +22,7 @@ export interface FileJournal extends Journal {
   rotate(): void;
   /** Resolves when everything written is on the disk. */
   sync(): Promise<void>;
-  /** Refuses further records and syncs. May be called again. */
+  /** Refuses further records, syncs the last segment to the disk and closes it. May be called more than once. */
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ interface JournalOptions {
    * call. Must not throw.
    */
   onAppend: (record: JournalRecord, segment: number, offset: number, line: Uint8Array) => void;
-  /** Called with a charge that the disk refuses. If it returns false, `append` throws. */
+  /** Called with a charge that the disk refuses. `append` throws when this is absent or returns false. */
   onRefused?: (entry: LedgerEntry) => boolean;
   onProblem: StorageReport;
   /** Size after which a new segment begins; 64 MiB by default. */

@@ -33,7 +33,7 @@ export interface ThreadWriter extends LedgerWriter {
 }
 
 const SCRIPT = threadScript("src/storage/journal/ledger-writer-thread.ts");
-/** Far longer than one call to the database may take, because a refused batch needs many calls. */
+/** Maximum duration of a batch. It is long, because a refused batch needs many calls to the database. */
 const PATIENCE_MS = 120_000;
 
 /** Opens a writer that posts on its own thread, so that no request waits for the work of the ledger. */

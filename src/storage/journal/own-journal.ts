@@ -12,7 +12,8 @@ interface OwnJournal {
   journal: FileJournal;
   shipper: Shipper;
   /**
-   * Posts the journal until the deadline (milliseconds). If all of it is posted, keeps its segments as posted segments.
+   * Posts the journal until the deadline (milliseconds). If all of it is posted, moves its segments to the kept
+   * segments.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -58,8 +59,8 @@ async function close(
   await shipper.flush(deadlineMs);
   await shipper.stop();
   await journal.close();
-  // This is checked last, because a record may have been appended while the last charges were posted. If charges are
-  // left, their money stays held until another process has taken the journal over and posted them.
+  // `isSettled` is asked last, because a record may have been appended while the last charges were posted. If charges
+  // are left, their money stays held until another process has taken the journal over and posted them.
   if (!shipper.isSettled()) return folder.release();
   const { processId, path } = folder;
   const last = shipper.lastBatch() + 1;

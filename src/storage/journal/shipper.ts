@@ -50,8 +50,8 @@ const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
 /**
- * Maximum number of charges in memory that the disk has refused. Fewer requests run at the same time, and new requests
- * are refused while the disk is full.
+ * Maximum number of charges in memory that the disk has refused. The limit is not reached: fewer requests run at the
+ * same time, and new requests are refused while the disk is full.
  */
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;
@@ -71,9 +71,9 @@ class JournalShipper implements Shipper {
   #backlog = 0;
   /** Charges that are not on any disk. */
   #kept: LedgerEntry[] = [];
-  /** Position of the first charge that did not fit into memory. */
+  /** Position of the first charge that did not fit into memory; null when all unposted charges are in memory. */
   #unread: { segment: number; offset: number } | null = null;
-  /** Segments that are no longer needed when the database has their charges on disk. */
+  /** Segments that are moved to the kept segments once the database has their charges on disk. */
   #settled: number[] = [];
   #lastBatch = 0;
   #isFlushing = false;
@@ -179,7 +179,7 @@ class JournalShipper implements Shipper {
     const journal = this.#options.journal();
     for (const entry of this.#kept.slice()) {
       if (!journal.isWritable()) break;
-      // An entry that is refused again is appended to the kept entries again.
+      // If the disk refuses the entry once more, `append` adds it at the end of `#kept`.
       journal.append({ type: "charge", entry });
       this.#kept.shift();
     }
@@ -226,7 +226,8 @@ class JournalShipper implements Shipper {
   }
 
   /**
-   * Reads the next batch from disk. When the end of the journal is reached, appended records fill the batches again.
+   * Reads the next batch from disk. From the end of the journal on, batches are filled with records as they are
+   * appended.
    */
   #readMore(): void {
     const { folder, onProblem, journal } = this.#options;

@@ -8,7 +8,7 @@ export interface ExportCursor {
   epoch: number;
   /** Position of the end of the last file. Files contain all entries up to its number in the order of posting. */
   exported: FilePosition;
-  /** The file after that position that a process has begun to write; null for none. */
+  /** The file after `exported` that a process has begun to write; null for none. */
   begun: BegunFile | null;
 }
 
@@ -18,7 +18,7 @@ export interface CursorStore {
   exported(): Promise<number>;
   /**
    * Takes or keeps the right to write, for `forMs` milliseconds. Returns null while another process has that right. The
-   * epoch stays the same if this process had the right without a break and the cursor did not change meanwhile.
+   * epoch does not change if this process had the right without a break and the cursor did not change meanwhile.
    */
   takeTurn(forMs: number): Promise<ExportCursor | null>;
   leaveTurn(): Promise<void>;

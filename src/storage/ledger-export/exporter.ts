@@ -32,10 +32,10 @@ export interface ExportStep {
   isMore: boolean;
 }
 
-/** The export in one process. */
+/** The part of a ledger export that one process does. */
 export interface LedgerExporter {
   next(): Promise<ExportStep>;
-  /** Gives the right to write to other processes. */
+  /** Gives up the right to write files, so that another process can take it. */
   leave(): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export interface LedgerExportSetup {
   processId: string;
 }
 
-/** A request to the thread: to write the next file, or to give the right to write to another process. */
+/** A request to the thread: to write the next file, or to give up the right to write files. */
 export type ExportCall = "next" | "leave";
 
 /** The result of a step, or the reason why the file could not be written. */
@@ -70,7 +70,7 @@ export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions):
         return;
       }
       storage.available();
-      // A new destination has no exported entries at first.
+      // 0 means that nothing is exported to the destination yet; the lag then counts from the start of this process.
       if (result.exported > 0) exported = result.exported;
       isMore = result.isMore;
     }
@@ -84,7 +84,7 @@ export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions):
     async stop() {
       stopping.abort();
       await Promise.all([first, work.stop()]);
-      // Another process can then take over immediately. Otherwise it waits until the right of this process ends.
+      // The right to write is given up, so that another process can take over without waiting for its end.
       await thread.call("leave").catch(() => {});
       await thread.close();
     },

@@ -15,7 +15,7 @@ export interface SnapshotSource {
   changedKinds(after: bigint, upTo: bigint): Promise<Set<ChangeKind>>;
   /** Returns the budgets that were created, changed or removed after the revision `after`, up to `upTo`. */
   changedBudgets(after: bigint, upTo: bigint): Promise<string[]>;
-  /** Reads the given kinds of rows again, and keeps the other parts. */
+  /** Returns `old` with the rows of the given kinds read from the database again. */
   load(kinds: ReadonlySet<ChangeKind>, old: Stored): Promise<Stored>;
   /**
    * Yields the keys that changed after the revision `after`, up to `upTo`, in pages. A key with several secrets occurs

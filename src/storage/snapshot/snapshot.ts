@@ -74,7 +74,7 @@ class PolledSnapshot implements LiveSnapshot {
   readonly #source: SnapshotSource;
   readonly #keys;
   readonly #make;
-  /** Hashes without a key, each with the time until which this is assumed (monotonic milliseconds). */
+  /** Hashes that belong to no key, each with the time until which this is assumed (monotonic milliseconds). */
   readonly #unknown = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<ApiKey | null>>();
   #configured: ConfiguredTables;
@@ -139,7 +139,7 @@ class PolledSnapshot implements LiveSnapshot {
   }
 
   async refresh(): Promise<void> {
-    // A running poll may have read the revision before the caller's change was made.
+    // A new poll follows, because a running one may have read the revision before the caller's change was made.
     while (this.#polling) await this.#polling.catch(() => undefined);
     await this.#startPoll();
   }

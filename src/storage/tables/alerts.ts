@@ -164,7 +164,7 @@ async function readEjected(database: Database): ReturnType<AlertAdminStore["ejec
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A message that still waits this long after it was due counts as undelivered. */
+/** A message that still waits for its first attempt this long after it was written counts as undelivered. */
 const DUE_MS = 60_000;
 
 async function readUndelivered(

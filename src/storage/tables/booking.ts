@@ -28,13 +28,13 @@ import {
 import { usageSums } from "./usage-sums.ts";
 
 /**
- * Inserts entries, and books them on their budgets and on the leases of `lease`. Exactly the new entries must be
- * booked, so everything is one transaction. Returns the number of new entries.
+ * Inserts entries, and books them on their budgets and on the leases that `holder` (a process or job) has on these
+ * budgets. Exactly the new entries must be booked, so everything is one transaction. Returns the number of new entries.
  */
 export async function bookInTransaction(
   kind: Database["kind"],
   sql: Sql,
-  lease: string,
+  holder: string,
   entries: readonly LedgerEntry[],
 ): Promise<number> {
   const isNew = new Set<string>();
@@ -47,7 +47,7 @@ export async function bookInTransaction(
     for (const row of added) isNew.add(nameOf(row));
   }
   const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
-  await bookEntries(kind, sql, lease, booked);
+  await bookEntries(kind, sql, holder, booked);
   // The sums are added last, because other transactions add to the same rows and wait until this one has ended.
   await addSums(kind, sql, usageSums(booked));
   return booked.length;
@@ -62,7 +62,7 @@ export function byName(one: LedgerEntry, other: LedgerEntry): number {
 async function bookEntries(
   kind: Database["kind"],
   sql: Sql,
-  processId: string,
+  holder: string,
   entries: readonly LedgerEntry[],
 ): Promise<void> {
   const bookings = entries.flatMap((entry) =>
@@ -80,7 +80,7 @@ async function bookEntries(
     return { budget: id, entry: entry.id, kind: entry.kind, amount: entry.amount, period_start: periodStart };
   });
   for (const group of groupsOf(rows)) await sql`INSERT INTO ledger_bookings ${sql(group)}`;
-  const leases = await lockLeases(kind, sql, processId, budgets.keys());
+  const leases = await lockLeases(kind, sql, holder, budgets.keys());
   const charged = new Map<string, Nanos>();
   for (const { budget: id, kind: entryKind, amount, period_start: periodStart } of rows) {
     const budget = budgets.get(id);
@@ -92,7 +92,7 @@ async function bookEntries(
     const budget = budgets.get(id);
     if (budget) chargeLease(budget, lease, charged.get(id) ?? 0n);
   }
-  await saveLeases(kind, sql, processId, leases);
+  await saveLeases(kind, sql, holder, leases);
   await saveBudgets(kind, sql, budgets.values());
 }
 
@@ -142,7 +142,7 @@ export function readEntryRow(row: Row): LedgerEntry {
   return entry;
 }
 
-/** Returns the row of an entry. `sequence` is the sequence number of the transaction; see `nextSequence`. */
+/** Returns the row of an entry. `sequence` is that of the transaction (`nextSequence`); null when it is set later. */
 export function writeEntryRow(entry: LedgerEntry, sequence: bigint | null): Row {
   const row = entries.write(entry);
   row["vendor_cost"] = entry.vendorCost?.amount ?? null;

@@ -103,7 +103,7 @@ function budgetReads(database: Database): BudgetReads {
   };
 }
 
-/** Reads the budgets that a condition on some ids chooses, oldest first. */
+/** Reads the budgets that a condition selects, oldest first; none for an empty list of ids. */
 async function readOf(
   database: Database,
   condition: (sql: Sql) => ReturnType<Sql>,

@@ -6,13 +6,13 @@ import type { Sql } from "../database/sql.ts";
 /** The part of a filter that applies to the sums of the ledger. */
 type ChargeFilter = Pick<RequestFilter, "organizations" | "keyId" | "model" | "channel" | "from" | "to">;
 
-/** If a filter matches fewer charges than this, the time span is narrowed to days. */
+/** If the months of a span contain fewer requests than this, the first and the last day are searched as well. */
 const FEW = 1_000;
 
 /**
  * Returns the time span in which the ledger has entries that match a filter. The span comes from the sums, so a list
- * with few or no matches need not read the whole ledger. Returns null when nothing matches, and no limits when the
- * ledger has an index for the filter.
+ * with few or no matches need not read the whole ledger. Returns null when nothing matches, and a span without limits
+ * when the ledger has an index for the filter.
  */
 export async function chargedSpan(
   sql: Sql,

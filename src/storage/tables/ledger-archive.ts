@@ -25,7 +25,7 @@ import { ARCHIVED } from "./verification.ts";
 /**
  * Moves months of the ledger to files. Removes only entries that it reads from a verified file. So each entry is in the
  * ledger or in a file, even after an interruption. Entries of the month that reach the ledger later get a file of their
- * own. A month stays in the ledger while the export has not written all its entries.
+ * own. A month stays in the ledger while a ledger export has not written all its entries.
  */
 export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldestMonth" | "archive"> {
   return {
@@ -73,8 +73,8 @@ async function unfinishedMonths(folder: string): Promise<string[]> {
 const EXPORT_ENDED_MS = 7 * 24 * 60 * 60_000;
 
 /**
- * Throws when an export has not written all entries of the month to complete files. Exports that no process has run for
- * a week are ignored.
+ * Throws when a ledger export (`ledger_exports`) has not written all entries of the month to complete files. Exports
+ * that no process has run for a week are ignored.
  */
 async function requireExported(database: Database, month: string): Promise<void> {
   const { from, to } = rangeOf(month);

@@ -25,7 +25,7 @@ export interface LedgerStore {
   list(page: LedgerPage): Promise<LedgerEntry[]>;
   /** See `LedgerAdminStore`. */
   listPosted(page: PostedPage): Promise<LedgerEntry[]>;
-  /** Returns the position of the entry with an id; null when these organizations, or all, have no such entry. */
+  /** See `LedgerAdminStore`. */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** Returns the sum of all entries booked on a budget, over all its periods. */
   sumOfBudget(budget: string): Promise<Nanos>;

@@ -7,8 +7,8 @@ import { makeChange } from "./change.ts";
 
 const SECRET_BYTES = 32;
 /**
- * Maximum lifetime of a link, at least that of `blobs.link_hours`. No link of a secret that was replaced longer ago is
- * still valid.
+ * Maximum lifetime of a link; the schema of `blobs.link_hours` allows no longer one. All links of a secret that was
+ * replaced longer ago have expired.
  */
 const MAX_LINK_MS = 168 * 60 * 60 * 1000;
 

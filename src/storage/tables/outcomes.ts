@@ -90,8 +90,8 @@ export function outcomeStore(database: Database): SweptOutcomes {
 
 interface SweptOutcomes extends OutcomeStore {
   /**
-   * Removes expired outcomes. Beyond the limits, also removes the oldest outcomes of a key and the oldest bodies of an
-   * organization.
+   * Removes expired outcomes, the oldest outcomes of a key beyond `MAX_PER_KEY`, and the oldest bodies of an
+   * organization beyond `MAX_BYTES`.
    */
   sweep(removeBlob: (name: string) => Promise<void>): Promise<void>;
 }
@@ -119,7 +119,7 @@ const removeSurplus = (sql: Sql): Removed =>
       FROM stored_outcomes WHERE status IS NOT NULL
     ) AS ranked WHERE position > ${MAX_PER_KEY}) RETURNING blob`;
 
-/** The rows stay, so that repeated requests neither run nor are charged again. */
+/** Removes bodies and keeps their rows, so that repeated requests neither run nor are charged again. */
 const removeBodies = (sql: Sql): Removed =>
   sql`UPDATE stored_outcomes SET body = NULL, bytes = 0 WHERE (key_id, idempotency_key) IN (
     SELECT key_id, idempotency_key FROM (

@@ -139,7 +139,7 @@ export const TRAFFIC_LEVELS = [
 
 const KEY = ["at", "organization_id", "key_id", "model", "channel", "route", "status", "code"];
 
-/** Names of the columns of durations. */
+/** Columns that count requests by duration, one for each bucket of `durationBucket`. */
 export const DURATION_COLUMNS = Array.from({ length: DURATION_BUCKETS }, (_, index) => `d${index}`);
 export const TRAFFIC_NUMBERS = ["requests", "charged", ...DURATION_COLUMNS];
 

@@ -34,7 +34,7 @@ export async function verifyLedger(database: Database, journals: string | null):
       SELECT (SELECT COUNT(*) FROM ledger) AS entries, (SELECT COUNT(*) FROM budgets) AS budgets`;
     return { differences, storedCount: stored.length, waiting: journaled.waiting, ...count };
   });
-  // All machines share this row, so it contains only the differences within the database, which each machine finds.
+  // All machines share this row, so it does not count differences of the journals, which belong to one machine.
   await database.begin(
     (sql) => sql`INSERT INTO ledger_verification (id, at, differences) VALUES (1, ${at}, ${found.storedCount})
       ON CONFLICT (id) DO UPDATE SET at = excluded.at, differences = excluded.differences`,

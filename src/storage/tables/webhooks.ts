@@ -100,7 +100,7 @@ function rotate(
 }
 
 /**
- * The time of the next attempt is read only for waiting messages: for others, the column has the time of the last
+ * The time of the next attempt is read only for waiting messages: for ended ones, the column has the time of the last
  * attempt.
  */
 function readDelivery(row: Row): WebhookDelivery {
