@@ -5,6 +5,7 @@ import packageFile from "../package.json";
 import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 import { run } from "./run.ts";
 import { runImage } from "./run-image.ts";
+import { runUnit } from "./run-unit.ts";
 
 /*
  * Checks the output of `npm run release` and the files of this folder with real tools: `npm run release:check`.
@@ -91,12 +92,13 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
       // The executable is not at its installed path here.
       const text = await readFile(join(import.meta.dir, "gateway.service"), "utf8");
       const unit = join(folder, "gateway.service");
-      await Bun.write(unit, text.replaceAll("/usr/local/bin/gateway", join(RELEASE, `${NAME}-${PLATFORM}`)));
+      const executable = join(RELEASE, `${NAME}-${PLATFORM}`);
+      await Bun.write(unit, text.replaceAll("/usr/local/bin/gateway", executable));
       await run(["systemd-analyze", "verify", unit]);
       const table = await run(["systemd-analyze", "security", "--offline=true", unit]);
       const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(table)?.[1] ?? 10);
       if (exposure > MAX_EXPOSURE) throw new Error(`the unit's exposure is ${exposure}`);
-      return `exposure ${exposure}`;
+      return `exposure ${exposure}; ${await runUnit(executable)}`;
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -109,7 +111,7 @@ const INSTALL: Readonly<Record<string, string>> = {
   chart:
     "go install helm.sh/helm/v3/cmd/helm@latest github.com/yannh/kubeconform/cmd/kubeconform@latest, in PATH; needs Go",
   compose: "Docker's docker-compose, version 2 or later, in PATH; it needs no engine for this",
-  unit: "apt-get install systemd",
+  unit: "apt-get install systemd; the check needs root",
 };
 
 /** Runs the smoke tests with the given program. */
