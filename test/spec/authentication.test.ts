@@ -3,7 +3,7 @@ import { newSecret } from "../../src/lib/secret.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { startTestGateway, until, type CallInit } from "../support/gateway.ts";
 
-/* Which keys each route family accepts, and how it refuses others. */
+/* The keys that each route family accepts, and its refusals of other keys. */
 const CHAT_PATH = "/v1/chat/completions";
 const IMAGE_PATH = "/v1/images/generations";
 const BODIES: Record<string, object> = {
@@ -16,7 +16,7 @@ let fixture: GatewayFixture;
 const keys: Record<string, string> = {};
 beforeAll(async () => {
   fixture = await openGatewayFixture();
-  // A key cannot be created expired; this one expires while the others are created.
+  // A key cannot be created expired. This key expires while the others are created.
   keys["expired"] = await makeKey("expired", ["--expires", new Date(Date.now() + 2_500).toISOString()]);
   const expiresAt = Date.now() + 2_500;
   const made = await Promise.all(
@@ -66,7 +66,7 @@ function call(path: string, headers: Record<string, string>, init: CallInit = {}
   });
 }
 
-/** The exact body of a refusal, by route family. */
+/** Returns the exact body of a refusal in the route's family. */
 function refusal(path: string, status: number, code: string, requestId: string): object {
   const message = expect.any(String);
   const isAccess = code === "missing_api_key" || code === "ip_not_allowed";
@@ -214,7 +214,7 @@ test("rate and budget refusals say whether to retry", async () => {
   expect(first.headers.get("x-ratelimit-remaining-requests")).toBe("2");
   expect(first.headers.get("x-ratelimit-reset-requests")).toBeTruthy();
   expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000000");
-  // A refused request is counted, and says what is left.
+  // A refused request counts too. Its response has the rest of the limit.
   const refused = await gateway.call(CHAT_PATH, { body: { ...body, model: "nobody" } });
   expect([refused.status, refused.headers.get("x-ratelimit-remaining-requests")]).toEqual([400, "1"]);
   const unread = await gateway.call("/v1/messages", { body: "{" });
@@ -268,7 +268,7 @@ test("forged keys are looked up a bounded number of times a minute per address, 
   expect((await send(gateway.key, "203.0.113.9")).status).toBe(200);
   expect((await send(other.secret, "203.0.113.9")).status).toBe(200);
   await gateway.cli("keys", "disable", other.key.id);
-  // Each change of keys makes unknown ones be looked up anew: none may arrive while they are counted.
+  // After each change of keys, unknown keys are looked up again. So wait for the last change before counting.
   await until("the last change of keys", async () =>
     (await send(other.secret, "203.0.113.9")).status === 401 ? true : undefined,
   );
@@ -281,7 +281,7 @@ test("forged keys are looked up a bounded number of times a minute per address, 
   const seconds = Number(refused.headers.get("retry-after"));
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThanOrEqual(60);
-  // A 429 although the key exists: it was not looked up.
+  // The key exists, but the response is 429: the key was not looked up.
   expect((await send(secret, "203.0.113.7")).status).toBe(429);
   expect((await send(gateway.key, "203.0.113.7")).status).toBe(200);
   expect((await send(secret, "203.0.113.8")).status).toBe(200);

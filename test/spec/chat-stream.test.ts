@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { openStream } from "../../src/dialects/chat/stream.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
-/* Guarantees of a relayed stream for any chunks and line ends of the upstream. */
+/* Guarantees of a forwarded stream for any chunks and line ends of the upstream. */
 const SEED = 20_261_121;
 
 test("the client's events do not depend on the upstream's chunks", () => {
@@ -104,7 +104,7 @@ function frame(value: object): Buffer<ArrayBuffer> {
   return Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
 }
 
-/** The client's complete response. */
+/** Returns the client's complete response. */
 function relay(chunks: readonly Buffer<ArrayBuffer>[]): string {
   const stream = openStream("public", policyFor(10));
   const output = chunks.map((chunk) => Buffer.from(stream.push(chunk)));
@@ -128,7 +128,7 @@ function contentOf(sent: string): string {
     .join("");
 }
 
-/** The data of each event, by the rules of server-sent events. */
+/** Returns the data of each event, by the rules of server-sent events. */
 function eventsOf(sent: string): string[] {
   const events: string[] = [];
   let data = "";

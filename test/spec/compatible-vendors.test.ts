@@ -6,14 +6,14 @@ import { COMPATIBLE_KEY, startCompatible } from "../upstreams/compatible.ts";
 import { PERSONAS, type Persona } from "../upstreams/compatible/personas.table.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/* Vendors of chat completions with the answers that their documents show, through the gateway and its clients. */
+/* Vendors of chat completions with the responses of their documents, through the gateway and its clients. */
 const VENDORS = Object.entries(PERSONAS);
 const TOOL = {
   type: "function" as const,
   function: { name: "look_up", parameters: { type: "object", properties: { id: { type: "integer" } } } },
 };
 
-/** What vendors that report it say that the calls have cost, in nano-units. */
+/** Cost of the calls that some vendors report, in nano-units. */
 const VENDOR_COSTS: Readonly<Record<string, bigint>> = { xai: 123n, openrouter: 140_000n };
 
 let vendor: Simulator;
@@ -173,7 +173,7 @@ test("reasoning goes back to a vendor that demands it, by a caller of another pr
     { role: "assistant", content: "CONTENT" },
     { role: "user", content: [result] },
   ];
-  // A client that keeps the numbers of arguments sends the same text back.
+  // Builds the body of a client that keeps the numbers in arguments unchanged, so it sends the same text.
   const span = scanObject(text, ["content"]).spans[0]!;
   const body = JSON.stringify({ ...first, messages }).replace('"CONTENT"', () =>
     text.slice(span.start, span.end),
@@ -209,7 +209,7 @@ test("an account error of a vendor reaches no caller while another target serves
   }
 });
 
-/** A channel and a model for each vendor, and one of each for each refusal, so that no ejection is felt by another test. */
+/** Returns one channel and model per vendor and per refusal, so that ejections affect one test only. */
 function configuration(url: string): object {
   const channels: Record<string, object> = {};
   const models: Record<string, object> = {};
@@ -228,7 +228,7 @@ function configuration(url: string): object {
     serve(`house-${name}`, name);
     for (const [which, { failsOver }] of Object.entries(persona.refusals)) {
       serve(`refused-${name}-${which}`, name);
-      // This one knows no such refusal, and answers.
+      // This vendor has no such refusal, and responds.
       if (failsOver) serve(`spared-${name}-${which}`, name, ["house-ollama"]);
     }
   }
@@ -249,7 +249,7 @@ interface MessagesReply {
   content: { type: string; id?: string; text?: string; thinking?: string }[];
 }
 
-/** The text and the thinking of blocks or deltas. */
+/** Returns the joined text and the joined thinking of blocks or deltas. */
 function joined(pieces: readonly { text?: string; thinking?: string }[]): object {
   const text = pieces.map((piece) => piece.text ?? "").join("");
   const thinking = pieces.map((piece) => piece.thinking ?? "").join("");

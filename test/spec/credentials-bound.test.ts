@@ -7,7 +7,7 @@ import { CLIENT, CLIENT_SECRET, startEntra, TENANT } from "../upstreams/entra-to
 import { startTokenServer } from "../upstreams/google-tokens.ts";
 import { startSimulator, type Hit } from "../upstreams/simulator.ts";
 
-/* A vendor's credential goes to the configured address only, whatever a vendor answers: for every provider. */
+/* A vendor's credential is sent only to the configured address, whatever the vendor responds. For every provider. */
 const SECRET = "vendor-secret-0123456789abcdef";
 const google = await startTokenServer();
 const entra = await startEntra();
@@ -29,7 +29,7 @@ const servers = [google, entra, elsewhere, vendor, other];
 afterAll(() => Promise.all(servers.map((server) => server.close())));
 beforeEach(() => servers.forEach((server) => server.reset()));
 
-/** Vendors of pictures, with the settings and models that they are shipped with. */
+/** Vendors of pictures, with their shipped settings and models. */
 const shipped = await shippedSettings(
   Object.fromEntries(
     ["OPENAI_API_KEY", "GEMINI_API_KEY", "ARK_API_KEY", "XAI_API_KEY", "BFL_API_KEY", "DASHSCOPE_API_KEY"]
@@ -38,7 +38,7 @@ const shipped = await shippedSettings(
   ),
 );
 
-/** Settings of a channel by the provider's name, where a key alone is not enough; and further ways to name a credential. */
+/** Settings of a channel by provider, where a key alone is not enough, and further forms of a credential. */
 const SETTINGS: Readonly<Record<string, object>> = {
   ark: { region: "cn" },
   dashscope: { region: "cn" },
@@ -62,7 +62,7 @@ function open(name: string, baseUrl: string, apiKey = SECRET) {
   return provider.open(provider.settings.parse(settings), new FairSemaphore(2));
 }
 
-/** Makes every kind of call of a channel; each fails. */
+/** Calls every method of a channel. Each call fails. */
 async function callAll(
   name: string,
   { text = [], image, embedding }: ReturnType<typeof open>,
@@ -86,7 +86,7 @@ async function callAll(
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toEqual([]);
 }
 
-/** An order for a model that the channel is shipped with. */
+/** Returns an order for a model that is shipped with the channel. */
 function orderFor(name: string) {
   for (const [id, { targets }] of shipped.routes.declared) {
     const model = shipped.models.get(id);

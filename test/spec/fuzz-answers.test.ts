@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { fuzzAnswers } from "../battery/fuzz-answers.ts";
 
-/* A part of the random answers of vendors that the battery tries by the hundred thousand; always the same ones. */
+/* A fixed part of the random vendor responses. The battery tests hundreds of thousands. */
 const SEED = 20_261;
 const DIALECTS = ["chat", "messages", "responses", "native"];
 const PAIRS = DIALECTS.flatMap((caller) => DIALECTS.map((vendor) => `${caller} of ${vendor}`));

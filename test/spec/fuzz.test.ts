@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
 import { openFuzzRig, type FuzzRig } from "../support/fuzz/gateway.ts";
 
-/* A part of the random bodies that the battery sends by the hundred thousand; always the same ones. */
+/* A fixed part of the random bodies. The battery sends hundreds of thousands. */
 const BODIES = 2_500;
 const SEED = 20_261;
 const LANES = 8;

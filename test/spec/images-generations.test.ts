@@ -3,7 +3,7 @@ import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
-/* Fields of a generation: which are refused, fitted or ignored, and what is delivered and billed. */
+/* Fields of a generation: refused, adjusted or ignored ones, the delivery, and the charge. */
 let fixture: GatewayFixture;
 beforeAll(async () => {
   fixture = await openGatewayFixture();
@@ -259,7 +259,7 @@ describe("the delivery of pictures", () => {
   });
 });
 
-/** Nano-units of a decimal amount. */
+/** Converts a decimal amount to nano-units. */
 function nanos(amount: string): bigint {
   const [integer = "0", fraction = ""] = amount.split(".");
   return BigInt(integer) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9));

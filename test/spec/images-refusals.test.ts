@@ -12,7 +12,7 @@ import {
   pngOf,
 } from "../support/pictures.ts";
 
-/* Refused edits reach no vendor, cost nothing and leave no file; each refusal checks it. */
+/* Refused edits reach no vendor, cost nothing and leave no file. Each refusal checks this. */
 const MAX_BYTES = 36_700_160;
 
 const { fixture, edit, editByForm, post, refused, nothingHappened, proveNothingBilled } =
@@ -233,7 +233,7 @@ describe("refused, without vendor call, charge or file, is", () => {
 
 proveNothingBilled();
 
-/** Sends only the header of an edit and returns the status. */
+/** Sends only the head of an edit and returns the status. */
 function statusOfHead(line: string): Promise<number> {
   const { hostname, port } = new URL(fixture.gateway.url);
   return new Promise((resolve, reject) => {

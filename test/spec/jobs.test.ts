@@ -6,9 +6,7 @@ import { look, submit, untilStatus, type WireJob } from "../support/job-calls.ts
 import { makePng } from "../support/pictures.ts";
 import { readError } from "../support/vendor.ts";
 
-/*
- * The job interface as it is specified, through the running program and strict simulators of the vendors.
- */
+/* The specified job interface, tested with the running program and strict simulators of the vendors. */
 const MODEL = "gpt-image-2.5-flare";
 let fixture: ImageFixture;
 

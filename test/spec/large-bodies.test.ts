@@ -7,8 +7,8 @@ import { readMultipart } from "../../src/lib/multipart.ts";
 import { createSpool } from "../../src/lib/spool.ts";
 
 /*
- * Sixteen reference images of the largest size in one request, read by a separate process to measure its memory. The
- * file runs itself there with the body's form as argument.
+ * One request with sixteen reference images of the largest size. A separate process reads it, to measure its memory.
+ * This process runs this file with the body's form as argument.
  */
 const FORM = process.env.LARGE_BODY_FORM;
 const IMAGES = 16;
@@ -20,7 +20,7 @@ interface Figures {
   received: number;
   overIdleMegabytes: number;
   megabytesPerSecond: number;
-  /** CPU time of this process; the system's time for its disk cache is not counted. */
+  /** CPU time of this process. The system's time for its disk cache is not counted. */
   megabytesPerCpuSecond: number;
   longestStallMs: number;
   leftOver: number;
@@ -73,7 +73,7 @@ async function readBody(form: string, body: Iterable<Buffer>, directory: string)
   async function* chunks(): AsyncGenerator<Buffer> {
     for (const chunk of body) {
       sent.byteLength += chunk.byteLength;
-      // The reader of a body releases the memory of its chunks.
+      // The reader of a body releases the memory of its chunks, so each chunk is a copy.
       yield Buffer.from(new Uint8Array(chunk).buffer);
     }
   }

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { findExpressions, scanExpressions } from "../support/regular-expressions.ts";
 import { attacksOn, writeAttack, type Attack } from "../support/worst-inputs.ts";
 
-/** Below this a duration is noise. */
+/** A shorter duration is noise. */
 const NOISE_MS = 2;
-/** Above this the growth from 1,000 to 10,000 characters is measurable. */
+/** From this duration, growth from 1,000 to 10,000 characters can be measured. */
 const CLEAR_MS = 10;
 const MIN_SLOW_MS = 50;
 const MAX_GROWTH = 30;
-/** No other process and no garbage collection explains so much. */
+/** Other processes and garbage collection cannot explain this duration. */
 const DECISIVE_MS = 1_000;
 
-/** Milliseconds of one search of a text, the way the sources search. */
+/** Returns the milliseconds of one search in a text, like the searches in the sources. */
 function time(expression: RegExp, text: string): number {
   expression.lastIndex = 0;
   const startedAt = performance.now();
@@ -21,10 +21,10 @@ function time(expression: RegExp, text: string): number {
   return performance.now() - startedAt;
 }
 
-/** The attack if its time grows faster than its length, else null. A doubtful measurement is repeated. */
+/** Returns an attack whose time grows faster than its length, or null. Repeats a doubtful measurement. */
 function slowest(expression: RegExp): Attack | null {
   for (const attack of attacksOn(expression)) {
-    // An exponential expression would never end on a longer text.
+    // An exponential expression would never end on a longer text, so short texts come first.
     for (const length of [24, 1_000])
       if (leastTime(expression, writeAttack(attack, length)) > MIN_SLOW_MS) return attack;
     if (isSuperlinear(expression, attack)) return attack;
@@ -32,7 +32,7 @@ function slowest(expression: RegExp): Attack | null {
   return null;
 }
 
-/** The least of three, so that no other process is the reason for a long time. */
+/** Returns the minimum of three times, so that another process does not cause a long time. */
 function leastTime(expression: RegExp, text: string): number {
   return Math.min(...[1, 2, 3].map(() => time(expression, text)));
 }
@@ -52,7 +52,7 @@ function isSuperlinear(expression: RegExp, attack: Attack): boolean {
   return true;
 }
 
-/** Whether a text ten times as long took so much more that the time is not linear. */
+/** True when a text of ten times the length took so much longer that the time is not linear. */
 function isSlower(longerMs: number, shorterMs: number): boolean {
   return longerMs > MIN_SLOW_MS && longerMs > MAX_GROWTH * shorterMs;
 }

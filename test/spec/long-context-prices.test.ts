@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
 import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* Prices that depend on how long a request is: lookup, hold and charge. */
+/* Prices that depend on a request's length: lookup, hold and charge. */
 const LONG = "long-chat";
 let fixture: GatewayFixture;
 beforeAll(async () => {
@@ -65,7 +65,7 @@ test("the hold of a request that may be long covers the dearer prices", async ()
     return answer.status === 429 || undefined;
   });
   expect((await call("word ".repeat(200))).status).toBe(200);
-  // 8,000 bytes of input at 100 for a million, where 0.5 is left.
+  // The input of 8,000 bytes, at 100 per million, exceeds the remaining 0.5.
   const refused = await call("word ".repeat(1_600));
   expect([refused.status, (await refused.text()).includes("BILLING_BLOCKED")]).toEqual([429, true]);
 });

@@ -10,7 +10,7 @@ import {
   type MessagesGateway,
 } from "../support/messages-gateway.ts";
 
-/* What the interface document and the decisions say of messages, by what a caller sees on the wire. */
+/* The rules for messages of the interface document and the decisions, tested with the bytes that a caller receives. */
 const PATH = "/v1/messages";
 const MODELS = `  retired-model:
     type: messages
@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterEach(() => [fixture.vendor, fixture.spare, fixture.chat].forEach((vendor) => vendor.reset()));
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** A value of a response, whatever it is. */
+/** Any value of a response. */
 type Json = ReturnType<typeof JSON.parse>;
 
 interface Answer {
@@ -78,7 +78,7 @@ async function send(body: object = {}, init: CallInit = {}, path = PATH): Promis
   return { status, headers, json: (await response.json()) as Answer["json"] };
 }
 
-/** A call with exactly these headers. */
+/** Sends a call with exactly these headers. */
 async function bare(headers: Record<string, string>, path = PATH): Promise<Answer> {
   const response = await fetch(fixture.gateway.url + path, {
     method: "POST",
@@ -102,7 +102,7 @@ describe("the key", () => {
     ],
   ])("is read %s", async (_, headers) => {
     for (const path of [PATH, `${PATH}?beta=true`]) expect((await bare(headers(), path)).status).toBe(200);
-    // A vendor refuses a count with a maximum, which is past the key.
+    // This vendor error shows that the key was accepted: a count may not have a maximum.
     const counted = await bare(headers(), `${PATH}/count_tokens`);
     expect(counted.json["error"].message).toBe("max_tokens: Extra inputs are not permitted");
   });
@@ -374,7 +374,7 @@ test("a value of `anthropic-beta` that no account knows is named, and nothing is
   );
 });
 
-// Last, because it ejects the vendor.
+// This test is last, because it ejects the vendor.
 test("an error of the vendor's account is neither the caller's nor told in the vendor's words", async () => {
   fixture.vendor.respondBy(() => ({ fault: "insufficient-quota" }));
   const { status, json } = await send({ model: BUDGET });

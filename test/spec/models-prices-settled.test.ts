@@ -153,7 +153,7 @@ test("a default price in another currency hides no price", async () => {
   expect(JSON.parse(await fixture.gateway.cli(...list))).toContainEqual(
     expect.objectContaining({ currency: "EUR", organizationId: null }),
   );
-  // Changes take effect in order, so a visible later change means that this one is in force, too.
+  // Changes take effect in order. When the later price is visible, the earlier one is valid too.
   await fixture.gateway.cli("prices", "set", TIERED, "--org", "default", "--image", "2K:low=0.03");
   await until("the later price", async () => {
     const found = await readPrice({ model: TIERED, size: "2K", quality: "low" });
@@ -209,7 +209,7 @@ test("as many images as requested are held", async () => {
     fixture.gateway.call("/v1/images/generations", {
       body: { model: TIERED, prompt: "a fox", quality: "medium", n },
     });
-  // A single picture in high quality costs more than the budget; four in medium cost 0.08.
+  // One picture in high quality costs more than the budget. Four in medium quality cost 0.08.
   const blocked = await until("a budget in force", async () => {
     const response = await fixture.gateway.call("/v1/images/generations", {
       body: { model: TIERED, prompt: "a fox", quality: "high" },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
-/* What a key can call and what it costs. */
+/* The models that a key can call, and their prices. */
 let fixture: GatewayFixture;
 let narrow: string;
 let textOnly: string;

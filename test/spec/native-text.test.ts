@@ -3,7 +3,7 @@ import { isObject } from "../../src/lib/json.ts";
 import { nativeReply } from "../support/native-schema.ts";
 import { BUDGET, LEVEL, openNativeText, type NativeTextFixture } from "../support/native-text.ts";
 
-/* Text on the native protocol, byte for byte and header for header. */
+/* Text on the native protocol. Bytes and headers are compared exactly. */
 let fixture: NativeTextFixture;
 const keys: Record<string, string> = {};
 

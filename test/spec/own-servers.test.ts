@@ -4,7 +4,7 @@ import { ConfigurationError, loadSettings } from "../../src/config/index.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
-/* Servers of the operator's own: without a credential, with headers, by an address in the environment. */
+/* Servers of the operator: without a credential, with headers, and with an address from the environment. */
 const calls: { path: string; headers: Headers }[] = [];
 const server = Bun.serve({
   port: 0,
@@ -74,7 +74,7 @@ models: { one: ${model("keyless")}, two: ${model("team")}, three: ${model("ollam
   const repeated = await (await ask("four")).text();
   expect(repeated).toContain("Try again.");
   expect(repeated).not.toContain("team-token-1");
-  // A server of the operator's own fetches no links of callers.
+  // The operator's own server does not fetch callers' links.
   const picture = [{ type: "image_url", image_url: { url: "https://pictures.example/a.png" } }];
   expect((await ask("three", picture)).status).toBe(400);
 });

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { responseOf, responseUsage } from "../upstreams/openai/plain-response.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
-/* What costs the operator money or reaches inside: the same on every text protocol, in the spellings of all vendors. */
+/* Features that cost money or reach internal systems: equal rules on every text protocol, in all spellings. */
 const TEXT = { type: "chat", max_output_tokens: 1000, price: { per_million: { input: "1", output: "1" } } };
 const LINK = "https://example.com/long.pdf";
-/** Tokens that the vendor counts for what is behind a link. */
+/** Tokens that the vendor counts for the document behind a link. */
 const LINKED_TOKENS = 150_000;
 
 let gateway: TestGateway;
@@ -144,7 +144,7 @@ test("no link is sent to the operator's own server for its tokens to be counted"
   const counted = await gateway.call("/v1/messages/count_tokens", {
     body: { model: "own-messages", messages: [USER] },
   });
-  // Nothing but numbers comes back.
+  // The response contains only numbers.
   expect(await counted.json()).toEqual({ input_tokens: 5 });
   const text = [{ role: "user", parts: [{ text: "hi" }] }];
   const countedNatively = await gateway.call("/v1beta/models/own-gemini:countTokens", {
@@ -177,6 +177,6 @@ test("a body with more values than can be parsed at once delays nobody, whatever
     expect(response.status).toBe(400);
     expect(await response.text()).toContain("more than 500000 values");
   }
-  // Parsed, each of the two bodies takes half a gigabyte.
+  // Each of the two bodies would need half a gigabyte if it were parsed.
   expect(gateway.resources().peakMb).toBeLessThan(700);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { readEvents } from "../support/responses-schema.ts";
 
-/* What the gateway itself promises of the responses protocol, seen by its callers and by a vendor. */
+/* Guarantees that the gateway adds to the responses protocol, as callers and a vendor see them. */
 const PATH = "/v1/responses";
 const SAME =
   '"object":"response","created_at":1790000000,"access_programs":null,"error":null,"incomplete_details":null,' +
@@ -22,7 +22,7 @@ const STREAM = [
 let gateway: TestGateway;
 let vendor: Bun.Server<undefined>;
 let sent: { path: string; body: string }[] = [];
-/** Paths that the vendor refuses just now. */
+/** Paths that the vendor refuses at the moment. */
 let broken: string[] = [];
 
 beforeAll(async () => {

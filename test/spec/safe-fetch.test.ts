@@ -8,8 +8,8 @@ import { makePng } from "../support/pictures.ts";
 import { createSafeFetch, SafeFetchError, type SafeFetchLimits } from "../../src/lib/safe-fetch.ts";
 
 /*
- * The safe fetch with its resolver and connections, in a network namespace where public addresses belong to this
- * machine. The file runs itself there.
+ * The safe fetch with its resolver and connections. This file runs itself in a network namespace in which this machine
+ * has public addresses.
  */
 const IS_INSIDE = process.env.SAFE_FETCH_NETWORK === "own";
 const PUBLIC = "93.184.216.34";
@@ -89,7 +89,7 @@ function describeNetwork(): void {
   const canaries = new Map<string, number>();
   const closers: (() => unknown)[] = [];
   let directory = "";
-  /** Requests that get no response. */
+  /** Number of requests that get no response. */
   let silent = 0;
   let certificateAuthority = "";
   const hangup = Promise.withResolvers<void>();
@@ -329,7 +329,7 @@ function describeNetwork(): void {
       });
     const quick = "https://pics.example.com/png";
     const { secret } = JSON.parse(made);
-    // A key of a new organization is known a moment after it was made.
+    // A new organization's key is accepted shortly after its creation.
     await until("the key", async () => (await edit([quick], secret)).status === 200 || undefined);
     silent = 0;
     let ended = 0;

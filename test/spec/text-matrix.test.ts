@@ -21,7 +21,7 @@ import {
 } from "../support/text-matrix.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
-/* Callers of every protocol on vendors of every protocol: replies have the published form, whole and streamed. */
+/* Callers and vendors of every protocol. Replies have the published form, complete and streamed. */
 let fixture: MatrixFixture;
 beforeAll(async () => {
   fixture = await openMatrix();
@@ -46,7 +46,7 @@ describe.each(CELLS)("$caller of $model: $question", ({ caller, model, question 
   test("has the published form, and is the same whole and streamed", async () => {
     const whole = await ask(false);
     const stream = await ask(true);
-    // The bytes of a vendor that leaves out what the published form demands stay as they are.
+    // Bytes of a vendor that omits required fields of the published form stay unchanged.
     if (caller !== "chat" || model !== "over-thinking") {
       expectReply(JSON.parse(whole));
       expectStream(stream);
@@ -206,7 +206,7 @@ describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targ
   const paths = ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/"];
   const vendors = () => new Set(Object.values(fixture.vendors));
 
-  /** How many of `count` requests each target got, in the order of the route. */
+  /** Returns how many of `count` requests each target got, in the order of the route. */
   const callsOf = async (model: string, count: number): Promise<number[]> => {
     for (const vendor of vendors()) vendor.reset();
     const init = () => ({ body: body(model, "text", false) });
@@ -233,14 +233,14 @@ describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targ
 
   test("is by weight alone, and as explained", async () => {
     const calls = await callsOf("all-weighted", 60);
-    // One in four of each: fewer than one call has a chance of three in a hundred million.
+    // Each has a share of one in four. That one gets no call has a chance of three in a hundred million.
     expect(Math.min(...calls)).toBeGreaterThan(0);
     const { targets } = await explained("all-weighted");
     expect(targets.map(({ share }) => share)).toEqual([0.25, 0.25, 0.25, 0.25]);
   });
 });
 
-/** Callers of chat cannot ask to see reasoning: some vendors always show theirs. Those of `over-chat` never do. */
+/** True when reasoning is shown. Chat callers cannot request it; `over-chat` never shows it, some always do. */
 function showsReasoning(caller: CallerName, model: (typeof MODELS)[number], question: Question): boolean {
   if (model === "over-thinking") return true;
   return question === "reasoning" && model !== "over-chat" && caller !== "chat";
@@ -399,7 +399,7 @@ describe("hints that a vendor cannot be told", () => {
   });
 });
 
-/** The same events in other words (WHATWG HTML, "Server-sent events"). */
+/** Other spellings of the same events (WHATWG HTML, "Server-sent events"). */
 const STYLES: readonly ((stream: string) => string)[] = [
   (stream) => stream,
   (stream) => stream.replaceAll(/\r?\n/g, "\r\n"),
@@ -410,7 +410,7 @@ const STYLES: readonly ((stream: string) => string)[] = [
   (stream) => `\uFEFF${stream}`,
 ];
 
-/** What a vendor's bytes are to a caller: the data of each event, without ids and times of the moment. */
+/** Returns the caller's events for a vendor's bytes: the data of each event, without ids and current times. */
 function eventsFor(
   caller: CallerName,
   vendor: CallerName,
@@ -434,7 +434,7 @@ function eventsFor(
     );
 }
 
-/** Pieces of these sizes, then of one byte each. */
+/** Yields pieces of these sizes, then of one byte each. */
 function* cut(bytes: Uint8Array, sizes: Iterable<number>): Generator<Uint8Array> {
   const size = sizes[Symbol.iterator]();
   for (let start = 0; start < bytes.length;) {
@@ -444,7 +444,7 @@ function* cut(bytes: Uint8Array, sizes: Iterable<number>): Generator<Uint8Array>
   }
 }
 
-/** The reply that a stream makes. */
+/** Returns the reply that the events of a stream form. */
 function assembled(caller: CallerName, text: string): Reply {
   const reader = textDialect(caller).replyReader();
   const datas = new FrameSplitter().push(Buffer.from(text)).map((frame) => frameData(frame) ?? "");
@@ -453,7 +453,7 @@ function assembled(caller: CallerName, text: string): Reply {
   return reply;
 }
 
-/** Without what differs from reply to reply: ids and signatures. */
+/** Removes the values that differ between replies: ids and signatures. */
 function plain({ parts, finish }: Reply) {
   return {
     finish: finish.reason,

@@ -8,7 +8,7 @@ import { textDialect } from "../../src/dialects/text.ts";
 import { CALLERS, type CallerName } from "../support/text-matrix.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
-/* What callers and vendors of chat completions do outside of its published form, seen by the other protocols. */
+/* Content of chat callers and vendors outside of the published form, translated to the other protocols. */
 const TERMS: VendorTerms = {
   upstreamModel: "vendor-model",
   traits: {},
@@ -18,7 +18,7 @@ const TERMS: VendorTerms = {
 const OTHERS = ["messages", "responses", "native"] as const;
 const USER = { role: "user", content: "hi" };
 
-/** The request that a vendor gets of these messages. */
+/** Returns the request that a vendor gets for these messages. */
 function written(vendor: CallerName, messages: readonly object[], tools: readonly object[] = []): string {
   const body = { model: "public-model", messages, ...(tools.length > 0 && { tools }) };
   const payload = readChat(Buffer.from(JSON.stringify(body)));
@@ -129,7 +129,7 @@ test("thinking of which a vendor shows the signature alone comes back to it so",
   ]);
 });
 
-/** Every text of a stream's events, those of deltas joined. */
+/** Returns every text in a stream's events. Deltas are joined. */
 function assembledTexts(stream: string): string {
   return [...stream.matchAll(/"(?:text|delta)":("(?:[^"\\]|\\.)*")/g)]
     .map(([, text = '""']): string => JSON.parse(text))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
 import { messagesNanos, openMessagesGateway, type MessagesGateway } from "../support/messages-gateway.ts";
 
-/* Features that a vendor bills by use: lookup, hold and charge. */
+/* Features that a vendor charges by use: lookup, hold and charge. */
 const SEARCHING = "searching-claude";
 const USAGE = {
   input_tokens: 20,
@@ -79,7 +79,7 @@ test("the hold covers as many searches as the request allows", async () => {
   const { key, secret } = JSON.parse(created) as { key: { id: string }; secret: string };
   await fixture.gateway.cli("budgets", "create", "--key", key.id, "--amount", "0.6", "--period", "total");
   const headers = { authorization: `Bearer ${secret}` };
-  // What a tool may add to the input takes 0.4, and fifty searches 0.5.
+  // The input that a tool may add costs 0.4, and fifty searches cost 0.5.
   await until("the key and its budget", async () => {
     const { status } = await call({ tools: [search()] }, headers);
     return status === 429 || undefined;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/* Vendors' names in responses and in the log. */
+/* Names of vendors must not appear in responses, but in the log. */
 const PATH = "/v1/chat/completions";
 const BODY = { model: "house", messages: [{ role: "user", content: "hi" }] };
 

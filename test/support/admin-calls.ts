@@ -44,7 +44,7 @@ import {
 import { deliveryListSchema, webhookCreationSchema } from "../../src/admin/webhooks/schema.ts";
 import * as webhooks from "../../src/admin/webhooks/webhooks.ts";
 
-/** Functions of administration that read their input by its schema first, as an operation does for its caller. */
+/** Functions of administration that first parse their input by its schema, like operations do. */
 
 export const createOrganization = reading(organizationCreationSchema, organizations.createOrganization);
 export const updateOrganization = readingChange(organizationChangeSchema, organizations.updateOrganization);
@@ -76,7 +76,7 @@ export const importConfiguration = reading(document.importSchema, document.impor
 export const listLedger = reading(ledger.ledgerListSchema, ledger.listLedger);
 export const refund = readingChange(ledger.refundSchema, ledger.refund);
 
-/** As the command `ledger archive` does it. */
+/** Works like the command `ledger archive`. */
 export async function* archiveLedger(
   context: Parameters<typeof upkeep.archiveLedger>[0],
   input: unknown,

@@ -8,7 +8,7 @@ import { memoryAdminStore, type MemoryAdminStore } from "./memory-admin-store.ts
 /** 15 May 2026, 10:30 UTC. */
 export const NOW = Date.UTC(2026, 4, 15, 10, 30);
 
-/** An administration of an empty store over the small catalogue, at a fixed time. */
+/** Returns an administration with an empty store and the small catalogue, at a fixed time. */
 export async function adminContext(): Promise<AdminContext & { store: MemoryAdminStore }> {
   await using folder = await folderWithCatalogue();
   const { settings } = await loadSettings({
@@ -25,14 +25,14 @@ export async function adminContext(): Promise<AdminContext & { store: MemoryAdmi
   };
 }
 
-/** The same with one organization, `acme`. */
+/** Returns the same with one organization, `acme`. */
 export async function withOrganization(): ReturnType<typeof adminContext> {
   const context = await adminContext();
   await createOrganization(context, { id: "acme", name: "Acme" });
   return context;
 }
 
-/** Status, field and message of a refused change. */
+/** Returns status, field and message of a refused change. */
 export async function refusal(work: Promise<unknown>): Promise<[number, string | null, string]> {
   const error = await work.then(
     () => null,

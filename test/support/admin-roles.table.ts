@@ -1,6 +1,6 @@
 import type { Role } from "../../src/admin/roles.ts";
 
-/** Objects of the organization `acme`, which a member of another one names. */
+/** Objects of the organization `acme`. A member of another organization uses their ids. */
 export interface Foreign {
   organizationId: string;
   keyId: string;
@@ -19,17 +19,17 @@ export interface Foreign {
 }
 
 /**
- * What a member of another organization sends to get at those objects, as an operation's input, and what it gets.
- * `hidden`: 404, for each of the inputs. `nothing`: 404, or 200 with nothing of that organization. `refused`: 403, for what
- * all organizations share and for giving others what one has not. `stream`: the events of one's own organizations, which have a
- * test of their own. `own`: it concerns whoever is signed in, or is shared by all to read, and takes no foreign id.
+ * Inputs with which a member of another organization tries to reach those objects, and the result. `hidden`: 404 for
+ * each input. `nothing`: 404, or 200 with no data of `acme`. `refused`: 403, for objects that all organizations share,
+ * and for giving rights that the member does not have. `stream`: the events of the member's own organizations, which
+ * have a separate test. `own`: the member's own data or data that all may read; takes no foreign id.
  */
 type Reaching =
   | { gets: "hidden" | "nothing" | "refused"; inputs: (foreign: Foreign) => object[] }
   | { gets: "own" | "stream" };
 
 interface Row {
-  /** The least role. */
+  /** The lowest role that is allowed. */
   role: Role;
   foreign: Reaching;
 }
@@ -43,12 +43,12 @@ const nothing = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "
 const row = (role: Role, foreign: Reaching): Row => ({ role, foreign });
 
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
-/** The organization of whoever asks, and a model that only `acme` may call, whose channel has its name. */
+/** The organization of the calling member, and a model of `acme` alone, whose channel contains its name. */
 const OF_SPIES = { organizationId: "spies" };
 const DENIED = { model: "vendor-chat" };
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
 const CORRECTION = { ...PRICE, from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z", reason: "tried" };
-/** A rule that finds something at once where a budget has nothing left. */
+/** A rule that finds an empty budget immediately. */
 export const ALERT = {
   name: "acme alert",
   settings: { kind: "budget", percents: [1], budgetId: null },
@@ -56,7 +56,7 @@ export const ALERT = {
 };
 const SOON = () => new Date(Date.now() + 3_600_000).toISOString();
 
-/** Every operation, and every other route for members by its name. */
+/** All operations, and by name all other routes for members. */
 export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   "session.get": row("viewer", OWN),
   "session.remove": row("viewer", OWN),

@@ -2,16 +2,16 @@ import { join } from "node:path";
 import type { TestGateway } from "./gateway.ts";
 import { checkResponse } from "./openapi.ts";
 
-/** Whatever a response has; tests look at it. */
+/** Any value of a response; each test checks it. */
 type Json = ReturnType<typeof JSON.parse>;
 
-/** Somebody at the administrative interface of a gateway. */
+/** A member or program that uses a gateway's administrative interface. */
 export interface Administrator {
-  /** What the session's cookie holds now, as `name=value`. */
+  /** Current session cookie, as `name=value`. */
   cookie: string;
   /** Calls a path below `/admin/v1`; a body is sent as JSON. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** The same, and throws unless it succeeds. */
+  /** Works like `send`, but throws unless the call succeeds. */
   act<Result = Json>(method: string, path: string, body?: unknown): Promise<Result>;
 }
 
@@ -21,7 +21,7 @@ export interface Reply {
   body: Json;
 }
 
-/** Signs in, by default as the administrator of the first start. Throws when that is refused. */
+/** Signs in, by default as the administrator of the first start. Throws on a refusal. */
 export async function signIn(
   gateway: Pick<TestGateway, "url">,
   credentials: { name: string; password: string; code?: string } = FIRST,
@@ -31,7 +31,7 @@ export async function signIn(
   return administrator(gateway, { cookie: cookieOf(reply)! });
 }
 
-/** Whether a text stands in the files of a gateway's SQLite database. */
+/** True when the files of a gateway's SQLite database contain a text. */
 export async function isInDatabase({ dataDirectory }: TestGateway, text: string): Promise<boolean> {
   const files = ["gateway.sqlite", "gateway.sqlite-wal"].map((name) => Bun.file(join(dataDirectory, name)));
   const contents = await Promise.all(files.map(async (file) => Buffer.from(await file.arrayBuffer())));
@@ -40,7 +40,7 @@ export async function isInDatabase({ dataDirectory }: TestGateway, text: string)
 
 const FIRST = { name: "admin", password: "a-password-for-tests" };
 
-/** Somebody who sends these headers with each request, such as a cookie or an admin token. */
+/** Returns a client that sends these headers with each request, such as a cookie or an admin token. */
 export function administrator(
   { url }: Pick<TestGateway, "url">,
   own: { cookie?: string; authorization?: string },
@@ -65,8 +65,8 @@ export function administrator(
 }
 
 /**
- * Sends a request to the administrative interface as a page of the gateway would; `headers` win. Throws where the response
- * is not as the gateway's own document says. A body that is not JSON is text.
+ * Sends a request to the administrative interface like a page of the gateway. `headers` replace its own. Throws when
+ * the response does not match the gateway's own document. A body that is not JSON is returned as text.
  */
 export async function send(
   url: string,
@@ -83,7 +83,7 @@ export async function send(
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    // Each on a connection of its own, so that every worker is reached.
+    // Each request uses its own connection, so that every worker is reached.
     keepalive: false,
   });
   await checkResponse(method, response.url, response);
@@ -92,7 +92,7 @@ export async function send(
   return { status: response.status, headers: response.headers, body: content };
 }
 
-/** The cookie that a reply sets, as `name=value`. */
+/** Returns the cookie that a reply sets, as `name=value`. */
 export function cookieOf({ headers }: Pick<Reply, "headers">): string | undefined {
   return headers.getSetCookie()[0]?.split(";")[0];
 }

@@ -1,7 +1,7 @@
-/** Whatever a request has. */
+/** Any value of a request. */
 type Json = ReturnType<typeof JSON.parse>;
 
-/** An event that a service of PagerDuty was sent, and what became of its incident. */
+/** An event that PagerDuty received, and the state of its incident. */
 interface Incident {
   summary: string;
   severity: string;
@@ -10,8 +10,8 @@ interface Incident {
 }
 
 /**
- * Slack's incoming webhooks and PagerDuty's Events API v2 on one port, which refuse what those refuse. Each request takes
- * the next of `faults`, in place of an answer of its own, after it was processed if it says so.
+ * Simulates Slack's incoming webhooks and PagerDuty's Events API v2 on one port, with their refusals. The next entry of
+ * `faults` replaces the response to a request, before or after the request is processed.
  */
 export function startAlertReceivers({ path, routingKey }: { path: string; routingKey: string }) {
   const messages: { text: string; blocks: unknown[] }[] = [];
@@ -52,7 +52,7 @@ export function startAlertReceivers({ path, routingKey }: { path: string; routin
     if (!Array.isArray(blocks) || blocks.length > 50) return "invalid_blocks";
     const texts = [text, ...blocks.flatMap(textsOf)];
     if (texts.some((part) => part === null || part.length === 0)) return "invalid_blocks";
-    // What is no link must be escaped.
+    // All text outside of links must be escaped.
     const bare = texts.map((part) => String(part).replaceAll(/<https:\/\/[^|<>]+\|[^<>]+>/g, ""));
     if (bare.some((part) => /[<>]|&(?!amp;|lt;|gt;)/.test(part))) return "invalid_formatting";
     messages.push({ text, blocks });
@@ -96,7 +96,7 @@ export function startAlertReceivers({ path, routingKey }: { path: string; routin
   };
 }
 
-/** The texts of a block; null for one that Slack would refuse. */
+/** Returns the texts of a block. A null in the list means that Slack would refuse the block. */
 function textsOf(block: Json): (string | null)[] {
   const markdown = (part: Json, most: number): string | null =>
     part?.type === "mrkdwn" && typeof part.text === "string" && part.text.length <= most ? part.text : null;

@@ -5,19 +5,19 @@ import { CHAT_DEPLOYMENT, IMAGE_DEPLOYMENT, SIMULATED_KEY } from "../upstreams/a
 import { imageModel, makeOrder, shippedSettings } from "./image-calls.ts";
 import { FairSemaphore } from "../../src/lib/semaphore.ts";
 
-/** The shipped settings with another vendor's models at the address of the simulated resource. */
+/** Shipped settings, with another vendor's models at the simulated resource's address. */
 export const azureSettings = await shippedSettings({
   OPENAI_API_KEY: "sk-unused",
   AZURE_OPENAI_API_KEY: SIMULATED_KEY,
   AZURE_OPENAI_ENDPOINT: "https://my-resource.openai.azure.com",
 });
 
-/** An order for the shipped model that the simulated deployment serves. */
+/** Returns an order for the shipped model that the simulated deployment serves. */
 export function azureOrder(change: Parameters<typeof makeOrder>[2] = {}): ImageOrder {
   return makeOrder(imageModel(azureSettings, "gpt-image-2").model, IMAGE_DEPLOYMENT, change);
 }
 
-/** Calls of the adapter as the gateway makes them. */
+/** Calls of the adapter in the form that the gateway uses. */
 export interface AzureCalls {
   chat(body?: object, signal?: AbortSignal): Promise<TextResponse>;
   generate(

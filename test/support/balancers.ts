@@ -10,7 +10,7 @@ export interface Balancer extends AsyncDisposable {
 
 export type BalancerName = "nginx" | "haproxy";
 
-/** The program, or why none can be used. */
+/** Returns the program, or the reason for its absence. */
 export function findBalancer(name: BalancerName): { binary: string } | { missing: string } {
   const binary = Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` });
   return binary ? { binary } : { missing: `${name} is not on PATH` };
@@ -25,7 +25,7 @@ export async function startBalancer(
   return start(name, binary, await documented(name, ports));
 }
 
-/** Starts one as it is installed, without what docs/run/balancers.md advises, in front of one machine. */
+/** Starts a balancer as installed, without the advice of docs/run/balancers.md, in front of one machine. */
 export function startPlainBalancer(
   name: BalancerName,
   binary: string,
@@ -35,7 +35,7 @@ export function startPlainBalancer(
   return start(name, binary, PLAIN[name](port, readSeconds));
 }
 
-/** nginx waits for a minute by default; HAProxy's file of Debian has 50 s. */
+/** nginx waits for a minute by default. Debian's file for HAProxy sets 50 s. */
 const PLAIN: Record<BalancerName, (port: string, readSeconds?: number) => string> = {
   nginx: (port, readSeconds) => `server { listen 80; location / { proxy_pass http://127.0.0.1:${port};
     ${readSeconds === undefined ? "" : `proxy_read_timeout ${readSeconds}s;`} } }`,
@@ -71,7 +71,7 @@ async function start(name: BalancerName, binary: string, server: string): Promis
   };
 }
 
-/** Configuration to run beside others without root. */
+/** Additional configuration, which lets a balancer run without root beside others. */
 const WRITERS: Record<BalancerName, (server: string, port: number, folder: string) => string> = {
   nginx: (server, port, folder) => `
     daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log; events {}
@@ -81,7 +81,7 @@ const WRITERS: Record<BalancerName, (server: string, port: number, folder: strin
   haproxy: (server, port) => `${server.replace("bind :80", `bind 127.0.0.1:${port}`)}\n`,
 };
 
-/** The configuration of the page, with a line for each machine. */
+/** Returns the page's configuration, with a line for each machine. */
 async function documented(name: BalancerName, ports: readonly number[]): Promise<string> {
   const page = await Bun.file(resolve(import.meta.dir, "../../docs/run/balancers.md")).text();
   const text = new RegExp(`<!-- ${name} -->\\s*\`\`\`${name}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];

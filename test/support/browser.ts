@@ -4,38 +4,38 @@ import puppeteer, { type Browser, type ElementHandle, type Page, type Viewport }
 import { signIn, type Administrator } from "./administration.ts";
 import { startTestGateway, type GatewayOptions, type TestGateway } from "./gateway.ts";
 
-/** The console of a real gateway in a real browser. */
+/** The console of a real gateway, in a real browser. */
 export interface TestConsole extends AsyncDisposable {
   gateway: TestGateway;
   page: Page;
-  /** Opens an address below `/console` and waits until the page is shown. */
+  /** Opens a path below `/console` and waits until the page is shown. */
   open(path: string): Promise<void>;
-  /** Loads the page again and waits until it is shown. */
+  /** Reloads the page and waits until it is shown. */
   reload(): Promise<void>;
   /**
-   * Gives the browser a session of the administrator, or of whoever is named, and returns it for requests beside the page.
-   * The form of signing in is for `shell.test.ts`.
+   * Gives the browser a session, by default the administrator's. Returns a client with this session for requests
+   * besides the page. `shell.test.ts` tests the sign-in form.
    */
   signIn(name?: string, password?: string): Promise<Administrator>;
-  /** Takes the session from the browser, as when it has ended. */
+  /** Removes the session from the browser, as if it had ended. */
   endSession(): Promise<void>;
-  /** The element of a role and a name, once it is there. */
+  /** Waits for the element with this role and name. */
   find(role: string, name: string): Promise<ElementHandle>;
-  /** Clicks the element of a role and a name, once it is enabled and stays where it is. */
+  /** Clicks the element with this role and name when it is enabled and does not move. */
   press(role: string, name: string): Promise<void>;
-  /** Replaces the text of the field with a label; of the dialog's where one is open. */
+  /** Replaces the text of the field with this label, in the dialog if one is open. */
   fill(label: string, text: string): Promise<void>;
   /** Waits for a text anywhere on the page. */
   see(text: string): Promise<void>;
   /** Waits until no dialog is open. */
   untilClosed(): Promise<void>;
-  /** Errors in the browser's console, refused by the content security policy included. A refusal by status is none. */
+  /** Errors in the browser's console, with violations of the content security policy, without error statuses. */
   problems: string[];
-  /** Hosts other than the gateway that the page has asked for something. */
+  /** Hosts other than the gateway to which the page has sent requests. */
   foreignHosts: Set<string>;
-  /** Findings of axe on what is shown, by any of its rules, or only the serious and critical ones. */
+  /** Returns findings of axe on the shown page: of all rules, or only serious and critical ones. */
   accessibilityFindings(which?: "all" | "severe"): Promise<string[]>;
-  /** The cumulative layout shift since the page was loaded. */
+  /** Returns the cumulative layout shift since the page was loaded. */
   layoutShift(): Promise<number>;
 }
 
@@ -44,10 +44,10 @@ export const PHONE: Viewport = { width: 390, height: 844, isMobile: true, hasTou
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const TIMEOUT_MS = 20_000;
-// A journey through several pages takes long on a machine that does much else.
+// A test of several pages takes long on a busy machine.
 setDefaultTimeout(60_000);
 
-/** The browser's binary, or null where there is none, which is said once. */
+/** Path of the browser's program. Null if there is none, which is reported once. */
 export const chromium: string | null = findChromium();
 
 /** Starts a gateway and a browser. Needs `chromium`. */
@@ -73,7 +73,7 @@ function actions(gateway: TestGateway, page: Page) {
       visible: true,
     })) as ElementHandle;
   const open = async (path: string) => {
-    // The network is never idle on a page that follows events.
+    // A page that follows events never has an idle network, so do not wait for that.
     await page.goto(`${gateway.url}/console${path}`);
     await untilShown(page);
   };
@@ -83,7 +83,7 @@ function actions(gateway: TestGateway, page: Page) {
         [field.ariaLabel, ...Array.from(field.labels ?? [], (label) => label.innerText.replace("*", "").trim())]
           .includes(${JSON.stringify(label)}))`,
     )) as unknown as ElementHandle;
-    // Where something else has taken the focus, such as a dialog that has just opened, the text went there.
+    // If another element has taken the focus, such as a newly opened dialog, the text went there.
     do {
       await field.evaluate((element) => {
         const input = element as unknown as { focus(): void; select(): void };
@@ -105,7 +105,7 @@ function actions(gateway: TestGateway, page: Page) {
     press,
     see,
     async untilClosed() {
-      // Toasts have the same role, but are no sections.
+      // Toasts have the same role, but they are not sections.
       await page.waitForSelector("section[role$=dialog]", { hidden: true });
     },
     async reload() {
@@ -127,7 +127,7 @@ function actions(gateway: TestGateway, page: Page) {
   };
 }
 
-/** Waits for the page's heading and until nothing of it is a skeleton any more. */
+/** Waits until the page has a heading and no placeholder of loading content. */
 async function untilShown(page: Page): Promise<void> {
   await page.waitForSelector("h1");
   await page.waitForFunction(`!document.querySelector('[aria-busy="true"], .animate-pulse')`);
@@ -143,7 +143,7 @@ function endOf(gateway: TestGateway, browser: Browser) {
 }
 
 function watch(page: Page, gateway: TestGateway, problems: string[], foreignHosts: Set<string>): void {
-  // A form that is just being saved asks before its page is left, and the next page would wait for an answer.
+  // A form that is being saved asks before its page is left. Without this answer the next page would wait.
   page.on("dialog", (dialog) => void dialog.accept());
   page.on("console", (message) => {
     const isRefusal = message.text().startsWith("Failed to load resource: the server responded");
@@ -156,24 +156,24 @@ function watch(page: Page, gateway: TestGateway, problems: string[], foreignHost
   });
 }
 
-/** Sums up the layout shifts that no input has caused. */
+/** Adds up the layout shifts that no input has caused. */
 const OBSERVE_SHIFTS = `
   globalThis.shifts = 0;
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) globalThis.shifts += value;
   }).observe({ type: "layout-shift", buffered: true });`;
 
-/** What can be used: the dialog that was opened last, or all of the page. */
+/** The elements that can be used: in the newest dialog, or in the whole page if no dialog is open. */
 const SHOWN = `([...document.querySelectorAll("section[role$=dialog]")].at(-1) ?? document)`;
 
-/** React Aria announces there what elements are called that may be gone a moment later. */
+/** React Aria announces names here. The named elements may disappear a moment later. */
 const ANNOUNCER = `[["[data-live-announcer]"]]`;
 
-/** React Aria's container of a menu or a dialog holds a hidden button, which is no content outside of all landmarks. */
+/** React Aria's container of a menu or dialog, which has a hidden button. This is not a finding. */
 const CONTAINER = `<div data-overlay-container="true"`;
 
 async function findWithAxe(page: Page, which: "all" | "severe"): Promise<string[]> {
-  // A colour on its way to another one is no finding.
+  // A colour during a transition is not a finding.
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
     .map(({ finished }) => finished))`);
@@ -192,7 +192,7 @@ async function findWithAxe(page: Page, which: "all" | "severe"): Promise<string[
 }
 
 function launch(executablePath: string): Promise<Browser> {
-  // Tests may run as root, for whom the browser has no sandbox.
+  // Tests may run as root, and the browser has no sandbox for root.
   return puppeteer.launch({ executablePath, args: ["--no-sandbox", "--lang=en-US"] });
 }
 

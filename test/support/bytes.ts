@@ -1,4 +1,4 @@
-/** The whole of a stream as text. */
+/** Reads a complete stream as text. */
 export async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(await Array.fromAsync(stream)).toString();
 }

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A certificate for `localhost` that signed itself, and its key, as PEM. */
+/** A self-signed certificate for `localhost` and its key, as PEM. */
 export interface SelfSigned extends Disposable {
   certificate: string;
   key: string;
-  /** The file of the certificate, for NODE_EXTRA_CA_CERTS. */
+  /** Path of the certificate's file, for NODE_EXTRA_CA_CERTS. */
   path: string;
 }
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 
 /*
  * The published types of chat completions (OpenAI's OpenAPI document, `CreateChatCompletionResponse` and
- * `CreateChatCompletionStreamResponse`) as schemas, every object closed, with the fields for reasoning that
- * compatible vendors and relays agree on.
+ * `CreateChatCompletionStreamResponse`) as schemas. Objects allow no other fields, except the fields for reasoning that
+ * compatible vendors and relays share.
  */
 const count = z.int().min(0);
 const logprobs = z.null();
@@ -74,7 +74,7 @@ export const chatReply = z.strictObject({
   usage,
 });
 
-/** A call's first piece names it; the others add to its arguments. */
+/** The first piece of a call contains its name. Later pieces add to the arguments. */
 const callDelta = z.union([
   namedCall.extend({ index: count }),
   z.strictObject({ index: count, function: z.strictObject({ arguments: z.string() }) }),
@@ -103,8 +103,8 @@ const chunk = z.strictObject({
 });
 
 /**
- * Checks a stream's chunks against their schema and the order in which official clients need them: one id, the role
- * first, calls named before their arguments, one reason to end, then one usage chunk without choices, then `[DONE]`.
+ * Checks a stream's chunks against their schema, and the order that official clients need: one id, the role first, a
+ * call's name before its arguments, one finish reason, one usage chunk without choices, then `[DONE]`.
  */
 export function expectLawfulChunks(text: string): void {
   const datas = text

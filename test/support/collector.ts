@@ -1,15 +1,15 @@
 import { z } from "zod";
 
-/** A receiver of OTLP over HTTP with JSON, as strict as the protocol: ids in hexadecimal, times in nanoseconds as text. */
+/** A receiver of OTLP over HTTP with JSON, as strict as the protocol: ids in hexadecimal, times as text in ns. */
 export interface Collector {
   url: string;
-  /** In the order of their arrival, with plain attributes. */
+  /** Spans in the order of arrival, with plain attributes. */
   spans: readonly Span[];
-  /** Names of the events that came as logs. */
+  /** Names of events, which arrive as logs. */
   events: readonly string[];
-  /** Histograms by name, as they came last. */
+  /** Last received histograms by name. */
   metrics: ReadonlyMap<string, readonly Histogram[]>;
-  /** Of every request. */
+  /** Headers of every request. */
   headers: readonly Headers[];
   stop(): Promise<void>;
 }
@@ -115,7 +115,7 @@ const metricsSchema = z.strictObject({
   ),
 });
 
-/** Starts a collector on a free port. What breaks the protocol is answered with 400. */
+/** Starts a collector on a free port. Requests that violate the protocol get 400. */
 export function startCollector(): Collector {
   const spans: Span[] = [];
   const events: string[] = [];

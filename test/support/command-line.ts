@@ -16,7 +16,7 @@ const unused = (): never => {
   throw new Error("the local machine is used");
 };
 
-/** What commands work on where they have a store. */
+/** The parts of a machine that has a store, for commands. */
 export const MACHINE = {
   openAdminStore,
   readStoredEntries,
@@ -28,7 +28,7 @@ export const MACHINE = {
   providers: PROVIDERS,
 } satisfies Partial<CliContext>;
 
-/** Runs a command in this process, which takes a fraction of what one of its own takes; by default without a store. */
+/** Runs a command in this process, which is far faster than a separate process. By default there is no store. */
 export async function runCommand(
   args: readonly string[],
   options: Partial<CliContext> = {},

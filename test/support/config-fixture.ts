@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Provider schemas as the registry has them, small. */
+/** Small versions of the provider schemas in the registry. */
 export const TEST_PROVIDERS = new Map([
   ["sandbox", { settings: z.object({ tokensPerSecond: z.number().optional() }) }],
   [
@@ -63,14 +63,14 @@ models:
     max_output_tokens: 1000
 `;
 
-/** A folder of its own with the given files; removed by `await using`. */
+/** Creates a folder with the given files. `await using` removes it. */
 export async function folder(files: Record<string, string> = {}) {
   const path = await mkdtemp(join(tmpdir(), "gateway-config-"));
   for (const [name, text] of Object.entries(files)) await Bun.write(join(path, name), text);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** The same with a small catalogue in `catalogue/`. */
+/** Creates the same with a small catalogue in `catalogue/`. */
 export function folderWithCatalogue(files: Record<string, string> = {}) {
   return folder({
     "catalogue/sandbox.yaml": SANDBOX_CATALOGUE,

@@ -8,15 +8,15 @@ import { PROVIDERS } from "../../src/providers/registry.ts";
 import { openStores } from "../../src/storage/index.ts";
 import { folder } from "./config-fixture.ts";
 
-/** Administration over a real database and the shipped catalogue, in a folder of its own. */
+/** Administration with a real database and the shipped catalogue, in its own folder. */
 export interface ConfiguredAdministration extends AsyncDisposable {
   context: OperationContext;
   directory: string;
-  /** As a gateway with other variables or another file would work with the same database. */
+  /** Returns the context of a gateway with other variables or another file, and the same database. */
   as(change: { env?: Record<string, string>; yaml?: string }): Promise<OperationContext>;
 }
 
-/** By default the database is a SQLite file in the folder. */
+/** Opens an administration. By default the database is a SQLite file in the folder. */
 export async function openAdministration(databaseUrl?: string): Promise<ConfiguredAdministration> {
   const own = await folder();
   const { admin, database } = await openStores(databaseUrl ?? join(own.path, "gateway.sqlite"));

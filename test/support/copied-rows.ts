@@ -1,13 +1,13 @@
 import type { Database } from "bun:sqlite";
 
-/** What names processes, secrets and what the configuration has. */
+/** Tables that are not copied: processes, secrets and configuration. */
 const KEPT = new Set(["configuration", "processes", "shared_secrets", "schema_migrations"]);
-/** In the definition of a table of one row. */
+/** Part of the definition of a table that has one row. */
 const SINGLE = "CHECK (id = 1)";
-/** Columns of keys of which one is enough to tell copies apart, the best first. */
+/** Columns that distinguish copies. One of them is enough, and earlier ones are preferred. */
 const VARIED = ["id", "entry", "hash", "name", "key_id", "process_id"];
 
-/** Copies every row of every table of a SQLite database, or of some, so many times, with other ids. */
+/** Copies every row of all tables of a SQLite database, or of some, this many times with new ids. */
 export function copyRows(database: Database, times: number, only?: RegExp): void {
   const tables = database
     .query<{ name: string; sql: string }, []>("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
@@ -46,7 +46,7 @@ function columnsOf(database: Database, table: string): Column[] {
   return database.query<Column, []>(`SELECT name, type FROM pragma_table_info('${table}')`).all();
 }
 
-/** The columns of each key that no two rows share. */
+/** Returns the columns of each unique key. */
 function uniqueKeys(database: Database, table: string): Column[][] {
   const columns = new Map(columnsOf(database, table).map((column) => [column.name, column]));
   const keys = database

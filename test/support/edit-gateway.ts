@@ -6,7 +6,7 @@ import { filesOf, formOf, rawForm, type RawPart } from "./images-forms.ts";
 import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
 import { makePng } from "./pictures.ts";
 
-/** A model of each family, with the most references it takes. */
+/** A model of each family, with its maximum number of references. */
 export const MODELS = {
   A: "gpt-image-2",
   B: "gemini-3.1-flash-image",
@@ -15,7 +15,7 @@ export const MODELS = {
 };
 export const LIMITS = { A: 16, B: 14, C: 10, D: 1 };
 
-/** Three small, distinguishable pictures. */
+/** Three small pictures that differ in size. */
 export const [ONE, TWO, THREE] = [makePng(40, 30), makePng(41, 30), makePng(42, 30)] as const;
 
 export type Entry = readonly [name: string, value: string | Uint8Array];
@@ -26,29 +26,29 @@ export interface Refusal {
   code: string;
 }
 
-/** Edits with the model of family A through a running gateway, for the tests of one file. */
+/** Edits through a running gateway for the tests of one file. The model is of family A. */
 export interface EditFixture {
   fixture: ImageFixture;
   edit(fields: object, headers?: Record<string, string>): Promise<Response>;
   editByForm(entries: readonly Entry[], headers?: Record<string, string>): Promise<Response>;
   post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>): Promise<Response>;
-  /** The references that the vendor received. */
+  /** Returns the references that the vendor received. */
   sent(fields: object): Promise<Buffer[]>;
   sentByForm(entries: readonly Entry[]): Promise<Buffer[]>;
   sentRaw(parts: readonly RawPart[]): Promise<[string, Buffer][]>;
   sentFiles(call: Promise<Response>): Promise<[string, Buffer][]>;
-  /** Expects a 400 that reached no vendor, cost nothing and left no file; returns its error. */
+  /** Expects a 400 that reached no vendor, cost nothing and left no file. Returns the error. */
   refused(call: Promise<Response>, expected: Partial<Refusal>): Promise<Refusal>;
-  /** Expects a response without a vendor call. */
+  /** Expects that the response came without a vendor call. */
   nothingHappened(response: Response): void;
-  /** Call last: a test that no refused request was billed. */
+  /** Adds a test that no refused request was charged. Call it last. */
   proveNothingBilled(): void;
 }
 
-/** Starts the fixture for a file; its vendors are reset between tests. */
+/** Starts the fixture for a file. Its vendors are reset between tests. */
 export async function openEditFixture(): Promise<EditFixture> {
   const fixture = await openImageFixture();
-  /** Ids of refused requests, searched in the ledger at the end. */
+  /** Ids of refused requests. At the end the ledger must not contain them. */
   const refusedIds = new Set<string>();
   afterEach(() => fixture.reset());
   afterAll(() => fixture[Symbol.asyncDispose]());
@@ -132,7 +132,7 @@ export function randomBytes(length: number): Buffer {
   return bytes;
 }
 
-/** Soft colours with the noise of a photograph, which compresses badly. */
+/** Soft colours with the noise of a photograph, which compress badly. */
 export function grain(x: number, y: number): readonly [number, number, number, number] {
   const speck = SPECKS[(y * 640 + x) % SPECKS.byteLength]!;
   return [((x >> 2) + (speck & 7)) & 255, ((y >> 2) + (speck >> 5)) & 255, 128 + ((speck >> 3) & 7), 255];
@@ -140,7 +140,7 @@ export function grain(x: number, y: number): readonly [number, number, number, n
 
 const SPECKS = randomBytes(640 * 480);
 
-/** A listener that counts connections. */
+/** Starts a listener that counts connections. */
 export async function listen(): Promise<AsyncDisposable & { port: number; connections(): number }> {
   let connections = 0;
   const server: Server = createServer((socket) => {

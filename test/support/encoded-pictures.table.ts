@@ -1,4 +1,4 @@
-/** Pictures that nothing here can encode. The first ones: 96 by 64 pixels, the left half red and the right half blue. */
+/** Pictures that no encoder here can create. The first have 96 by 64 pixels, red on the left and blue on the right. */
 
 export const HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAUJtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5w" +
@@ -11,7 +11,7 @@ export const HEIC = Buffer.from(
   "base64",
 );
 
-/** Clear at the top, opaque at the bottom. */
+/** Transparent at the top, opaque at the bottom. */
 export const HEIC_WITH_ALPHA = Buffer.from(
   "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAkVtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5w" +
     "aXRtAAAAAAABAAAANGlsb2MAAAAAREAAAgABAAAAAAJpAAEAAAAAAAAAVQACAAAAAAK+AAEAAAAAAAAAIwAAADhpaW5mAAAAAAACAAAA" +
@@ -84,8 +84,8 @@ export const CMYK_JPEG = Buffer.from(
 );
 
 /**
- * Pictures as phones send them: 33 by 17 pixels of Display P3, the left half (200, 80, 40) and the right half
- * (40, 160, 60), with GPS and texts ("taken-at-home").
+ * Pictures as phones send them, with GPS and texts ("taken-at-home"): 33 by 17 pixels in Display P3. The left half is
+ * (200, 80, 40), the right half (40, 160, 60).
  */
 export const PHONE_HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWl4AAAAAG1pZjFoZWl4bWlhZgAABE5tZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAEZpbG9j" +
@@ -147,7 +147,7 @@ export const PHONE_TIFF = Buffer.from(
   "base64",
 );
 
-/** The same pixels, stored upright, cut to their size and then turned a quarter to the right. */
+/** The same pixels, stored upright, cropped to their size and then rotated a quarter to the right. */
 export const TURNED_HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWl4AAAAAG1pZjFoZWl4bWlhZgAABA5tZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAADRpbG9j" +
     "AAAAAERAAAIAAQAAAAAEMgABAAAAAAAAAH0AAgAAAAAErwABAAAAAAAAACQAAAA4aWluZgAAAAAAAgAAABVpbmZlAgAAAAABAABodmMxAAAA" +
@@ -168,7 +168,7 @@ export const TURNED_HEIC = Buffer.from(
   "base64",
 );
 
-/** The same colours in sRGB, as a picture derived from one of an even size. */
+/** The same colours in sRGB. The picture is derived from another one of an even size. */
 export const DERIVED_HEIC = Buffer.from(
   "AAAAGGZ0eXBoZWljAAAAAG1pZjFoZWljAAABrW1ldGEAAAAAAAAAIWhkbHIAAAAAAAAAAHBpY3QAAAAAAAAAAAAAAAAAAAAADnBpdG0AAAAA" +
     "AAIAAAAQaWRhdAAAAAAAIQARAAAAOGlsb2MBAAAAREAAAgABAAAAAAAAAc0AAQAAAAAAAAB9AAIAAQAAAAAAAAABAAAAAAAAAAgAAAA4aWlu" +

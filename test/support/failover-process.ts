@@ -9,7 +9,7 @@ import { DeadlineTimer } from "../../src/lib/deadline-timer.ts";
 
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** What failover uses of a process that has called nothing so far. */
+/** Failover's view of a process that has made no calls yet. */
 export function process(overrides: Partial<Failover> = {}): Failover {
   return {
     clock,
@@ -23,12 +23,12 @@ export function process(overrides: Partial<Failover> = {}): Failover {
   };
 }
 
-/** A target on a channel of this id. */
+/** Returns a target on a channel with this id. */
 export function target(id: string, maxConcurrent?: number): Target {
   return { channel: { id, provider: "p", settings: {}, maxConcurrent }, upstreamModel: "m", weight: 1 };
 }
 
-/** A request of one organization that may call these targets. */
+/** Returns an organization's request that may call these targets. */
 export function request(
   targets: Target[],
   callTarget: (target: Target) => Promise<string>,
@@ -48,6 +48,6 @@ export function request(
   };
 }
 
-/** A call that fails in this way. */
+/** Returns a call that fails with this kind of error. */
 export const fail = (kind: UpstreamErrorKind, detail = {}): Promise<string> =>
   Promise.reject(new UpstreamError(kind, kind, detail));

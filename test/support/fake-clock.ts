@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** A wall clock for child processes; their monotonic clock is unchanged (faketime manual page). */
+/** A wall clock for child processes. Their monotonic clock is unchanged (faketime manual page). */
 export interface FakeClock {
   /** Environment variables for a process with this clock. */
   env: Record<string, string>;
@@ -9,7 +9,7 @@ export interface FakeClock {
   jump(seconds: number): Promise<void>;
 }
 
-/** The library that replaces the clock, or why none can be used. */
+/** Returns the library that replaces the clock, or the reason for its absence. */
 export function findFaketime(): { library: string } | { missing: string } {
   const library = LIBRARIES.find(existsSync);
   return library === undefined ? { missing: "libfaketime is not installed" } : { library };
@@ -21,7 +21,7 @@ const LIBRARIES = [
   "/usr/lib64/faketime/libfaketimeMT.so.1",
 ];
 
-/** Starts a clock with an offset in seconds from the real one; its setting is a file in `directory`. */
+/** Starts a clock with an offset in seconds from the real one. A file in `directory` stores the offset. */
 export async function startFakeClock(
   library: string,
   directory: string,

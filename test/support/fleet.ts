@@ -10,34 +10,34 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, until, type TestGateway } from "./gateway.ts";
 import { freePort } from "./free-port.ts";
 
-/** The chat model of a fleet: input is free, an output token costs this many nano-units. */
+/** The fleet's chat model. Input is free, and an output token costs this number of nano-units. */
 export const MODEL = "fleet-chat";
 export const TOKEN_NANOS = 1_000n;
-/** The image model beside it, on the same vendors, and the price of a picture. */
+/** The fleet's image model, at the same vendors, and the price of a picture. */
 export const IMAGE_MODEL = `${MODEL}-image`;
 export const IMAGE_NANOS = 50_000_000n;
 
 export interface FleetOptions {
-  /** Separate programs over one store, each on a port of its own. */
+  /** Number of separate programs with one store. Each has its own port. */
   machines?: number;
-  /** Processes of one program on one port. */
+  /** Number of processes of one program on one port. */
   workers?: number;
-  /** Simulated vendors of each model; its route calls them in this order. */
+  /** Number of simulated vendors of each model. Its route calls them in this order. */
   vendors?: number;
-  /** Chat models, each with its own vendors, so that failures of one do not affect the others. */
+  /** Names of chat models. Each has its own vendors, so that failures of one do not affect the others. */
   models?: readonly string[];
-  /** PostgreSQL for all of them; by default one SQLite file. */
+  /** Address of one PostgreSQL database for all; by default one SQLite file. */
   databaseUrl?: string;
   env?: Record<string, string>;
-  /** Lines of the configuration besides channels and models. */
+  /** Additional lines of the configuration, besides channels and models. */
   yaml?: string;
   strategy?: "ordered" | "weighted";
   weights?: readonly number[];
-  /** Of every channel, or of each vendor's. */
+  /** Timeouts of all channels, or of each vendor's channel. */
   deadlines?: ChannelDeadlines | readonly ChannelDeadlines[];
-  /** Calls at once on each channel; without limit by default. */
+  /** Maximum of concurrent calls on each channel; unlimited by default. */
   maxConcurrent?: number;
-  /** A port for each machine; by default free ones. */
+  /** A port for each machine; free ports by default. */
   ports?: readonly number[];
 }
 
@@ -47,23 +47,23 @@ interface ChannelDeadlines {
   totalMs?: number;
 }
 
-/** Several gateway processes over one store, in front of simulated vendors. */
+/** Several gateway processes with one store, in front of simulated vendors. */
 export interface Fleet extends AsyncDisposable {
   gateways: readonly TestGateway[];
-  /** Vendors of the first model. */
+  /** The first model's vendors. */
   vendors: readonly Simulator[];
-  /** Vendors by model; they are the channels `{model}-1`, `{model}-2` and so on. */
+  /** Vendors by model. Their channels are `{model}-1`, `{model}-2` and so on. */
   vendorsByModel: ReadonlyMap<string, readonly Simulator[]>;
-  /** Ids of the processes that serve requests. */
+  /** Returns the ids of processes that serve requests. */
   pids(): number[];
-  /** Sends a chat request to one of the gateways, by default a random one. */
+  /** Sends a chat request to a gateway, by default to a random one. */
   chat(request?: ChatRequest): Promise<Response>;
-  /** The rows of a query of the store. Whole numbers are bigints. */
+  /** Returns the rows of a query of the store. Integers are bigints. */
   query(text: string): Promise<Record<string, unknown>[]>;
 }
 
 export interface ChatRequest {
-  /** Output tokens, also the request's maximum; null for a request without one. */
+  /** Output tokens, which are also the request's maximum. Null sends no maximum. */
   tokens?: number | null;
   prompt?: string;
   gateway?: TestGateway;
@@ -72,7 +72,7 @@ export interface ChatRequest {
   isStream?: boolean;
   model?: string;
   signal?: AbortSignal;
-  /** On a connection of its own: processes that share a port take turns by connection, not by request. */
+  /** True uses a new connection. Processes that share a port share connections, not requests. */
   isOnNewConnection?: boolean;
 }
 
@@ -98,7 +98,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
         ...options.env,
       },
     });
-  // The first one creates the store.
+  // The first gateway creates the store.
   const gateways = [await start(0)];
   while (gateways.length < machines) gateways.push(await start(gateways.length));
   await Promise.all(gateways.map((gateway) => untilServing(gateway, workers)));
@@ -123,19 +123,19 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   };
 }
 
-/** Spent and held amounts of budgets. */
+/** Returns the spent and held amounts of the budget. */
 export async function readBudget(fleet: Pick<Fleet, "query">): Promise<{ spent: bigint; held: bigint }> {
   const [row] = await fleet.query("SELECT spent, held FROM budgets");
   if (!row) throw new Error("there is no budget");
   return { spent: BigInt(String(row["spent"])), held: BigInt(String(row["held"])) };
 }
 
-/** Request id of probes, some of which are served and charged before a budget is in force. */
+/** Request id of probes. Some are served and charged before a budget is valid. */
 export const PROBE = "probe";
 
 /**
- * Waits until every process applies a new budget: then all refuse a request that may cost a thousand units. Clears the
- * vendors' hits.
+ * Waits until every process applies a new budget and so refuses a request that may cost a thousand units. Then clears
+ * the vendors' hits.
  */
 export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<void> {
   const probe = async (gateway: TestGateway): Promise<number> => {
@@ -154,13 +154,13 @@ export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<vo
     return (await Promise.all(probes)).every((status) => status === 429);
   };
   await until("the budget to be in force", async () => {
-    // So many requests that one of three processes is missed once in a hundred million times; few while one is served.
+    // Each of 48 requests reaches one of three processes; one is missed once in a hundred million times.
     return ((await areRefused(1)) && (await areRefused(48))) || undefined;
   });
   for (const vendor of fleet.vendors) vendor.reset();
 }
 
-/** Running child processes of a process. */
+/** Returns the running child processes of a process. */
 export function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
@@ -173,12 +173,12 @@ export function childrenOf(pid: number): number[] {
   }
 }
 
-/** SIGKILL; a process that has already ended is ignored. */
+/** Sends SIGKILL. Ignores a process that has already ended. */
 export function endProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
@@ -192,7 +192,7 @@ export async function untilServing(gateway: TestGateway, workers: number): Promi
   );
 }
 
-/** Listening sockets on a TCP port of this machine (proc_net_tcp: state 0A is LISTEN). */
+/** Returns the number of sockets that listen on a TCP port of this machine (proc_net_tcp: state 0A is LISTEN). */
 export function listeners(port: number): number {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return readFileSync("/proc/net/tcp", "utf8")
@@ -203,7 +203,7 @@ export function listeners(port: number): number {
     }).length;
 }
 
-/** Writes a chat request as the body of a call. */
+/** Returns the body of a chat request. */
 export function chatBody({
   tokens = 8,
   prompt = "hello",

@@ -1,10 +1,10 @@
-/** Below what systems give to whoever asks for any port: 32768 and up on Linux, 49152 and up elsewhere. */
+/** The range is below the ports that systems assign automatically: from 32768 on Linux, from 49152 elsewhere. */
 const FIRST = 11_000;
 const COUNT = 21_000;
 
 /**
- * A loopback port, free when checked, for a process that needs its number beforehand. Until it listens, no server or
- * connection of another test is given that port by the system.
+ * Returns a loopback port that is free now, for a process that needs the number beforehand. The system does not assign
+ * this port to other servers or connections automatically.
  */
 export function freePort(): number {
   for (;;) {
@@ -13,7 +13,7 @@ export function freePort(): number {
       Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
       return port;
     } catch {
-      // It is taken.
+      // The port is in use.
     }
   }
 }

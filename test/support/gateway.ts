@@ -10,63 +10,63 @@ import { newSecret } from "../../src/lib/secret.ts";
 /** The real program as a process with its own data folder. */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
-  /** A key of the first organization with every scope. */
+  /** A key of the first organization, with every scope. */
   key: string;
   dataDirectory: string;
   readonly pid: number;
-  /** The lines written to standard output, parsed. */
+  /** Returns the lines of standard output, parsed. */
   logs(): LogLine[];
-  /** The text written to standard error. */
+  /** Returns the text of standard error. */
   errors(): string;
   /** Closes the reader of standard output. */
   endLogReader(): Promise<void>;
   /**
-   * Calls a path with the gateway's key, unless `init` has an `authorization` of its own. Throws where a small response of
-   * images, jobs, models, prices or usage is not as the gateway's own document says.
+   * Calls a path with the gateway's key, unless `init` has an `authorization`. Throws when a small response of images,
+   * jobs, models, prices or usage does not match the gateway's own document.
    */
   call(path: string, init?: CallInit): Promise<Response>;
-  /** Every row of the ledger, oldest first. */
+  /** Returns every row of the ledger, oldest first. */
   ledger(): Promise<LedgerRow[]>;
-  /** The rows of one `X-Request-Id`, once there is at least one. */
+  /** Waits for rows with this `X-Request-Id` and returns them. */
   charged(requestId: string): Promise<LedgerRow[]>;
-  /** Resident and peak memory in MB, and open file descriptors. */
+  /** Returns resident and peak memory in MB, and the number of open file descriptors. */
   resources(): { residentMb: number; peakMb: number; descriptors: number };
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
   signal(name: NodeJS.Signals): void;
   readonly exited: Promise<number>;
-  /** Starts it again over the same folder, after it has ended. */
+  /** Starts the ended gateway again with the same folder. */
   restart(): Promise<void>;
-  /** Starts a process over the same folder that only runs jobs. */
+  /** Starts a process with the same folder that only runs jobs. */
   startWorker(env?: Record<string, string>): Promise<TestWorker>;
-  /** Runs a command on the same folder, in this process, and returns its output. Throws when it fails. */
+  /** Runs a command on the same folder in this process, and returns its output. Throws when the command fails. */
   cli(...args: string[]): Promise<string>;
-  /** The same by a process of its own. */
+  /** Runs a command in a separate process. */
   command(...args: string[]): Promise<string>;
 }
 
-/** A process that only runs jobs. Disposing kills it. */
+/** A process that only runs jobs. Disposing of it kills the process. */
 export interface TestWorker extends AsyncDisposable {
   readonly pid: number;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>;
 }
 
 export interface GatewayOptions {
-  /** The configuration file. */
+  /** Content of the configuration file. */
   yaml?: string;
   env?: Record<string, string>;
-  /** Starts it by `npm start`; by default directly. `pid` and signals are then npm's. */
+  /** True starts the gateway by `npm start`. Then `pid` and signals are npm's. */
   isByNpm?: boolean;
-  /** Starts it as the leader of a process group of its own. */
+  /** True makes the gateway the leader of its own process group. */
   isOwnGroup?: boolean;
 }
 
 export type CallInit = Omit<RequestInit, "body" | "headers"> & {
   headers?: Record<string, string>;
-  /** An object is sent as JSON. */
+  /** The body. An object is sent as JSON. */
   body?: RequestInit["body"] | object;
 };
 
@@ -81,14 +81,14 @@ export interface LedgerRow {
   channel: string | null;
   upstream_model: string | null;
   consumed: Consumed | null;
-  /** Nano-units. */
+  /** Amount in nano-units. */
   amount: bigint;
   vendor_cost: bigint | null;
   attempts: { channel: string; outcome: string; status?: number }[];
   flags: string[];
 }
 
-/** The stored usage of a row. */
+/** The usage that a row of the ledger contains. */
 export interface Consumed {
   unit: "token" | "image";
   tokens?: Record<string, number>;
@@ -98,13 +98,13 @@ export interface Consumed {
 }
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** The program under test; the variable names another build of it, such as the one-file executable. */
+/** The program under test. The variable selects another build, such as the single-file executable. */
 const PROGRAM = process.env["GATEWAY_PROGRAM"]
   ? [process.env["GATEWAY_PROGRAM"]]
   : [process.execPath, join(ROOT, "src/start.ts")];
 const START_TIMEOUT_MS = 60_000;
 
-/** A signal is a second one when it comes this long after the first. */
+/** A signal that comes this long after the first counts as a second signal. */
 export const SECOND_SIGNAL_MS = 1_050;
 
 /** Starts a gateway and waits until it listens. Default limits are off unless the environment sets them. */
@@ -169,7 +169,7 @@ export async function startTestGateway({
       });
       const method = init.method ?? (body === undefined ? "GET" : "POST");
       if (isDescribed(path, response)) {
-        // Loaded by the tests that need it: it has every route of the program.
+        // Imported only by tests that need it, because it contains every route of the program.
         const { checkResponse } = await import("./openapi.ts");
         await checkResponse(method, `${running.url}${path}`, response);
       }
@@ -202,7 +202,7 @@ export async function startTestGateway({
     startWorker: (env = {}) =>
       launchWorker(command(["worker"]), directory, { ...environment, JOBS_CONCURRENCY: "16", ...env }),
     async cli(...args) {
-      // Loaded by the tests that need it.
+      // Imported only by tests that need it.
       const { MACHINE, runCommand } = await import("./command-line.ts");
       const { code, stdout, stderr } = await runCommand(args, {
         env: environment,
@@ -230,14 +230,14 @@ export async function startTestGateway({
 const DESCRIBED = /^\/(?:v1\/(?:images|models|pricing|usage)|api\/jobs)/;
 const MAX_CHECKED_BYTES = 256 * 1024;
 
-/** Whether a response is checked against the gateway's own document: whole ones that are not large. */
+/** True when a response is checked against the gateway's own document: it is complete and small. */
 function isDescribed(path: string, { headers }: Response): boolean {
   return DESCRIBED.test(path) && Number(headers.get("content-length") ?? Infinity) <= MAX_CHECKED_BYTES;
 }
 
 /**
- * Polls until there is a result. Throws after a timeout. Pauses are an eighth of the time that has passed: most readings are
- * requests, whose processor time other tests need.
+ * Polls until `read` returns a result. Throws after a timeout. A pause is an eighth of the elapsed time, because most
+ * reads are requests and other tests need the processor.
  */
 export async function until<Answer>(
   what: string,

@@ -24,7 +24,7 @@ const MODEL: ImageModel = {
   },
 };
 
-/** An order for one picture of family B with some fields changed. */
+/** Returns an order for one picture of family B, with some fields changed. */
 export function makeOrder(change: Partial<ImageOrder> = {}): ImageOrder {
   return {
     upstreamModel: MODEL.id,
@@ -43,7 +43,7 @@ export function makeReference(width = 8, height = 8): ReferenceImage {
   return { blob: new Blob([makePng(width, height)]), format: "png", width, height };
 }
 
-/** The error of a failed call. */
+/** Returns the error of a failed call. */
 export async function failureOf(generated: Promise<unknown>): Promise<UpstreamError> {
   return await generated.then(
     () => Promise.reject(new Error("it succeeded")),

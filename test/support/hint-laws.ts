@@ -15,7 +15,7 @@ import { findResponsesFault } from "../upstreams/openai/responses-rules.ts";
 import { HINT_CALLERS, requestsOf, wordsOf, type Body } from "./hint-requests.table.ts";
 import { policyFor } from "./usage-policy.ts";
 
-/** A kind of target: its protocol, its differences from others, and how it is told to reason. */
+/** A kind of target: its protocol, its differences from others, and its control of reasoning. */
 interface TargetKind {
   name: string;
   vendor: TextDialectName;
@@ -41,7 +41,7 @@ export const TARGETS: readonly TargetKind[] = [
   ...kinds("native", undefined, "budget", "level"),
 ];
 
-/** Throws where the simulated vendor of a protocol, as strict as the real one, refuses the request. */
+/** Throws when the strict simulated vendor of the protocol refuses the request. */
 function expectVendorToTake({ vendor, traits, reasoning }: TargetKind, raw: string): void {
   const body = JSON.parse(raw);
   const headers = { "content-type": "application/json", "anthropic-version": "2023-06-01" };
@@ -84,8 +84,8 @@ function send(caller: TextDialectName, { vendor, traits, reasoning }: TargetKind
 }
 
 /**
- * No hint is refused, no content is lost, and the header names exactly the hints without which the vendor would be sent
- * the same.
+ * Checks that no hint is refused, no content is lost, and the header lists exactly the hints that do not change the
+ * request to the vendor.
  */
 export function expectHintsToBeNamed(
   caller: TextDialectName,
@@ -97,7 +97,7 @@ export function expectHintsToBeNamed(
   const property = fc.property(requestsOf(dialect), ({ content, hints }) => {
     const bare = send(caller, target, dialect.build(content, {}));
     const sent = send(caller, target, dialect.build(content, hints));
-    // What is refused is the content, by the same name.
+    // The refusal must concern the content, in the same field.
     if (typeof bare === "string") return expect(sent).toBe(bare);
     if (typeof sent === "string") throw new Error(`${sent} is refused`);
     if (caller !== target.vendor) expectVendorToTake(target, sent.raw);

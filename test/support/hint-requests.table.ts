@@ -6,17 +6,17 @@ import type { TextDialectName } from "../../src/dialects/name.ts";
 import { readRequest as readNative } from "../../src/dialects/native/text/index.ts";
 import { readRequest as readResponses } from "../../src/dialects/responses/index.ts";
 
-/* Random requests of each protocol: their content, and the hints that stand in them. */
+/* Random requests of each protocol, with their content and their hints. */
 
 export type Body = Readonly<Record<string, unknown>>;
-/** Hints of a request by the name that the header has for them. */
+/** Hints of a request, by their names in the header. */
 type Hints = Readonly<Record<string, unknown>>;
 
-/** What is asked for. Each text is a word that stands nowhere else. */
+/** Content of a request. Each text is a word that occurs nowhere else. */
 interface Content {
   system: boolean;
   picture: boolean;
-  /** The model has called the tool. */
+  /** True when the model has called the tool. */
   called: boolean;
   tools: boolean;
   forced: boolean;
@@ -50,7 +50,7 @@ const PARAMETERS = {
 };
 const SCHEMA = { type: "object", properties: { schemaword: { type: "string" } }, required: ["schemaword"] };
 
-/** The words that a vendor must get. */
+/** Returns the words that a vendor must receive. */
 export function wordsOf({ system, picture, called, tools, stop, schema, document }: Content): string[] {
   return [
     "userword",
@@ -66,11 +66,11 @@ export function wordsOf({ system, picture, called, tools, stop, schema, document
   ];
 }
 
-/** A protocol's requests: their content, with hints put where the protocol has them. */
+/** Requests of one protocol: builds them from content and hints, with each hint in the protocol's own place. */
 interface HintCaller {
   build(content: Content, hints: Hints): Body;
   read(bytes: Uint8Array): TextPayload;
-  /** Hints by their names in the header, with values that ask for something; some belong to a content. */
+  /** Hints by their names in the header, with values that have an effect. Some need a certain content. */
   hints: Readonly<Record<string, { value: Arbitrary<unknown>; isPossible?(content: Content): boolean }>>;
 }
 
@@ -91,7 +91,7 @@ const onSystem = { ...on, isPossible: ({ system }: Content) => system };
 const effort = { value: fc.constantFrom("minimal", "low", "medium", "high", "xhigh", "max") };
 const verbosity = { value: fc.constantFrom("low", "high") };
 
-/** Fields of the body that are hints by their own name. */
+/** Returns the hints that are fields of the body with the same name. */
 function plainHints(hints: Hints, special: readonly string[]): Body {
   return Object.fromEntries(Object.entries(hints).filter(([name]) => !special.includes(name)));
 }
@@ -392,7 +392,7 @@ export function requestsOf({ hints }: HintCaller): Arbitrary<Asked> {
   return fc
     .tuple(contents, fc.record(values, { requiredKeys: [] }), fc.infiniteStream(fc.nat(2)))
     .map(([content, all, dice]) => {
-      // A third of the hints, so that few of them stand together.
+      // A third of the hints, so that few occur together.
       const few = Object.entries(all).filter(([name]) => {
         const isPossible = hints[name]?.isPossible?.(content) ?? true;
         return Number(dice.next().value) === 0 && isPossible;

@@ -11,20 +11,20 @@ import { testSpool } from "./spool.ts";
 /** A signal that never aborts. */
 export const never = new AbortController().signal;
 
-/** The shipped settings with these variables. */
+/** Loads the shipped settings with these variables. */
 export async function shippedSettings(env: Record<string, string>) {
   const { settings } = await loadSettings({ env, cwd: import.meta.dir, providers: PROVIDERS });
   return settings;
 }
 
-/** A model of the shipped catalogue with the targets of its route. */
+/** Returns a model of the shipped catalogue with its route's targets. */
 export function imageModel(settings: Awaited<ReturnType<typeof shippedSettings>>, id: string) {
   const model = settings.models.get(id);
   if (model?.type !== "image") throw new Error(`${id} is no image model`);
   return { model, targets: settings.routes.get(id)?.targets ?? [] };
 }
 
-/** An order as the gateway makes it, with a size of the model. */
+/** Returns an order like the gateway's, with a size that the model supports. */
 export function makeOrder(
   model: ImageModel,
   upstreamModel: string,
@@ -55,18 +55,18 @@ export async function webpReference(): Promise<ReferenceImage> {
   return { blob: webp, format: "webp", width, height };
 }
 
-/** A reference in a format that few vendors read. */
+/** Returns a reference in a format that few vendors read. */
 export function bmpReference(): ReferenceImage {
   return { blob: new Blob([makeBmp(16, 16)]), format: "bmp", width: 16, height: 16 };
 }
 
-/** Width, height and format of each picture's bytes. */
+/** Returns width, height and format of each picture, read from its bytes. */
 export async function describeImages({ images }: ImageReply): Promise<string[]> {
   const headers = await Promise.all(images.map((image) => readImageHeader(image)));
   return headers.map(({ width, height, format }) => `${width}x${height} ${format}`);
 }
 
-/** The `UpstreamError` of a failed call. */
+/** Returns the `UpstreamError` of a failed call. */
 export async function failureOf(call: Promise<unknown>): Promise<UpstreamError> {
   const error = await call.then(
     () => new Error("the call succeeded"),

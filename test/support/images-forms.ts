@@ -1,16 +1,16 @@
 import { REFERENCE_FIELDS } from "../../src/dialects/images/references.ts";
 import type { Hit } from "../upstreams/simulator.ts";
 
-/** A part of a form that is written exactly as given. */
+/** A part of a form that is written without changes. */
 export interface RawPart {
   name: string;
-  /** As written in the header after `filename=`; a part without it is a text field. */
+  /** Text after `filename=` in the header. A part without it is a text field. */
   fileName?: string;
   type?: string;
   content: string | Uint8Array;
 }
 
-/** A form written by hand, for forms that no client library writes. */
+/** Writes a form directly, for forms that no client library can write. */
 export function rawForm(parts: readonly RawPart[]): {
   body: Buffer<ArrayBuffer>;
   headers: Record<string, string>;
@@ -25,7 +25,7 @@ export function rawForm(parts: readonly RawPart[]): {
   return { body, headers: { "content-type": "multipart/form-data; boundary=edge" } };
 }
 
-/** A form of texts and files as clients write it. */
+/** Returns a form of texts and files in the usual format of clients. */
 export function formOf(entries: readonly (readonly [name: string, value: string | Uint8Array])[]): FormData {
   const form = new FormData();
   for (const [name, value] of entries)
@@ -34,7 +34,7 @@ export function formOf(entries: readonly (readonly [name: string, value: string 
   return form;
 }
 
-/** The files of a form that a vendor received, in order, each with its field. */
+/** Returns the files of a form that a vendor received, in order, each with its field. */
 export async function filesOf({ body, headers }: Hit): Promise<[field: string, bytes: Buffer][]> {
   const files: [string, Buffer][] = [];
   for (const [name, value] of await new Response(body, { headers }).formData())
@@ -42,7 +42,7 @@ export async function filesOf({ body, headers }: Hit): Promise<[field: string, b
   return files;
 }
 
-/** The texts of such a form. */
+/** Returns the texts of a form that a vendor received. */
 export async function textsOf({ body, headers }: Hit): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const [name, value] of await new Response(body, { headers }).formData())

@@ -1,6 +1,6 @@
 import { until, type CallInit, type TestGateway } from "./gateway.ts";
 
-/** A job as the interface shows it. */
+/** A job in the form that the interface returns. */
 export interface WireJob {
   id: string;
   status: string;
@@ -15,7 +15,7 @@ export interface WireJob {
   execution_error: { type: string; message: string } | null;
 }
 
-/** Submits a job, which must be accepted. */
+/** Submits a job. Throws unless it is accepted. */
 export async function submit(gateway: TestGateway, body: object, init: CallInit = {}): Promise<WireJob> {
   const response = await gateway.call("/api/jobs", { body, ...init });
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
@@ -26,7 +26,7 @@ export async function look(gateway: TestGateway, id: string, query = ""): Promis
   return (await (await gateway.call(`/api/jobs/${id}${query}`)).json()) as WireJob;
 }
 
-/** Polls until the job has one of the states, by default one of the ends. */
+/** Polls until the job has one of the states, by default one of the final states. */
 export function untilStatus(
   gateway: TestGateway,
   id: string,

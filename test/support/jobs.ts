@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
 
-/** A job as its submission hands it to the store; one of its images costs ten nano-units. */
+/** Returns a new job as submission passes it to the store. Each image costs ten nano-units. */
 export function aJob(change: Partial<NewJob> = {}): NewJob {
   const id = newId("job");
   return {
@@ -37,7 +37,7 @@ export function aJob(change: Partial<NewJob> = {}): NewJob {
   };
 }
 
-/** The charge of a job's delivered images. */
+/** Returns the charge for a job's delivered images. */
 export function aCharge(
   { jobId, organizationId, keyId }: ClaimedJob,
   count: number,

@@ -23,7 +23,7 @@ const string = fc.oneof(
   ),
 );
 
-/** JSON text of any value, in every spelling: numbers that no double holds, escapes, white space, repeated names. */
+/** JSON text of any value in any spelling: numbers beyond double precision, escapes, white space, repeated names. */
 export const jsonText: Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },

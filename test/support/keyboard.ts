@@ -2,7 +2,7 @@ import type { Page } from "puppeteer-core";
 
 const TIMEOUT_MS = 20_000;
 
-/** Presses Tab, or Shift with Tab, until the element of an accessible name has the focus, which may be yet to come. */
+/** Presses Tab (Shift+Tab for `isBack`) until the element with this name has the focus. It may appear later. */
 export async function tabTo(page: Page, name: string, { isBack = false } = {}): Promise<void> {
   const end = performance.now() + TIMEOUT_MS;
   while (performance.now() < end) {
@@ -14,7 +14,7 @@ export async function tabTo(page: Page, name: string, { isBack = false } = {}): 
   throw new Error(`no Tab leads to "${name}"`);
 }
 
-/** Presses several keys at once, such as `Control` and `Enter`. */
+/** Presses two keys together, such as `Control` and `Enter`. */
 export async function chord(
   page: Page,
   held: "Control" | "Shift",
@@ -25,7 +25,7 @@ export async function chord(
   await page.keyboard.up(held);
 }
 
-/** By label, own label or text, as far as these tests name elements. */
+/** Compares the label, own label or text of the focused element with the name. This is enough for these tests. */
 async function hasFocus(page: Page, name: string): Promise<boolean> {
   return (await page.evaluate(`(() => {
     const element = document.activeElement;

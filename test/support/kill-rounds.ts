@@ -2,29 +2,29 @@ import type { LedgerRow, TestGateway } from "./gateway.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openGatewayFixture } from "./vendor.ts";
 
-/** The result of many kills. All lists are empty when every charge is right. */
+/** The result of many kills. When every charge is right, all lists are empty. */
 export interface KillReport {
   rounds: number;
-  /** Responses that clients received completely. */
+  /** Number of responses that clients received completely. */
   received: number;
-  /** Rows in the ledger at the end. */
+  /** Number of rows in the ledger at the end. */
   charged: number;
-  /** Received completely and not in the ledger. */
+  /** Requests that were received completely but are not in the ledger. */
   missing: string[];
-  /** In the ledger more than once. */
+  /** Requests that are in the ledger more than once. */
   repeated: string[];
-  /** Received completely and charged another amount. */
+  /** Requests that were received completely but charged another amount. */
   mispriced: string[];
-  /** In the ledger and unknown to the vendor. */
+  /** Requests in the ledger that the vendor does not know. */
   invented: string[];
-  /** Charged more than the vendor's complete response costs. */
+  /** Requests that were charged more than the vendor's complete response costs. */
   overcharged: string[];
 }
 
 const CLIENTS = 12;
 const MAX_LIFE_MS = 250;
 
-/** Kills a gateway under load repeatedly, at random times, and compares clients, vendor and ledger afterwards. */
+/** Kills a gateway repeatedly at random times under load. Compares clients, vendor and ledger afterwards. */
 export async function killRounds(rounds: number, random: () => number): Promise<KillReport> {
   await using fixture = await openGatewayFixture();
   const { gateway, vendor } = fixture;
@@ -47,7 +47,7 @@ export async function killRounds(rounds: number, random: () => number): Promise<
 
 type Call = (gateway: TestGateway, requestId: string) => Promise<bigint>;
 
-/** Calls continuously and records the cost of each complete response. Ends when the gateway is killed. */
+/** Sends calls continuously and records the cost of each complete response. Ends when the gateway is killed. */
 async function runClient(
   gateway: TestGateway,
   name: string,
@@ -123,7 +123,7 @@ function compare(
   };
 }
 
-/** The maximum cost of each request by the vendor's hits; the id is the beginning of the prompt. */
+/** Returns the maximum cost of each request by the vendor's hits. The prompt begins with the request's id. */
 function vendorCosts(vendor: Simulator): Map<string, bigint> {
   return new Map(
     vendor.hits.map((hit): [string, bigint] => {
@@ -135,7 +135,7 @@ function vendorCosts(vendor: Simulator): Map<string, bigint> {
   );
 }
 
-/** Random numbers that a seed repeats (mulberry32). */
+/** Returns a random generator (mulberry32). An equal seed gives equal numbers. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

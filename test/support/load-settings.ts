@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { ConfigurationError, loadSettings, type LoadedSettings } from "../../src/config/index.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "./config-fixture.ts";
 
-/** Loads with this `gateway.yaml`, environment and further files. */
+/** Loads the settings with this `gateway.yaml`, environment and further files. */
 export async function load(
   yaml: string | null,
   env: Record<string, string> = {},
@@ -16,7 +16,7 @@ export async function load(
   return await loadSettings({ env, cwd: ancestor.path, providers: TEST_PROVIDERS, catalogueDirectory });
 }
 
-/** Every problem as one line. */
+/** Returns every problem as one line. */
 export async function problems(...load_: Parameters<typeof load>): Promise<string[]> {
   const error = await load(...load_).then(
     () => null,

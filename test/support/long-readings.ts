@@ -4,7 +4,7 @@ import { copyRows } from "./copied-rows.ts";
 import { startTestGateway, until, type TestGateway } from "./gateway.ts";
 
 const MANY = /^(ledger|ledger_bookings|audit|request_log|prompts)$/;
-/** Of what people set, which all of it is read for a report. */
+/** Tables of settings that people make. Some reports read all of them. */
 const FEW = /^(pictures|prices|usage_\w+s|traffic_\w+)$/;
 export const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const from = new Date(Date.now() - DAY_MS).toISOString();
 const CORRECTION = { ...PRICE, from, reason: "tried", organizationId: "default" };
 
-/** The call of each operation that reads more than a page; `null` reads what another one does. */
+/** A call of each operation that reads more than a page. `null` means that another call reads the same. */
 export const LONG_READINGS: Readonly<Record<string, [method: string, path: string, body?: object] | null>> = {
   "ledger.verify": ["GET", "/ledger/verify"],
   "audit.verify": ["GET", "/audit/verify"],
@@ -27,7 +27,7 @@ export const LONG_READINGS: Readonly<Record<string, [method: string, path: strin
   "priceCorrections.apply": null,
   "routes.explain": ["POST", "/routes/explain", { organizationId: "default", model: "sandbox-chat" }],
   "requests.get": ["GET", "/requests/template"],
-  // It looks at all of them and deletes none, so that it can be repeated.
+  // This call checks all prompts and deletes none, so that it can be repeated.
   "prompts.remove": ["DELETE", "/prompts?organizationId=default&before=2020-01-01T00:00:00Z"],
   "keys.example": null,
   "keys.list": ["GET", "/keys"],
@@ -48,14 +48,14 @@ export const LONG_READINGS: Readonly<Record<string, [method: string, path: strin
   "configuration.reseal": null,
 };
 
-/** Filters with which a list goes through everything and finds nothing. */
+/** Filters with which a list reads everything and finds nothing. */
 export const VAIN_READINGS = [
   "/ledger?model=none",
   "/requests?model=none&channel=none",
   "/audit?actor=nobody",
 ];
 
-/** A gateway with something of all that is read, and its administrator. */
+/** Starts a gateway with data of each kind, and signs an administrator in. */
 export async function openLongReadings(): Promise<{ gateway: TestGateway; admin: Administrator }> {
   const gateway = await startTestGateway({ env: { REQUEST_LOG: "all" } });
   const admin = await signIn(gateway);
@@ -75,15 +75,15 @@ export async function openLongReadings(): Promise<{ gateway: TestGateway; admin:
   return { gateway, admin };
 }
 
-/** Copies all that grows with requests so many times, and what people set. */
+/** Copies the rows that grow with requests `many` times, and the settings that people make `few` times. */
 export function copyLongReadings(database: Database, { many, few }: { many: number; few: number }): void {
   copyRows(database, many, MANY);
-  // No installation has them all in one millisecond.
+  // A real installation does not have all rows in one millisecond.
   database.run("UPDATE ledger SET at = at - rowid % 60000");
   copyRows(database, few, FEW);
 }
 
-/** Reads an export up to so many lines. */
+/** Reads an export up to this number of lines. */
 export async function readExport(
   { url }: TestGateway,
   { cookie }: Administrator,

@@ -11,12 +11,12 @@ import type { OrganizationRecord } from "../../src/admin/organizations/schema.ts
 import type { PriceRecord } from "../../src/admin/prices/store-port.ts";
 
 export interface MemoryAdminStore extends AdminStore {
-  /** Every change in order: who made it and what. */
+  /** All changes in order, each with its author. */
   changes: { actor: string; change: string }[];
   ledger: MemoryLedgerStore;
 }
 
-/** An `AdminStore` in memory that keeps its records as copies and refuses what a database would. */
+/** Creates an `AdminStore` in memory. It stores copies of records and refuses what a database would refuse. */
 export function memoryAdminStore(): MemoryAdminStore {
   const changes: MemoryAdminStore["changes"] = [];
   const note = ({ actor }: Actor, change: string) => void changes.push({ actor, change });
@@ -48,13 +48,13 @@ export function memoryAdminStore(): MemoryAdminStore {
   };
 }
 
-/** Webhooks are tested with the real stores. */
+/** Webhooks are tested with the real stores only. */
 function unusedWebhooks(): AdminStore["webhooks"] {
   const unused = () => Promise.reject(new Error("not used"));
   return { add: unused, list: unused, remove: unused, rotate: unused, deliveries: unused, redeliver: unused };
 }
 
-/** What is summed up and recorded of requests is tested with the real stores, too. */
+/** Sums and records of requests are tested with the real stores only. */
 function unused<Store extends object>(): Store {
   const refuse = () => Promise.reject(new Error("not used"));
   return new Proxy({} as Store, { get: () => refuse });
@@ -268,7 +268,7 @@ function isPartOf(search: string, ...texts: string[]): boolean {
   return texts.some((text) => text.toLowerCase().includes(search.toLowerCase()));
 }
 
-/** Records are in the order of their creation. */
+/** Returns a page. The records are in the order of their creation. */
 function pageOf<Item extends { id: string; createdAt: number }>(
   items: Item[],
   { after, limit }: ListPage,
@@ -277,7 +277,7 @@ function pageOf<Item extends { id: string; createdAt: number }>(
   return structuredClone(items.slice(start, start + limit));
 }
 
-/** Changes what is defined, as the database's stores do. */
+/** Changes the fields that are defined, like the database's stores. */
 function applyChange<Value extends object>(
   records: Map<string, Value>,
   id: string,

@@ -1,26 +1,26 @@
 import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { BudgetStore, BudgetRequest } from "../../src/gateway/metering/stores.ts";
 
-/** Fault of the next call: lost before it runs, or its result lost after it ran. */
+/** Fault of the next call: it is lost before it runs, or its result is lost after it ran. */
 export type Fault = "before" | "after";
 
 export interface MemoryBudgetStore extends BudgetStore {
   budgets: Map<string, { amount: bigint; spent: bigint }>;
-  /** Leases by `process budget`. */
+  /** Leases, with keys of the form `process budget`. */
   leases: Map<string, { amount: bigint; drawn: bigint }>;
   wanted: Set<string>;
-  /** Calls in order. */
+  /** Names of the calls in order. */
   calls: string[];
-  /** Decides the fault of a call; undefined for none. */
+  /** Returns the fault of a call; undefined for none. */
   fault: (call: string) => Fault | undefined;
   held(budget: string): bigint;
-  /** Books a charge as the ledger does. */
+  /** Posts a charge like the ledger. */
   post(processId: string, budget: string, charged: bigint): void;
-  /** Returns all leases of a process, like a write-off by an operator. */
+  /** Returns all leases of a process, like an operator's write-off. */
   writeOff(processId: string): void;
 }
 
-/** The rules of budgets and leases in memory, with faults on demand. Every call resolves a little later. */
+/** The rules of budgets and leases in memory, with optional faults. Every call resolves a little later. */
 export function memoryBudgetStore(amounts: Record<string, bigint>): MemoryBudgetStore {
   const budgets: MemoryBudgetStore["budgets"] = new Map(
     Object.entries(amounts).map(([id, amount]) => [id, { amount, spent: 0n }]),

@@ -5,7 +5,7 @@ import type { Actor } from "../../src/admin/actor.ts";
 
 type Note = (by: Actor, change: string) => void;
 
-/** Members, sessions, admin tokens and counts of sign-ins in memory, as the database keeps them. */
+/** Members, sessions, admin tokens and sign-in counts in memory, with the database's rules. */
 export function memoryMemberStores(
   note: Note,
 ): Pick<AdminStore, "members" | "sessions" | "adminTokens" | "signInAttempts"> {

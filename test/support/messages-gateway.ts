@@ -3,13 +3,13 @@ import { SIMULATED_KEY as ANTHROPIC_KEY, startAnthropic } from "../upstreams/ant
 import { SIMULATED_KEY as OPENAI_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** Public models of the fixture. */
+/** Public names of the fixture's models. */
 export const CLAUDE = "house-claude";
-/** The same vendor model with a budget of thinking. */
+/** The same vendor model, with a thinking budget. */
 export const BUDGET = "house-budget";
-/** First `vendor`, then `spare`, which speak messages, then a vendor of chat completions. */
+/** A route over `vendor` and `spare`, which use the messages protocol, and then a vendor of chat completions. */
 export const ROUTED = "house-routed";
-/** A vendor of chat completions. */
+/** A model of a vendor of chat completions. */
 export const CHAT_ONLY = "house-chat";
 
 /** Nano-units per token. */
@@ -28,7 +28,7 @@ export interface MessagesGateway extends AsyncDisposable {
   chat: Simulator;
 }
 
-/** A gateway before two simulated vendors of the messages protocol and one of chat completions. */
+/** Starts a gateway with two simulated vendors of the messages protocol and one of chat completions. */
 export async function openMessagesGateway(
   more = "",
   env: Record<string, string> = {},
@@ -36,7 +36,7 @@ export async function openMessagesGateway(
   const [vendor, spare, chat] = await Promise.all([startAnthropic(), startAnthropic(), startOpenAi()]);
   const yaml = fixtureYaml({ vendor: vendor.url, spare: spare.url, chat: chat.url });
   const gateway = await startTestGateway({
-    // What a test adds comes last: the models.
+    // A test's additions come last, after the models.
     yaml: yaml + more,
     env: { ANTHROPIC_KEY, OPENAI_KEY, ...env },
   });
@@ -52,7 +52,7 @@ export async function openMessagesGateway(
   };
 }
 
-/** What a usage costs in the fixture. */
+/** Returns the cost of a usage in the fixture. */
 export function messagesNanos(usage: {
   input_tokens: number;
   output_tokens: number;

@@ -3,22 +3,22 @@ import { sendJson } from "../upstreams/transport.ts";
 import { startSimulator, type Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Public models, which the vendor knows under other names. */
+/** Public models. The vendor has other names for them. */
 export const FAST = "house-b-fast";
 export const PRO = "house-b-pro";
 export const LITE = "house-b-lite";
-/** Served by a vendor that accepts everything and responds as configured. */
+/** A model of the vendor that accepts everything and sends the configured response. */
 export const FREE = "house-b-free";
 
-/** Nano-units of a picture by tier. */
+/** Price of a picture by tier, in nano-units. */
 export const NANOS = { "1K": 10_000_000n, "2K": 20_000_000n, "4K": 40_000_000n };
 
 export interface NativeFixture extends AsyncDisposable {
   gateway: TestGateway;
-  /** As strict as the vendor. */
+  /** A vendor that is as strict as the real one. */
   strict: Simulator;
   free: Simulator;
-  /** The response of the free vendor. */
+  /** Sets the response of the free vendor. */
   answerAsConfigured(body: object): void;
 }
 
@@ -29,7 +29,7 @@ const UPSTREAM = {
   [FREE]: "gemini-3.1-flash-image",
 };
 
-/** A gateway whose models of family B are served by vendors with the native protocol. */
+/** Starts a gateway whose family B models use vendors with the native protocol. */
 export async function openNativeFixture(): Promise<NativeFixture> {
   const strict = await startGemini();
   let freely: object = {};
@@ -60,7 +60,7 @@ export async function openNativeFixture(): Promise<NativeFixture> {
   };
 }
 
-/** The shipped models under other names, with a distinct price for each tier. */
+/** Returns the shipped models under other names, with a different price for each tier. */
 async function describeModels(): Promise<object> {
   const text = await Bun.file(new URL("../../catalogue/gemini.yaml", import.meta.url)).text();
   const { models } = Bun.YAML.parse(text) as { models: Record<string, { image: { tiers: string[] } }> };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The text reply of the native protocol as its reference lists it, every object closed (`GenerateContentResponse`). */
+/** Text replies of the native protocol, by its reference (`GenerateContentResponse`). Objects allow no other fields. */
 const count = z.int().min(0);
 
 const part = z

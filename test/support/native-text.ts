@@ -2,10 +2,10 @@ import { startGemini, SIMULATED_KEY } from "../upstreams/gemini.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Public models, which the vendor knows under other names: one that reasons by levels, one by budgets. */
+/** Public models; the vendor has other names for them. One controls reasoning by levels, one by budgets. */
 export const LEVEL = "house-level";
 export const BUDGET = "house-budget";
-/** Begins the names of models that have a channel each, so that the failures of one do not eject the others. */
+/** Prefix of models that have a channel each, so that failures of one do not eject the others. */
 export const FAULTY = "house-faulty";
 const FAULTY_MODELS = ["2", "3"].flatMap((client) =>
   [429, 503, 502, "stream"].map((fault) => `${FAULTY}-${client}-${fault}`),
@@ -20,7 +20,7 @@ export interface NativeTextFixture extends AsyncDisposable {
   vendor: Simulator;
 }
 
-/** A gateway whose text models are served by a simulated vendor of the native protocol. */
+/** Starts a gateway whose text models use a simulated vendor of the native protocol. */
 export async function openNativeText(): Promise<NativeTextFixture> {
   const vendor = await startGemini();
   const channel = { provider: "gemini", base_url: vendor.url, credential: { env: "VENDOR_KEY" } };
@@ -63,7 +63,7 @@ interface UsageMetadata {
   totalTokenCount?: number;
 }
 
-/** The cost of a reply with this usage. */
+/** Returns the cost of a reply with this usage. */
 export function nanosOf(usage: UsageMetadata): bigint {
   const { promptTokenCount = 0, candidatesTokenCount = 0, thoughtsTokenCount = 0 } = usage;
   return (

@@ -9,7 +9,7 @@ import { makePng } from "./pictures.ts";
 import { testSpool } from "./spool.ts";
 import { FairSemaphore } from "../../src/lib/semaphore.ts";
 
-/** Calls of the OpenAI adapter as the gateway makes them. */
+/** Calls of the OpenAI adapter in the form that the gateway uses. */
 export interface OpenAiCalls {
   text: TextUpstream;
   image: ImageUpstream;
@@ -54,13 +54,13 @@ export function makeReference(
   return { blob: new Blob([makePng(16, 16)]), format, width: 16, height: 16 };
 }
 
-/** The complete text of a response. */
+/** Reads the complete text of a response. */
 export async function readText(response: TextResponse): Promise<string> {
   if (response.kind === "whole") return response.text;
   return textOf(response.stream);
 }
 
-/** The `UpstreamError` of a failed call. */
+/** Returns the `UpstreamError` of a failed call. */
 export async function failureOf(call: Promise<unknown>): Promise<UpstreamError> {
   const error = await call.then(
     () => new Error("the call succeeded"),

@@ -6,19 +6,19 @@ import { freePort } from "./free-port.ts";
 import { until } from "./gateway.ts";
 import { userPostgres } from "./postgres.ts";
 
-/** PgBouncer in front of a private PostgreSQL server, with a session of the server for each transaction. */
+/** PgBouncer in front of a private PostgreSQL server. Each transaction gets its own session of the server. */
 export interface PgBouncer extends AsyncDisposable {
-  /** `address` with the pooler in place of the server. */
+  /** Returns `address` with the pooler instead of the server. */
   through(address: string): string;
 }
 
-/** The program, or why none can be used. */
+/** Returns the program, or the reason for its absence. */
 export function findPgBouncer(): { binary: string } | { missing: string } {
   const binary = Bun.which("pgbouncer", { PATH: `${process.env["PATH"]}:/usr/sbin` });
   return binary ? { binary } : { missing: "pgbouncer is not on PATH" };
 }
 
-/** Starts it in front of the server on a loopback port, with these lines besides its own. */
+/** Starts PgBouncer in front of the server on a loopback port. The given lines are added to its configuration. */
 export async function startPgBouncer(
   binary: string,
   serverPort: number,
@@ -39,7 +39,7 @@ export async function startPgBouncer(
       "unix_socket_dir=",
       "auth_type=trust",
       `auth_file=${users}`,
-      // Fewer sessions than connections, so that consecutive transactions of one connection get different ones.
+      // There are fewer sessions than connections, so consecutive transactions of a connection get different sessions.
       "pool_mode=transaction",
       "default_pool_size=6",
       "max_client_conn=1000",

@@ -13,13 +13,13 @@ import {
 } from "./encoded-pictures.table.ts";
 import { exifData, makePng, pngChunk, webpWithExif } from "./pictures.ts";
 
-/** A picture as clients send it. */
+/** A picture in the form that clients send. */
 interface PictureFormat {
   name: string;
   bytes: Buffer<ArrayBuffer>;
   /** The format in which a vendor receives it. */
   sentAs: "jpeg" | "png" | "webp";
-  /** Its size as it is shown, which is not always that of its header. */
+  /** Displayed size, which can differ from the size in the header. */
   width: number;
   height: number;
 }
@@ -27,7 +27,7 @@ interface PictureFormat {
 const lossyWebp = await new Bun.Image(makePng(40, 20)).webp({ quality: 80 }).bytes();
 const turned = { chunks: [pngChunk("eXIf", exifData(8))] };
 
-/** A picture of each format that is read, with what formats have of their own: turns, odd sizes, inks, runs, clear parts. */
+/** A picture of each readable format and of each special feature: rotation, odd sizes, inks, runs, transparency. */
 export const PICTURE_FORMATS: readonly PictureFormat[] = [
   { name: "HEIC", bytes: HEIC, sentAs: "jpeg", width: 96, height: 64 },
   { name: "HEIC of an odd size", bytes: PHONE_HEIC, sentAs: "jpeg", width: 33, height: 17 },

@@ -1,12 +1,12 @@
 import { deflateSync } from "node:zlib";
 
-/** Small pictures and headers made byte by byte. */
+/** Small pictures and headers that are built byte by byte. */
 export type Pixel = (
   x: number,
   y: number,
 ) => readonly [red: number, green: number, blue: number, alpha: number];
 
-/** A PNG of colour type 6 (or 2 without alpha); `chunks` go between `IHDR` and `IDAT`. */
+/** Makes a PNG of colour type 6, or 2 without alpha. `chunks` are put between `IHDR` and `IDAT`. */
 export function makePng(
   width: number,
   height: number,
@@ -29,7 +29,7 @@ export function makePng(
   ]);
 }
 
-/** Colours from edge to edge, fully opaque. */
+/** A gradient over the whole picture, fully opaque. */
 export function gradient(x: number, y: number): readonly [number, number, number, number] {
   return [(x * 7) & 255, (y * 5) & 255, (x * y) & 255, 255];
 }
@@ -55,14 +55,14 @@ export function pngChunk(type: string, data: Buffer): Buffer {
   return chunk;
 }
 
-/** An Exif segment with only an orientation, placed directly after a JPEG's first two bytes. */
+/** Makes an Exif segment with only an orientation. Its place is directly after a JPEG's first two bytes. */
 export function exifSegment(orientation: number): Buffer {
   const tiff = Buffer.from("49492a0008000000010012010300010000000000000000000000", "hex");
   tiff.writeUInt16LE(orientation, 18);
   return jpegSegment(0xe1, Buffer.concat([Buffer.from("Exif\0\0", "latin1"), tiff]));
 }
 
-/** Exif data with only an orientation: a short value, or a long one. */
+/** Makes Exif data with only an orientation, as a short or a long value. */
 export function exifData(orientation: number, { isLong = false, isBig = false } = {}): Buffer {
   const bytes = Buffer.alloc(26);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
@@ -78,7 +78,7 @@ export function exifData(orientation: number, { isLong = false, isBig = false } 
   return bytes;
 }
 
-/** A simple WebP made an extended one, with Exif behind its picture. */
+/** Converts a simple WebP to an extended one, with Exif after its picture. */
 export function webpWithExif(
   webp: Uint8Array,
   width: number,
@@ -104,7 +104,7 @@ export function withSegments(jpeg: Uint8Array, ...segments: Buffer[]): Buffer<Ar
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
-/** A GIF of flat frames, optionally with the looping extension. */
+/** Makes a GIF of single-coloured frames, optionally with the looping extension. */
 export function makeGif(
   width: number,
   height: number,
@@ -125,7 +125,7 @@ export function makeGif(
   ]);
 }
 
-/** A 24-bit BMP without content, its picture stored from the top when the height is negative. */
+/** Makes a 24-bit BMP without content. With a negative height, rows are stored from the top. */
 export function makeBmp(width: number, height: number): Buffer<ArrayBuffer> {
   const bytes = Buffer.alloc(54 + ((width * 3 + 3) & ~3) * Math.abs(height));
   bytes.write("BM");
@@ -139,7 +139,7 @@ export function makeBmp(width: number, height: number): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-/** A TIFF header with its directory at the end, optionally big-endian. */
+/** Makes a TIFF header with its directory at the end, optionally big-endian. */
 export function makeTiff(
   width: number,
   height: number,
@@ -161,7 +161,7 @@ export function makeTiff(
   return bytes;
 }
 
-/** A grey TIFF of 16 by 16 pixels, dark at the left and light at the right, in which 0 is black or white. */
+/** Makes a grey TIFF of 16 by 16 pixels, dark on the left and light on the right. The value 0 is black or white. */
 export function makeGreyTiff(depth: 1 | 2 | 4 | 8 | 16, isZeroWhite: boolean): Buffer<ArrayBuffer> {
   const size = 16;
   const most = 2 ** depth - 1;
@@ -198,8 +198,8 @@ export function makeGreyTiff(depth: 1 | 2 | 4 | 8 | 16, isZeroWhite: boolean): B
 }
 
 /**
- * The boxes of a HEIC or AVIF still with its size: tiles of 512, a larger picture that it is derived from, then the
- * complete picture, cut to `clip` and turned.
+ * Makes the boxes of a HEIC or AVIF still picture: tiles of 512 pixels, a larger picture derived from them, and the
+ * final picture, cropped to `clip` and rotated.
  */
 export function makeHeif(
   major: string,
@@ -223,7 +223,7 @@ export function makeHeif(
     box("clap", aperture),
     box("irot", Buffer.from([rotation])),
   );
-  // Numbers of items and properties in their short or long form.
+  // Numbers of items and properties, in their short or long form.
   const id = (value: number) => Buffer.from(isLong ? [0, 1, 0, value] : [0, value]);
   const uses = (item: number, ...indexes: number[]) => [
     id(item),
@@ -246,7 +246,7 @@ export function makeHeif(
 }
 
 interface HeifOptions {
-  /** Quarter turns. */
+  /** Number of quarter turns. */
   rotation?: number;
   clip?: readonly [width: number, height: number];
   isLong?: boolean;
@@ -260,7 +260,7 @@ function box(type: string, ...content: Buffer[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** An extended WebP: a canvas, flags, and a lossless picture header inside. */
+/** Makes an extended WebP: a canvas, flags, and a lossless picture header inside. */
 export function makeExtendedWebp(
   canvas: readonly [number, number],
   inside: readonly [number, number],

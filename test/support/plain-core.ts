@@ -27,14 +27,14 @@ import { memoryBudgetStore } from "./memory-budget-store.ts";
 export interface PlainCoreOptions {
   model: Model;
   price?: Price;
-  /** The upstream of each target, in the order of the route. */
+  /** The upstream of each target in the order of the route. */
   text?: readonly TextUpstream[];
   images?: readonly ImageUpstream[];
-  /** Nano-units of the organization's one budget. */
+  /** The organization's only budget, in nano-units. */
   budget?: bigint;
   limits?: Partial<Limits>;
   settings?: Partial<OrganizationSettings>;
-  /** Nano-units. */
+  /** Maximum in nano-units. */
   orphanCostCap?: bigint;
   firstByteMs?: number;
 }
@@ -42,17 +42,17 @@ export interface PlainCoreOptions {
 export interface PlainCore {
   core: Core;
   principal: Principal;
-  /** False makes the journal refuse records. */
+  /** `isWritable: false` makes the journal refuse records. */
   journal: { isWritable: boolean; records: JournalRecord[] };
   charges(): LedgerEntry[];
   request(signal?: AbortSignal): RequestContext;
-  /** Whether the budget can spend exactly what was not charged. Takes it, so call it once, at the end. */
+  /** True when the budget can spend exactly what was not charged. Spends it, so call this once at the end. */
   isAllGivenBack(): Promise<boolean>;
 }
 
 const BUDGET = "budget";
 
-/** The core with plain objects: one organization, one key, one model, one target per upstream. */
+/** Creates the core with plain objects: one organization, one key, one model, one target per upstream. */
 export function plainCore(options: PlainCoreOptions): PlainCore {
   const { model, price, text = [], images = [], budget = 1_000_000_000n } = options;
   const channels = (text.length > 0 ? text : images).map((_, index): Channel => ({

@@ -18,7 +18,7 @@ export const MODEL: TextModel = {
   maxOutputTokens: 1_000,
   modalities: { input: ["text"], output: ["text"] },
 };
-/** One nano-unit a token. */
+/** One nano-unit per token. */
 export const RATE = { amount: 1_000_000n, source: "default", effectiveFrom: 0 } as const;
 export const PRICE: TokenPrice = {
   unit: "token",
@@ -38,29 +38,29 @@ export const chunk = (fields: object): string =>
 export const word = (content: string, finish_reason: string | null = null): string =>
   chunk({ choices: [{ index: 0, delta: { content }, finish_reason }] });
 
-/** A core that calls these vendors in their order, for a key with 5,000 tokens of money. */
+/** Creates a core that calls these vendors in order. The budget pays for 5,000 tokens. */
 export const openText = (text: readonly TextUpstream[], options: Partial<PlainCoreOptions> = {}) =>
   plainCore({ model: MODEL, price: PRICE, text, budget: 5_000n, ...options });
 
-/** The text of a whole reply, or all of a stream's. */
+/** Reads the text of a complete reply, or the complete text of a stream. */
 export async function readOutcome(outcome: TextOutcome): Promise<string> {
   if (outcome.kind === "whole") return outcome.text;
   return new Response(outcome.body).text();
 }
 
-/** A vendor whose calls fail. */
+/** Returns a vendor whose calls fail. */
 export function failing(error: Error): TextUpstream {
   return { dialect: "chat", send: () => Promise.reject(error) };
 }
 
-/** A vendor that answers whole. */
+/** Returns a vendor that sends complete responses. */
 export function whole(): TextUpstream {
   const choices = [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }];
   const text = JSON.stringify({ id: "c", model: "vendor-model", choices, usage: USAGE });
   return { dialect: "chat", send: async () => ({ kind: "whole", text }) };
 }
 
-/** A vendor that sends these chunks and then ends, breaks, or stays silent until it is aborted. */
+/** Returns a vendor that sends these chunks and then ends, breaks, or stays silent until it is aborted. */
 export function streaming(
   chunks: readonly string[],
   ending: "ends" | "breaks" | "is silent" = "ends",

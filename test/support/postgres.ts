@@ -16,30 +16,30 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { freePort } from "./free-port.ts";
 
-/** A private PostgreSQL server in a temporary folder, on a free loopback port, by default without fsync. */
+/** A private PostgreSQL server in a temporary folder, on a free loopback port. By default it runs without fsync. */
 export interface PrivatePostgres {
   readonly port: number;
   /** Creates an empty database and returns its address. */
   createDatabase(): Promise<string>;
-  /** Suspends every process of the server, like a frozen machine. */
+  /** Suspends all processes of the server, like a frozen machine. */
   freeze(): void;
   thaw(): void;
-  /** Kills the server, like a crash, and starts it again on the same port. */
+  /** Kills the server like a crash. `restart` starts it again on the same port. */
   crash(): Promise<void>;
   restart(): Promise<void>;
-  /** Copies the running server, as a backup or as a standby that follows it for a moment and then lags behind. */
+  /** Copies the running server: as a backup, or as a standby that follows it for a moment and then lags. */
   copy(kind: "backup" | "standby"): Promise<void>;
-  /** Kills the server and starts the copy in its place, on the same port. */
+  /** Kills the server and starts the copy instead, on the same port. */
   goBack(): Promise<void>;
-  /** Lets a server that follows another one write. */
+  /** Lets a standby server accept writes. */
   promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The folder with `initdb` and `postgres`, or why none can be used. */
+/** Returns the folder with `initdb` and `postgres`, or the reason for its absence. */
 export function findPostgres(): { folder: string } | { missing: string } {
   const onPath = Bun.which("postgres") && Bun.which("initdb");
-  // A link may stand alone; `pg_basebackup` is where it leads.
+  // A link may be in a folder without the other programs, so follow it; `pg_basebackup` is beside its target.
   const folder = onPath ? join(realpathSync(onPath), "..") : debianFolder();
   if (!folder) return { missing: "no initdb and postgres on PATH or below /usr/lib/postgresql" };
   if (process.getuid?.() === 0 && !userPostgres()) {
@@ -49,15 +49,15 @@ export function findPostgres(): { folder: string } | { missing: string } {
 }
 
 export interface PostgresOptions {
-  /** With fsync. */
+  /** True enables fsync. */
   isDurable?: boolean;
-  /** Offers TLS with this certificate. Both are PEM. */
+  /** Enables TLS with this certificate and key, both in PEM. */
   tls?: { certificate: string; key: string };
-  /** Follows this server and only reads. */
+  /** Makes the server a read-only standby of this server. */
   primary?: PrivatePostgres;
 }
 
-/** Starts a server; throws when it is not ready within ten seconds. */
+/** Starts a server. Throws when it is not ready within ten seconds. */
 export async function startPostgres(
   folder: string,
   { isDurable = false, tls, primary }: PostgresOptions = {},
@@ -101,7 +101,7 @@ export async function startPostgres(
       try {
         process.kill(pid, signal);
       } catch {
-        // A child process of the server may have ended meanwhile.
+        // A child process of the server may have ended in the meantime.
       }
     }
   };
@@ -160,8 +160,8 @@ const OPTIONS = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync", "--
 const KEPT = join(import.meta.dir, "../../dist/test");
 
 /**
- * Fills a data folder by `initdb` the first time, and from then on with a copy of what that has made, which costs a tenth
- * of the processor time.
+ * Fills a data folder: by `initdb` the first time, later by copying that result, which needs a tenth of the processor
+ * time.
  */
 function initialize(folder: string, data: string, asUser: readonly string[]): void {
   const program = join(folder, "initdb");
@@ -175,7 +175,7 @@ function initialize(folder: string, data: string, asUser: readonly string[]): vo
   try {
     renameSync(copy, kept);
   } catch (error) {
-    // Another test process has made it meanwhile.
+    // Another test process has created it in the meantime.
     rmSync(copy, { recursive: true, force: true });
     if (!existsSync(kept)) throw error;
   }
@@ -211,7 +211,7 @@ function writeCertificate(
   if (user) chownSync(keyPath, user.uid, user.gid);
 }
 
-/** A crash of the server alone loses no data that the operating system has, so fsync may be off. */
+/** Without fsync, a crash of the server alone loses no data that the operating system has received. */
 const VOLATILE = settings("fsync=off", "synchronous_commit=off", "full_page_writes=off");
 const SETTINGS = settings("listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=16MB");
 
@@ -246,7 +246,7 @@ function debianFolder(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-/** Who runs servers that refuse to run as root. */
+/** Returns the user that runs servers which refuse to run as root. */
 export function userPostgres(): { uid: number; gid: number } | null {
   const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8"));
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : null;

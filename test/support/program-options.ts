@@ -1,27 +1,27 @@
 import { parseArgs, type ParseArgsOptionDescriptor } from "node:util";
 
-/** An option of a program of the tests. */
+/** An option of a test program. */
 type ProgramOption = ParseArgsOptionDescriptor & {
-  /** What stands for its value in the usage, such as `N`; absent for a switch. */
+  /** Name of the value in the usage, such as `N`; absent for a switch. */
   value?: string;
-  /** Its meaning, as the usage prints it. */
+  /** Description of the option in the usage. */
   help: string;
 };
 
 type ProgramOptions = Readonly<Record<string, ProgramOption>>;
 
 interface Program<Options extends ProgramOptions> {
-  /** What a user types, such as `npm run soak --`. */
+  /** The command in the usage, such as `npm run soak --`. */
   command: string;
-  /** What it does, in one or two sentences. */
+  /** The purpose of the program in one or two sentences. */
   does: string;
   options: Options;
   args?: readonly string[];
 }
 
 /**
- * Reads the options of a program. `--help` prints the usage and ends it with 0 before it has done anything; an option that
- * does not exist prints the usage to the error output and ends it with 2.
+ * Reads the options of a program. `--help` prints the usage and exits with 0 before any work. An unknown option prints
+ * the usage to the error output and exits with 2.
  */
 export function readOptions<const Options extends ProgramOptions>(program: Program<Options>) {
   const { options, args = process.argv.slice(2) } = program;

@@ -10,7 +10,7 @@ export interface PrivateRedis {
   /** Suspends the process, like a frozen machine. */
   freeze(): void;
   thaw(): void;
-  /** Kills it with its data; `restart` starts it empty on the same port. */
+  /** Kills the server with its data. `restart` starts it empty on the same port. */
   crash(): Promise<void>;
   restart(): Promise<void>;
   /** Runs one command. */
@@ -18,13 +18,13 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** The server binary, or why none can be used. */
+/** Returns the server's program, or the reason for its absence. */
 export function findRedis(): { binary: string } | { missing: string } {
   const binary = Bun.which("redis-server") ?? Bun.which("valkey-server");
   return binary ? { binary } : { missing: "neither redis-server nor valkey-server is on PATH" };
 }
 
-/** Starts a server; throws when it does not respond within ten seconds. */
+/** Starts a server. Throws when it does not respond within ten seconds. */
 export async function startRedis(binary: string): Promise<PrivateRedis> {
   const folder = mkdtempSync(join(tmpdir(), "gateway-redis-"));
   const port = freePort();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A regular expression literal of the sources and where it is written. */
+/** A regular expression literal in the sources, with its location. */
 export interface FoundExpression {
   where: string;
   expression: RegExp;
@@ -13,7 +13,7 @@ export function findExpressions(folder: string): FoundExpression[] {
   return sources.flatMap((name) => scanExpressions(readFileSync(`${folder}/${name}`, "utf8"), name));
 }
 
-/** The literals of one source. Throws a `SyntaxError` for text that was wrongly taken for a literal. */
+/** Returns the literals of one source. Throws a `SyntaxError` for text that was wrongly read as a literal. */
 export function scanExpressions(source: string, name: string): FoundExpression[] {
   const found: FoundExpression[] = [];
   /** Depths of braces at which a `${` of a template literal began. */
@@ -50,16 +50,16 @@ export function scanExpressions(source: string, name: string): FoundExpression[]
   return found;
 }
 
-/** White space, a comment, a string, a word, or a literal between slashes. */
+/** Matches white space, a comment, a string, a word, or a literal between slashes. */
 const TOKEN =
   /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[\w$]+|\/(?<body>(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/(?<flags>[a-z]*)/y;
 
-/** A slash after a value divides; after an operator or one of these words it begins a literal. */
+/** A slash after a value is a division. After an operator or one of these words it begins a literal. */
 function mayBeginExpression(before: string): boolean {
   return /^(?:return|typeof|case|in|of|await|yield)$/.test(before) || !/[\w$)\]`"']$/.test(before);
 }
 
-/** The position after a template literal's closing backtick, or after the `${` of its next slot. */
+/** Returns the position after the end of a template literal, or after its next `${`. */
 function endOfTemplate(source: string, from: number): number {
   for (let at = from; at < source.length; at += 1) {
     if (source[at] === "\\") at += 1;

@@ -1,6 +1,6 @@
 import type { RequestEvent } from "../../src/domain/request-event.ts";
 
-/** The record of a successful chat request, with some fields replaced. */
+/** Returns the record of a successful chat request, with some fields replaced. */
 export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
   return {
     id: "req_1",

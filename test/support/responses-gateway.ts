@@ -4,19 +4,19 @@ import { startOpenAi, SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Models of the fixture: by a vendor of the protocol itself, of the other protocols, by two accounts. */
+/** Models of the fixture, with vendors of this protocol, of other protocols, and with two accounts. */
 export const NATIVE = "native";
 export const OVER_CHAT = "over-chat";
-/** For callers of other protocols: the vendor has nothing but responses. */
+/** A model for callers of other protocols. Its vendor supports only responses. */
 export const RESPONSES_ONLY = "responses-only";
 export const OVER_MESSAGES = "over-messages";
 export const OVER_NATIVE = "over-native";
 export const OTHER_ACCOUNT = "other-account";
-/** By the other account, then by the first. */
+/** A route over the other account, then the first. */
 export const FALLBACK = "fallback";
-/** The same where both vendors have nothing but responses. */
+/** The same route, but both vendors support only responses. */
 export const FALLBACK_ONLY = "fallback-only";
-/** The same vendor by channels of their own, so that a limit of theirs stops no other model. */
+/** The same vendor on separate channels, so that their rate limits do not affect other models. */
 export const LIMITED = { native: "limited-native", "over-chat": "limited-chat" } as const;
 
 export interface ResponsesFixture extends AsyncDisposable {
@@ -30,7 +30,7 @@ export interface ResponsesFixture extends AsyncDisposable {
   generate: Simulator;
 }
 
-/** A gateway in front of two accounts of a vendor of the responses protocol. */
+/** Starts a gateway with two accounts of a vendor of the responses protocol. */
 export async function openResponsesFixture(): Promise<ResponsesFixture> {
   const vendor = await startOpenAi();
   const other = await startOpenAi({ account: "two" });

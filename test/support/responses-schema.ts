@@ -46,7 +46,7 @@ const items = {
 };
 const item = z.union([
   z.discriminatedUnion("type", [items.message, items.reasoning, items.function_call, items.custom_tool_call]),
-  // What vendors of the protocol send beside these passes.
+  // Additional items of the protocol's vendors are allowed.
   z.object({ id: z.string(), type: z.string().refine((type) => !Object.hasOwn(items, type)) }),
 ]);
 
@@ -115,7 +115,7 @@ const onSummary = { ...onItem, summary_index: nat };
 const part = z.discriminatedUnion("type", [outputText, refusal]);
 const logprobs = z.array(z.unknown());
 
-/** Each event by its type. */
+/** Schemas of events by type. */
 const EVENTS: Readonly<Record<string, z.ZodObject>> = {
   "response.created": z.object({ response: running }),
   "response.in_progress": z.object({ response: running }),
@@ -153,7 +153,7 @@ const EVENTS: Readonly<Record<string, z.ZodObject>> = {
 
 export type StreamEvent = { type: string; sequence_number: number } & ReturnType<typeof JSON.parse>;
 
-/** The events of a stream's text. Throws where a name in `event:` is not the type, and on `[DONE]`. */
+/** Parses the events of a stream's text. Throws when a name in `event:` differs from the type, and on `[DONE]`. */
 export function readEvents(text: string): StreamEvent[] {
   return text
     .replace(/\r\n?/g, "\n")
@@ -169,8 +169,8 @@ export function readEvents(text: string): StreamEvent[] {
 }
 
 /**
- * Checks every event against its schema and the order in which official clients need them: numbers from 0 without a
- * gap, one response, items opened before their pieces and closed with what these add up to, one ending with all of the
+ * Checks every event against its schema, and the order that official clients need: numbers from 0 without a gap and one
+ * response; items are opened before their pieces and closed with the sum of these; one final event with the complete
  * output.
  */
 export function expectLawfulEvents(events: readonly StreamEvent[]): void {

@@ -9,7 +9,7 @@ interface ShellOptions {
   files?: Record<string, string>;
 }
 
-/** A command line with its own store; records calls. */
+/** Creates a command line with its own store. `calls` records its calls. */
 export async function shell(options: ShellOptions = {}) {
   const folder = await folderWithCatalogue(options.files);
   const store = memoryAdminStore();
@@ -41,7 +41,7 @@ export async function shellWithOrganization(options: ShellOptions = {}) {
   return cli;
 }
 
-/** A command line over an organization with three charges of 0.60. */
+/** Creates a command line for an organization with three charges of 0.60. */
 export async function shellWithCharges() {
   const cli = await shellWithOrganization();
   const usage = {

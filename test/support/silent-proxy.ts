@@ -1,14 +1,14 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** Forwards TCP connections to a server and can silence them, like a firewall that drops them. */
+/** Forwards TCP connections to a server. It can silence connections, like a firewall that drops packets. */
 export interface SilentProxy extends Disposable {
-  /** `address` with the proxy's host and port in place of the server's. */
+  /** Returns `address` with the proxy's host and port instead of the server's. */
   through(address: string): string;
-  /** Connections open now and not silent. */
+  /** Number of open connections that are not silenced. */
   readonly live: number;
   /**
-   * From now on open connections forward nothing and are never closed; with `isForAll` also new ones until `recover`.
-   * Silent connections stay silent.
+   * Silences the open connections: they forward nothing and are never closed. With `isForAll`, new connections are
+   * silent too until `recover`. Silenced connections stay silent.
    */
   silence(options?: { isForAll?: boolean }): void;
   /** New connections are forwarded again. */

@@ -2,14 +2,14 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/* Disks in memory that are soon full. */
+/* Small disks in memory, to test full disks. */
 
-/** Mounts a disk of a size such as `512k` at a folder. Returns false where nothing can be mounted. */
+/** Mounts a disk of a size such as `512k` at a folder. Returns false when mounting is impossible. */
 export function mountSmallDisk(folder: string, size: string): boolean {
   return Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]).success;
 }
 
-/** True where a disk can be mounted; without one, tests of full disks are skipped. */
+/** True when a disk can be mounted. Otherwise tests of full disks are skipped. */
 export const canMount = probeMount();
 
 function probeMount(): boolean {
@@ -20,7 +20,7 @@ function probeMount(): boolean {
   return isMounted;
 }
 
-/** Fills a disk to the last byte, by one file. */
+/** Fills a disk completely with one file. */
 export function fillDisk(path: string): void {
   writeFileSync(path, "");
   for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {

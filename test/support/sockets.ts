@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** A request as bytes on its own connection, for behaviour that no client library has. */
+/** The bytes of a request on its own connection, for behaviour that no client library has. */
 export interface RawRequest {
   method?: string;
   path: string;
@@ -30,7 +30,7 @@ export function writeRequest({ method = "POST", path, headers = {}, body = "" }:
   return `${method} ${path} HTTP/1.1\r\n${lines}\r\n${body}`;
 }
 
-/** Sends bytes and returns everything received until the connection ends or is silent for a while. */
+/** Sends bytes. Returns all received data when the connection ends or is silent for a while. */
 export async function exchange(url: string, bytes: string | Uint8Array, silenceMs = 1_000): Promise<string> {
   const socket = await openSocket(url);
   const pieces: Buffer[] = [];
@@ -53,14 +53,14 @@ export async function exchange(url: string, bytes: string | Uint8Array, silenceM
   });
 }
 
-/** Whether one response with a content length is complete. */
+/** True when one response with a content length is complete. */
 function isComplete(bytes: Buffer): boolean {
   const end = bytes.indexOf("\r\n\r\n");
   const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString("latin1", 0, Math.max(end, 0)))?.[1];
   return length !== undefined && bytes.length >= end + 4 + Number(length);
 }
 
-/** The status of a response. */
+/** Returns the status of a response. */
 export function statusOf(answer: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 }

@@ -1,4 +1,4 @@
-/** Blanks comments, strings and regular expressions of a source text, but for the expressions inside of templates. */
+/** Replaces comments, strings and regular expressions of a source by blanks. Expressions in templates stay. */
 export function stripped(source: string): string {
   const pattern =
     /\/\/.*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } 
 import { join } from "node:path";
 
 /**
- * Loaded before every test file: where memory has space, temporary files of tests, and of the servers and browsers they
- * start, go to a folder there, which is removed at the end with all that was left in it. A database on a disk costs three
- * times the processor time. A TMPDIR that was set by hand stays.
+ * Loaded before every test file. If memory has space, temporary files of tests, servers and browsers are written to a
+ * folder in memory. This folder is removed at the end. A database on a disk needs three times the processor time. A
+ * TMPDIR from the environment stays.
  */
 const MEMORY = "/dev/shm";
 const NEEDED_BYTES = 4 * 2 ** 30;
@@ -14,7 +14,7 @@ const PREFIX = "gateway-tests-";
 if (process.env.TMPDIR === undefined && hasSpace()) {
   removeLeftovers();
   const folder = join(MEMORY, `${PREFIX}${process.pid}`);
-  // Servers that refuse to run as root have a user of their own.
+  // Servers that refuse to run as root use another user, which must be able to read the folder.
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   process.env.TMPDIR = folder;
   afterAll(() => {
@@ -29,7 +29,7 @@ function hasSpace(): boolean {
   return bavail * bsize >= NEEDED_BYTES;
 }
 
-/** Of processes that were killed, with the small disks that they have mounted there. */
+/** Removes folders of killed processes and unmounts the small disks in them. */
 function removeLeftovers(): void {
   for (const name of readdirSync(MEMORY)) {
     if (!name.startsWith(PREFIX) || existsSync(`/proc/${name.slice(PREFIX.length)}`)) continue;
@@ -38,7 +38,7 @@ function removeLeftovers(): void {
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch (error) {
-      // Another test process may be at it, too.
+      // Another test process may remove the folder at the same time.
       if (existsSync(folder)) console.warn(`${folder} of an ended test stays:`, error);
     }
   }

@@ -3,20 +3,20 @@ import { until } from "./gateway.ts";
 
 const START = join(import.meta.dir, "../../src/start.ts");
 
-/** Also where many programs start at the same time. */
+/** Long enough even if many programs start at the same time. */
 const SHOWN_MS = 60_000;
 
 interface OnTerminal extends AsyncDisposable {
-  /** Everything that it has shown, with the escapes of the terminal. */
+  /** Returns all output of the command, with the terminal's escapes. */
   shown(): string;
-  /** Waits until it has shown a text. */
+  /** Waits until the output contains a text. */
   untilShown(text: string): Promise<void>;
   /** Presses Ctrl-C. */
   interrupt(): void;
   exited: Promise<number>;
 }
 
-/** Starts a command of the program on a pseudo terminal of its own, in a process of its own. */
+/** Starts a command of the program in its own process on its own pseudo terminal. */
 export function startOnTerminal(args: readonly string[], env: Record<string, string>): OnTerminal {
   let shown = "";
   const decoder = new TextDecoder();

@@ -18,8 +18,8 @@ import type { Signature } from "../../src/dialects/conversation/signature.ts";
 import type { TextDialectName } from "../../src/dialects/name.ts";
 import type { UsageReport } from "../../src/domain/usage.ts";
 
-// Conversations and replies of every kind that the neutral form has and that no vendor would refuse for its order:
-// turns take turns, every call is answered first thing in the next turn, no text is empty.
+// Conversations and replies of every kind in the neutral form. No vendor would refuse their order: roles alternate,
+// every call gets its result at the start of the next turn, and no text is empty.
 
 const UNUSUAL = ["é", "語", "🙂", '"', "\\", "\n", "\u2028", "</", " ", "{", "data: ", "\u0000", "0.10"];
 export const text: Arbitrary<string> = fc
@@ -28,14 +28,14 @@ export const text: Arbitrary<string> = fc
     maxLength: 5,
   })
   .map((pieces) => pieces.join(""))
-  // Vendors trim or refuse text of white space alone.
+  // Vendors trim or refuse text that is only white space.
   .map((joined) => (joined.trim() === "" ? `${joined}.` : joined));
 
 const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 const word = (maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...NAME_CHARACTERS), minLength: 1, maxLength });
 
-/** JSON text of an object, with numbers that no double can hold and every kind of white space. */
+/** JSON text of an object, with numbers beyond double precision and every kind of white space. */
 const argumentsText: Arbitrary<string> = fc.oneof(
   fc.constantFrom("{}", '{"id":12345678901234567890}', '{ "a" : 1.0, "b":[ ] }', '{"a":{"b":"\\u00e9"}}'),
   fc
@@ -117,7 +117,7 @@ function toolChoice(offered: readonly Tool[]): Arbitrary<ToolChoice | null> {
   );
 }
 
-/** A call of one of the tools; its id is set where all ids of the conversation are known. */
+/** A call of one of the tools. Its id is set later, when all ids of the conversation are known. */
 function call(offered: readonly Tool[]): Arbitrary<ToolCall> {
   return fc
     .tuple(
@@ -141,7 +141,7 @@ const reasoningPart: Arbitrary<AssistantPart> = fc.oneof(
     isRedacted: fc.constant(true as const),
   }),
 );
-/** Vendors that sign nothing show one piece of reasoning at most. */
+/** Reasoning of vendors without signatures has at most one piece. */
 const reasoningParts: Arbitrary<readonly AssistantPart[]> = fc.oneof(
   fc.constant([]),
   fc.array(reasoningPart, { minLength: 1, maxLength: 2 }),
@@ -230,7 +230,7 @@ const reasoning: Arbitrary<Reasoning | null> = fc.option(
 
 const tenth = (max: number) => fc.integer({ min: 0, max: 10 * max }).map((value) => value / 10);
 
-/** A conversation. Its `params` are empty. */
+/** Conversations with empty `params`. */
 export const conversations: Arbitrary<Conversation> = fc
   .tuple(fc.option(tools, { freq: 2 }), fc.boolean())
   .chain(([offered, mayEnd]) =>
@@ -261,7 +261,7 @@ export const conversations: Arbitrary<Conversation> = fc
     }),
   );
 
-/** A conversation may go on without the tools of its past. */
+/** A conversation may continue without its earlier tools. */
 const SOME_TOOL: Tool = {
   kind: "function",
   name: "look_up",
@@ -271,7 +271,7 @@ const SOME_TOOL: Tool = {
 };
 
 const count = fc.integer({ min: 1, max: 100_000 });
-/** A report with each category either absent or at least one token. */
+/** A usage report. Each category is either absent or at least one token. */
 const report: Arbitrary<UsageReport> = fc
   .tuple(
     fc.record({ input: count, output: count }),
@@ -289,7 +289,7 @@ const finish: Arbitrary<Finish> = fc.record({
   stopSequence: fc.constant(null),
 });
 
-/** A whole reply. Its parts are in the order reasoning, text or refusal, calls; it ends with the reason they imply. */
+/** Complete replies. The order is reasoning, text or refusal, then calls. The finish reason fits the parts. */
 export const replies: Arbitrary<Reply> = fc
   .tuple(word(20), tools.chain(assistantParts), finish, report)
   .map(([id, parts, ended, reported]) => {

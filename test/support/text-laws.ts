@@ -13,20 +13,20 @@ import type { TokenUsage, UsagePolicy } from "../../src/domain/usage.ts";
 import { frameData, FrameSplitter } from "../../src/lib/sse.ts";
 import { conversations, replies } from "./text-arbitraries.ts";
 
-/** A dialect under the laws of translation, and what it can express of the neutral form. */
+/** A dialect for the tests of translation, and the content of the neutral form that it can express. */
 export interface LawfulDialect<Request extends TextRequest = TextRequest> {
   dialect: TextDialect<Request>;
   terms: VendorTerms;
-  /** Reads a written request, as the endpoint of the dialect would. */
+  /** Parses a written request like the dialect's endpoint. */
   read(raw: string, conversation: Conversation): TextPayload<Request>;
-  /** The nearest conversation, or reply, that the dialect can say; null where there is none near. */
+  /** Returns the closest conversation, or reply, that the dialect can express; null if none is close. */
   sayable(conversation: Conversation): Conversation | null;
   sayableReply(reply: Reply): Reply | null;
-  /** What is left of a reply that comes in a stream; all where absent. */
+  /** Returns the part of a reply that a stream can contain; the whole reply by default. */
   sayableStream?(reply: Reply): Reply;
 }
 
-/** What a vendor is asked in a conversation comes out of the caller's end unchanged. */
+/** Checks that a conversation written for a vendor and read again as a caller's request is unchanged. */
 export function expectConversationsToSurvive<Request extends TextRequest>(
   { dialect, terms, read, sayable }: LawfulDialect<Request>,
   numRuns = 300,
@@ -35,13 +35,13 @@ export function expectConversationsToSurvive<Request extends TextRequest>(
     const conversation = sayable(any);
     fc.pre(conversation !== null);
     const payload = read(dialect.writeConversation(conversation, terms), conversation);
-    // Each dialect has its own names of the fields.
+    // Field names differ between dialects, so `params` is not compared.
     expect({ ...dialect.readConversation(payload), params: {} }).toEqual({ ...conversation, params: {} });
   });
   fc.assert(property, { numRuns });
 }
 
-/** A whole reply that goes out and is read again is the same reply, with what is billed as its report. */
+/** Checks that a complete reply is unchanged after writing and reading. Its usage is the charged usage. */
 export function expectRepliesToSurvive<Request extends TextRequest>(
   { dialect, sayableReply }: LawfulDialect<Request>,
   payload: TextPayload<Request>,
@@ -56,7 +56,7 @@ export function expectRepliesToSurvive<Request extends TextRequest>(
   fc.assert(property, { numRuns });
 }
 
-/** A stream that goes out and is read again makes the same reply, and is complete only after its ending. */
+/** Checks that a stream gives the same reply after writing and reading, and is complete only after its end. */
 export function expectStreamsToSurvive<Request extends TextRequest>(
   { dialect, sayableReply, sayableStream = (reply) => reply }: LawfulDialect<Request>,
   payload: TextPayload<Request>,
@@ -75,7 +75,7 @@ export function expectStreamsToSurvive<Request extends TextRequest>(
   fc.assert(property, { numRuns });
 }
 
-/** However a vendor's bytes are cut, the caller of any dialect gets the same events. */
+/** Checks that callers of any dialect get the same events, however a vendor's bytes are cut. */
 export function expectCutsNotToMatter<Request extends TextRequest, Other extends TextRequest>(
   vendor: LawfulDialect<Request>,
   vendorPayload: TextPayload<Request>,
@@ -107,7 +107,7 @@ export function expectCutsNotToMatter<Request extends TextRequest, Other extends
   }
 }
 
-/** Bills what is reported. */
+/** Charges the reported usage. */
 const REPORTED: UsagePolicy = ({ report }) => ({
   unit: "token",
   tokens: report?.tokens ?? {},
@@ -131,7 +131,7 @@ function writeStream<Request extends TextRequest>(
   return { body, ending: writer.end(billed(reply)) };
 }
 
-/** The same events with texts in several pieces. */
+/** Returns the same events with their texts in several pieces. */
 export function* inPieces(events: Iterable<ReplyEvent>, sizes: Iterable<number>): Generator<ReplyEvent> {
   const size = sizes[Symbol.iterator]();
   for (const event of events) {
@@ -142,7 +142,7 @@ export function* inPieces(events: Iterable<ReplyEvent>, sizes: Iterable<number>)
     let rest = event.text;
     while (rest !== "") {
       const length = Number(size.next().value ?? 0);
-      // A surrogate pair is one character.
+      // A surrogate pair is one character, which must not be split.
       const piece = length === 0 ? rest : [...rest].slice(0, length).join("");
       yield { ...event, text: piece };
       rest = rest.slice(piece.length);
@@ -169,7 +169,7 @@ function* cut(bytes: Uint8Array, sizes: Iterable<number>): Generator<Uint8Array>
   }
 }
 
-/** Ids and times that are new for each reply. */
+/** Removes ids and times that are new for each reply. */
 function withoutVariables(data: string): string {
   return data
     .replace(/"(?:id|item_id|call_id|responseId)":"[^"]*"/g, '"id":""')

@@ -16,7 +16,7 @@ import { expectLawfulMessageEvents, messageReply } from "./messages-schema.ts";
 import { nativeReply } from "./native-schema.ts";
 import { expectLawfulEvents, readEvents, responseSchema } from "./responses-schema.ts";
 
-/** Models of the fixture, by what their vendor speaks. The second of chat shows its reasoning. */
+/** Models of the fixture by their vendors' protocol. `over-thinking` is a chat vendor that shows reasoning. */
 export const VENDORS = [
   "over-chat",
   "over-thinking",
@@ -37,13 +37,13 @@ export const DIALECTS: Readonly<Record<VendorName, TextDialectName>> = {
 export interface MatrixFixture extends AsyncDisposable {
   gateway: TestGateway;
   vendors: Readonly<Record<VendorName, Simulator>>;
-  /** Sends the last request of a vendor to it once more, to be answered with a text; returns the bytes of its stream. */
+  /** Sends a vendor's last request to it again, with a given text as response. Returns the bytes of its stream. */
   repeatLast(vendor: VendorName, text: string | undefined): Promise<Buffer>;
 }
 
-/** A gateway in front of one vendor of each protocol. */
+/** Starts a gateway with one vendor of each protocol. */
 export async function openMatrix(): Promise<MatrixFixture> {
-  // Ends what has started where a later part does not start.
+  // Stops the started parts if a later part fails to start.
   await using started = new AsyncDisposableStack();
   const openai = started.use(await startOpenAi());
   const compatible = started.use(await startCompatible());
@@ -119,15 +119,15 @@ export async function openMatrix(): Promise<MatrixFixture> {
   };
 }
 
-/** What a caller asks: plain words, a call of a tool, or words after reasoning that is shown. */
+/** Questions of a caller: a plain text, a tool call, or a text after visible reasoning. */
 export const QUESTIONS = ["text", "tools", "reasoning"] as const;
 export type Question = (typeof QUESTIONS)[number];
 
-/** A protocol as its callers use it, with the published form of its replies. */
+/** A protocol from the view of its callers, with the published form of its replies. */
 export interface Caller {
   path(model: string, isStream: boolean): string;
   body(model: string, question: Question, isStream: boolean): object;
-  /** Reads that body, for a stream. */
+  /** Parses that body, for a stream. */
   payload(body: object, model: string): TextPayload;
   expectReply(reply: unknown): void;
   expectStream(text: string): void;

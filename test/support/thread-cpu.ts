@@ -1,6 +1,6 @@
 /**
- * Processor time of this thread so far, in milliseconds. Unlike the time that passes, it does not count what other
- * threads and programs do on a busy machine.
+ * Returns the processor time of this thread in milliseconds. Unlike wall time, it excludes other threads and programs
+ * on a busy machine.
  */
 export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();

@@ -2,12 +2,12 @@ import { cp, mkdtemp, readFile, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 
-/** The root of the program. */
+/** Root folder of the program. */
 export const ROOT = resolve(import.meta.dir, "../..");
 
 const NOT_COPIED = new Set([".git", "node_modules", "data", "dist/test"]);
 
-/** Copies the program to a new folder, for changes to it. The caller removes the folder. */
+/** Copies the program to a new folder, so that the copy can be changed. The caller removes the folder. */
 export async function copyTree(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), "mutation-"));
   await cp(ROOT, copy, {
@@ -18,17 +18,17 @@ export async function copyTree(): Promise<string> {
   return copy;
 }
 
-/** How often a text stands in a file of the program; 0 without such a file. */
+/** Returns how many times a file of the program contains a text; 0 if the file does not exist. */
 export async function countInFile(file: string, text: string): Promise<number> {
   const content = await readFile(join(ROOT, file), "utf8").catch(() => "");
   return content.split(text).length - 1;
 }
 
-/** Ends what is left of a process group. */
+/** Kills the remaining processes of a process group. */
 export function endGroup(id: number): void {
   try {
     process.kill(-id, "SIGKILL");
   } catch {
-    // All of it has ended.
+    // All processes have ended.
   }
 }

@@ -2,13 +2,13 @@ import type { Socket } from "node:net";
 import { until } from "./gateway.ts";
 import { openSocket, writeRequest } from "./sockets.ts";
 
-/** A request whose body is sent piece by piece, or never. */
+/** A request whose body is sent in pieces, or never completely. */
 export interface UnfinishedUpload {
   socket: Socket;
   write(bytes: Uint8Array): Promise<void>;
-  /** What came back, as soon as something has; empty when the connection closed before. */
+  /** Waits for the first received data. Empty when the connection closed before. */
   response(): Promise<string>;
-  /** What came back until the gateway closed the connection. */
+  /** Returns all data that was received until the gateway closed the connection. */
   ended(): Promise<string>;
 }
 

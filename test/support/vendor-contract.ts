@@ -6,7 +6,7 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { bmpReference, failureOf, never, pngReference } from "./image-calls.ts";
 import type { VendorHarness } from "./vendor-harness.ts";
 
-/** How the first call of every image vendor handles transport faults. */
+/** Tests how each image vendor's first call handles transport faults. */
 export function describeTransportFaults(name: string, subject: () => TransportSubject): void {
   describe(`${name} over a faulty transport`, () => {
     const faults: [Fault, UpstreamErrorKind, boolean][] = [
@@ -59,13 +59,13 @@ export interface TransportSubject {
   vendor: Simulator;
   secret: string;
   generate(signal?: AbortSignal): Promise<unknown>;
-  /** The same through a channel at another address. */
+  /** Makes the same call through a channel at another address. */
   generateAt(url: string): Promise<unknown>;
-  /** The behaviour of an error that repeats the credential; the row `echo` by default. */
+  /** The behaviour whose error repeats the credential; the row `echo` by default. */
   echo?: Fault | Behaviour;
 }
 
-/** The same for the vendor of a harness, which takes no masks. */
+/** The same tests for a harness whose vendor does not accept masks. */
 export function describeVendor(
   { vendor, key, open, order, generate }: VendorHarness,
   echo?: TransportSubject["echo"],
@@ -95,7 +95,7 @@ export function describeVendor(
   });
 }
 
-/** Rows of a vendor's table of errors, by status and, for some vendors, inside a successful response. */
+/** Tests the rows of a vendor's error table: by status and, for some vendors, inside a successful response. */
 export function describeErrorRows(
   { vendor, generate }: VendorHarness,
   rows: readonly [name: string, kind: UpstreamErrorKind, isByRequest?: boolean][],
@@ -118,7 +118,7 @@ export function describeErrorRows(
   });
 }
 
-/** An abort at the given time, after the given number of requests, closes the connection. */
+/** Tests that an abort at the given time, after the given number of requests, closes the connection. */
 export function describeDisconnects(
   { vendor, generate }: VendorHarness,
   times: readonly (readonly [when: string, behaviour: Behaviour, hits: number])[],

@@ -8,24 +8,24 @@ import { FairSemaphore } from "../../src/lib/semaphore.ts";
 
 export type Change = Partial<ImageOrder> & { requestedSize?: RequestedSize };
 
-/** A shipped channel whose vendor is simulated, for the tests of one file. */
+/** A shipped channel with a simulated vendor, for the tests of one file. */
 export interface VendorHarness<Vendor extends Simulator = Simulator> {
   vendor: Vendor;
   key: string;
   settings: Awaited<ReturnType<typeof shippedSettings>>;
-  /** An order for a shipped model as the channel gets it; the harness's own model by default. */
+  /** Returns an order as the channel receives it, by default for the harness's own model. */
   order(change?: Change, id?: string): ImageOrder;
-  /** The channel with other settings. */
+  /** Opens the channel with other settings. */
   open(extra?: object): ImageUpstream;
   generate(change?: Change, id?: string, signal?: AbortSignal): Promise<ImageReply>;
-  /** Methods and paths of the vendor's requests, without ids. */
+  /** Returns methods and paths of the vendor's requests, without ids. */
   calls(): string[];
 }
 
 export interface HarnessOptions<Vendor extends Simulator> {
-  /** Id of the channel and of its provider. */
+  /** Id of the channel, and also of its provider. */
   channel: string;
-  /** Variables with the credential; further ones enable channels with its models. */
+  /** Variables that contain the credential. Further ones enable other channels with the same models. */
   variables: readonly string[];
   key: string;
   start(): Promise<Vendor>;
@@ -34,7 +34,7 @@ export interface HarnessOptions<Vendor extends Simulator> {
   model: string;
 }
 
-/** Starts the vendor for the tests of a file; each test begins with a reset one. */
+/** Starts the vendor for the tests of a file. It is reset before each test. */
 export async function openHarness<Vendor extends Simulator>({
   channel,
   variables,

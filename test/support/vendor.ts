@@ -3,26 +3,26 @@ import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import { isObject } from "../../src/lib/json.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** Public models, which the vendor knows under other names. */
+/** Public models. The vendor has other names for them. */
 export const CHAT = "house-chat";
 export const IMAGE = "house-image";
 
-/** Nano-units per token of the fixture's chat models: 1 and 2 USD per million. */
+/** Price per token of the fixture's chat models, in nano-units: 1 and 2 USD per million tokens. */
 export const INPUT_NANOS = 1_000n;
 export const OUTPUT_NANOS = 2_000n;
-/** Nano-units per 1K picture of any quality. */
+/** Price of a 1K picture of any quality, in nano-units. */
 export const IMAGE_NANOS = 50_000_000n;
 
 export interface GatewayFixtureOptions extends GatewayOptions {
-  /** Deadlines of text and images in milliseconds. */
+  /** Timeouts of text and images in milliseconds. */
   firstByteMs?: number;
   idleMs?: number;
   totalMs?: number;
-  /** Silence after which a stream begins. */
+  /** After this time without content, the response of a stream begins. */
   firstByteSeconds?: number;
-  /** Chat models besides `house-chat`, each with its own channel, so that failures of one do not eject the others. */
+  /** Chat models besides `house-chat`. Each has its own channel, so that failures of one do not eject the others. */
   extraModels?: readonly string[];
-  /** The same with a second target behind the first: `gpt-5.4-mini` on the channel of `house-chat`. */
+  /** Like `extraModels`, but with a second target: `gpt-5.4-mini` on the channel of `house-chat`. */
   fallbackModels?: readonly string[];
   drainSeconds?: number;
   /** Maximum number of upstream calls for one request; 1 by default. */
@@ -34,7 +34,7 @@ export interface GatewayFixture extends AsyncDisposable {
   vendor: Simulator;
 }
 
-/** A gateway whose models are served by a simulated vendor. */
+/** Starts a gateway whose models use a simulated vendor. */
 export async function openGatewayFixture(options: GatewayFixtureOptions = {}): Promise<GatewayFixture> {
   const vendor = await startOpenAi();
   const yaml = `${fixtureYaml(vendor.url, options)}\n${options.yaml ?? ""}`;
@@ -49,7 +49,7 @@ export async function openGatewayFixture(options: GatewayFixtureOptions = {}): P
   };
 }
 
-/** The cost of a chat response with this usage. */
+/** Returns the cost of a chat response with this usage. */
 export function chatNanos(usage: { prompt_tokens: number; completion_tokens: number }): bigint {
   return BigInt(usage.prompt_tokens) * INPUT_NANOS + BigInt(usage.completion_tokens) * OUTPUT_NANOS;
 }
@@ -108,7 +108,7 @@ function chatModel(name: string, hasFallback: boolean): string {
     route: { targets: [{ channel: ${name}, upstream_model: gpt-5.4 }${second}] }`;
 }
 
-/** The error of a response, which must have no other key. */
+/** Returns the error of a response. Throws if the response has any other key. */
 export async function readError(response: Response): Promise<Record<string, unknown>> {
   const body: unknown = await response.json();
   if (!isObject(body) || !isObject(body["error"])) throw new Error(`no error: ${JSON.stringify(body)}`);

@@ -1,4 +1,4 @@
-/** A text that slows a backtracking matcher: `prefix`, then `pump` repeated, then an end that fails. */
+/** A text that slows a backtracking matcher: `prefix`, then repetitions of `pump`, then an end that does not match. */
 export interface Attack {
   prefix: string;
   pump: string;
@@ -6,8 +6,8 @@ export interface Attack {
 }
 
 /**
- * Derives attacks from an expression's structure: each repeated part is reached by an example of what precedes it, and
- * repeated with every sample character that it accepts.
+ * Derives attacks from an expression's structure. For each repeated part, an example of the text before it comes first.
+ * Then each sample character that the part accepts is repeated.
  */
 export function attacksOn(expression: RegExp): Attack[] {
   const [shortest, fullest] = [walk(expression, true), walk(expression, false)];
@@ -19,7 +19,7 @@ export function attacksOn(expression: RegExp): Attack[] {
   );
 }
 
-/** The attack as a text of about the given length. */
+/** Returns the attack as a text of about this length. */
 export function writeAttack({ prefix, pump, tail }: Attack, characters: number): string {
   return prefix + pump.repeat(Math.ceil(characters / pump.length)) + tail;
 }
@@ -28,18 +28,18 @@ const TAILS = ["", "\0", "\n!"];
 const SAMPLES = Array.from("a 1A-_.:,;\"'\\/=+%&<>(){}[]#\t\n\r\0é个");
 const MAX_PUMPS = 8;
 
-/** One character or class with its quantifier, a group's bracket, or a bar. */
+/** Matches one character or class, a group's bracket, or a bar. */
 const ATOM =
   /(?<open>\((?:\?(?:<?[=!]|:|<\w+>))?)|(?<close>\))|(?<bar>\|)|(?<anchor>[$^]|\\[bB])|(?<one>\\p\{\w+\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[A-Z]|\\[\s\S]|\[(?:[^\]\\]|\\.)*\]|[\s\S])/giy;
 const QUANTIFIER = /(?:[*+?]|\{\d+(?:,\d*)?\})\??/y;
 
-/** Examples of what may precede each repeated part, and texts that some repeated part accepts. */
+/** Examples of the text before each repeated part, and texts that a repeated part accepts. */
 interface Structure {
   prefixes: Set<string>;
   pumps: Set<string>;
 }
 
-/** `skips`: whether the examples omit optional parts. */
+/** `skips`: true when the examples omit optional parts. */
 function walk({ source, flags }: RegExp, skips: boolean): Structure {
   const prefixes = new Set<string>();
   const pumps = new Set<string>();
@@ -68,7 +68,7 @@ function walk({ source, flags }: RegExp, skips: boolean): Structure {
   return { prefixes, pumps };
 }
 
-/** A word character and another one, so that every second position is a word boundary. */
+/** Returns a word character and another character, so that every second position is a word boundary. */
 function mixed(accepted: readonly string[]): string {
   const [word, mark] = [
     accepted.find((text) => /\w$/.test(text)),
@@ -77,7 +77,7 @@ function mixed(accepted: readonly string[]): string {
   return word === undefined || mark === undefined ? "" : word + mark;
 }
 
-/** More repetitions than a constant factor explains. */
+/** True for more repetitions than a constant factor explains. */
 function isUnbounded(quantifier: string): boolean {
   return /^[*+]|,\}|\d{3,}\}/.test(quantifier);
 }

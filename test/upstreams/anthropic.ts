@@ -9,7 +9,7 @@ import { startSimulator, type HttpExchange, type Simulator } from "./simulator.t
 import { applyEarlyFault, sendFrames, sendJson } from "./transport.ts";
 
 export interface AnthropicOptions {
-  /** The only key that is accepted. */
+  /** The only accepted key. */
   apiKey?: string;
   models?: Readonly<Record<string, SimulatedModel>>;
 }
@@ -24,13 +24,13 @@ const DEFAULTS: Required<AnthropicOptions> = {
     "claude-haiku-4-5": { thinking: "enabled", maxTokens: 64_000 },
   },
 };
-/** Prompts precede long data, so a marker is near the beginning. */
+/** In a request the prompt precedes long data, so a marker is near the beginning. */
 const MARKED_BYTES = 1024 * 1024;
 
 /**
- * A simulated Anthropic that refuses what the vendor refuses, by the version that a request names: unknown fields,
- * sampling, thinking that a model does not know, changed signatures, wrong orders of blocks. It keeps its own cache
- * and its own usage. The base address for a channel is `{url}`.
+ * A simulated Anthropic that refuses what the vendor refuses, by the version that a request states: unknown fields,
+ * sampling, unsupported thinking, changed signatures, wrong orders of blocks. It has its own prompt cache and usage
+ * counts. The base address for a channel is `{url}`.
  */
 export function startAnthropic(options: AnthropicOptions = {}): Promise<Simulator> {
   const { apiKey, models } = { ...DEFAULTS, ...options };

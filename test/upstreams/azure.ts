@@ -15,9 +15,9 @@ export const CHAT_DEPLOYMENT = "gpt-5.4";
 export const IMAGE_DEPLOYMENT = "gpt-image-2";
 
 /**
- * A simulated resource of Azure OpenAI with both surfaces. It refuses what the vendor refuses and OpenAI does not,
- * and applies the rules of the simulated OpenAI otherwise. The base address for a channel is its own. A call has either
- * the key or a token that `accepts` takes.
+ * A simulated resource of Azure OpenAI with both surfaces. It refuses what Azure refuses and OpenAI does not, and
+ * otherwise uses the rules of the simulated OpenAI. The base address for a channel is its own address. A call needs
+ * either the key or a token for which `accepts` returns true.
  */
 export function startAzure(accepts: (token: string) => boolean = () => false): Promise<Simulator> {
   return startSimulator((...call) => handleRequest(accepts, ...call));
@@ -46,7 +46,7 @@ async function handleRequest(
   return handleImages(request, response, exchange, [IMAGE_DEPLOYMENT]);
 }
 
-/** Checks credential, operation and deployment in the vendor's order. */
+/** Checks credential, operation and deployment, in the vendor's order. */
 function findTarget(
   request: ReceivedRequest,
   accepts: (token: string) => boolean,
@@ -67,5 +67,5 @@ function findTarget(
   return isChat === (deployment === CHAT_DEPLOYMENT) ? target : REFUSALS["OperationNotSupported"]!;
 }
 
-/** The models of a resource (Azure OpenAI, "Models - List"). */
+/** Paths of the lists of models (Azure OpenAI, "Models - List"). */
 const LISTS = /^\/openai\/(v1\/)?models$/;

@@ -1,66 +1,66 @@
 /**
- * How a simulated vendor responds to one request. A behaviour is queued with `simulator.next`, or is in the prompt as
- * a marker: `[[stall]]`, `[[rate-limited retryAfter=7]]`, `[[reply tokens=50 frameDelayMs=2]]`.
+ * The response of a simulated vendor to one request. Tests queue a behaviour with `simulator.next`, or put a marker
+ * into the prompt: `[[stall]]`, `[[rate-limited retryAfter=7]]`, `[[reply tokens=50 frameDelayMs=2]]`.
  */
 export interface Behaviour {
   fault?: Fault;
-  /** Frames of a stream, or bytes of a whole response, that are sent before a fault in the middle. */
+  /** Number of frames of a stream, or bytes of a complete response, that are sent before a fault in the middle. */
   after?: number;
   /** Value of the header `retry-after`. */
   retryAfter?: string;
   /** Status of `error-status`. */
   status?: number;
-  /** The response's text; generated words when absent. */
+  /** Text of the response; generated words when absent. */
   text?: string;
-  /** Completion tokens, which are also the generated words. */
+  /** Number of completion tokens, and of generated words. */
   tokens?: number;
-  /** Content frames of a stream; one for each token when absent. */
+  /** Number of content frames in a stream; one per token when absent. */
   frames?: number;
   /** Wait before the response begins. */
   delayMs?: number;
   /** Wait before each frame of a stream, or each byte of a slow drip. */
   frameDelayMs?: number;
-  /** Images to return, whatever was requested. */
+  /** Number of images to return, whatever number was requested. */
   images?: number;
-  /** The quality that a request for `auto` gets. */
+  /** Quality for a request with `auto`. */
   quality?: string;
-  /** The size that every request gets, as `1024x1024`. */
+  /** Size for every request, such as `1024x1024`. */
   size?: string;
-  /** Behaviours of the first of the `links`, one for each request of it. */
+  /** Behaviours of the first link in `links`, one for each request of it. */
   linkBehaviours?: Behaviour[];
-  /** How the job of this submission ends; with success when absent. */
+  /** Result of the submitted job; success when absent. */
   outcome?: string;
-  /** Number of polls that find the job running; one when absent. */
+  /** Number of polls during which the job is running; 1 when absent. */
   polls?: number;
   /** Code of an error inside a stream. */
   code?: string;
-  /** Name of the tool to call; the first one when absent. */
+  /** Name of the called tool; the first tool when absent. */
   tool?: string;
-  /** What text models call, in place of what they would choose; none when empty. */
+  /** Calls of text models, instead of their own choice. No calls when empty. */
   calls?: readonly Call[];
   /** Replaces the usage report. */
   usage?: unknown;
 }
 
-/** A call of a tool; one of free text has `input` as its only argument. */
+/** A call of a tool. A tool with free text has `input` as its only argument. */
 export interface Call {
   name: string;
   arguments: Readonly<Record<string, unknown>>;
 }
 
 export const FAULTS = [
-  // Before any response byte.
+  // Faults before any byte of the response.
   "reset-before-headers",
   "close-before-headers",
   "stall",
   "garbage",
-  // A wrong response.
+  // Wrong responses.
   "html",
   "empty",
   "redirect",
   "flood",
   "gzip-bomb",
-  // An error, by status.
+  // Errors by status.
   "rate-limited",
   "error-status",
   "insufficient-quota",
@@ -72,7 +72,7 @@ export const FAULTS = [
   "content-refused",
   "echo-authorization",
   "error-in-200",
-  // A right response, carried badly. Whole or as a stream.
+  // Correct responses with a transport fault. They may be complete or streamed.
   "truncated",
   "reset-midway",
   "close-midway",
@@ -81,7 +81,7 @@ export const FAULTS = [
   "one-byte",
   "gzip",
   "br",
-  // A right response with a wrong report.
+  // Correct responses with a wrong usage report.
   "no-usage",
   "usage-null",
   "usage-strings",
@@ -89,7 +89,7 @@ export const FAULTS = [
   "usage-huge",
   "usage-float",
   "usage-twice",
-  // A chat response of the wrong shape.
+  // Chat responses of a wrong shape.
   "choices-null",
   "choices-missing",
   "choices-empty",
@@ -111,7 +111,7 @@ export const FAULTS = [
   "no-names",
   "unknown-kinds",
   "damaged-frame",
-  // An images response of the wrong shape.
+  // Image responses of a wrong shape.
   "no-images",
   "bad-base64",
   "data-url",
@@ -133,7 +133,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "images",
 ]);
 
-/** The behaviour of the first marker in a prompt; undefined without one. Throws on an unknown fault. */
+/** Returns the behaviour of the first marker in a prompt; undefined without one. Throws for an unknown fault. */
 export function readMarker(prompt: string): Behaviour | undefined {
   const match = MARKER.exec(prompt);
   if (!match) return undefined;

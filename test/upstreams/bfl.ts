@@ -88,7 +88,7 @@ export interface Bfl extends Simulator {
 
 /**
  * A simulated BFL that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. `outcome` is the
- * status a job ends with; `text` is the polling address to return, unless it is a row of the table.
+ * final status of a job. `text` is either a row of the table or the polling address to return.
  */
 export async function startBfl(): Promise<Bfl> {
   const jobs: Jobs = createJobs();
@@ -128,7 +128,7 @@ async function readBase64(text: string): Promise<{ width: number; height: number
   return header && ["png", "jpeg"].includes(header.format) ? header : null;
 }
 
-/** Statuses of a running job, poll by poll. */
+/** Statuses of a running job, one for each poll. */
 const BUSY = ["Pending", "Reasoning", "Generating"];
 
 async function handlePoll({ request, response, behaviour, exchange }: VendorCall, jobs: Jobs): Promise<void> {

@@ -5,13 +5,13 @@ import { startSimulator, type Simulator } from "./simulator.ts";
 export const COMPATIBLE_KEY = "sk-compatible-0123456789";
 
 /**
- * Simulated vendors of chat completions under `{url}/{persona}`, each with the answers and refusals that its
- * documents show. A prompt with `[[refuse name]]` gets that refusal, one with `[[fail]]` an error inside the stream.
+ * Simulated vendors of chat completions under `{url}/{persona}`, with the responses and refusals of their documents. A
+ * prompt with `[[refuse name]]` gets that refusal. A prompt with `[[fail]]` gets an error inside the stream.
  */
 export function startCompatible(): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const [, first = ""] = request.path.split("/");
-    // This vendor's address is made of the host alone.
+    // The address of this vendor has no path for the persona.
     const isByHost = first === "compatible-mode";
     const persona = PERSONAS[isByHost ? "dashscope" : first];
     const path = isByHost ? request.path : request.path.slice(`/${first}`.length);
@@ -40,7 +40,7 @@ export function startCompatible(): Promise<Simulator> {
   });
 }
 
-/** Objects are events, texts are lines of their own. */
+/** Writes objects as events, and texts as separate lines. */
 function writeFrames(
   { hasNoEndMark, lineEnd = "\n" }: Persona,
   frames: readonly (object | string)[],

@@ -118,7 +118,7 @@ interface Made {
 }
 type Tasks = SimulatedJobs<Made>;
 
-/** A simulated model studio that refuses what the vendor refuses. The base address for a channel is `{url}/api/v1`. */
+/** A simulated Model Studio that refuses what the vendor refuses. The base address for a channel is `{url}/api/v1`. */
 export async function startDashscope(): Promise<Simulator & { jobs: Tasks }> {
   const jobs: Tasks = createJobs();
   const simulator = await startVendor(ROWS, (call) => {
@@ -126,7 +126,7 @@ export async function startDashscope(): Promise<Simulator & { jobs: Tasks }> {
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("InvalidApiKey");
     if (path.startsWith(TASKS)) return handleTask(call, jobs);
     if (method !== "POST" || (path !== PATH && path !== TASK_PATH)) return call.refuse("ModelNotFound");
-    // The one path takes no tasks, the other nothing else.
+    // One path accepts no tasks, the other only tasks.
     const isTask = headers["x-dashscope-async"] === "enable";
     return isTask === (path === TASK_PATH)
       ? handleCall(call, isTask ? jobs : null)
@@ -163,7 +163,7 @@ async function handleCall(call: VendorCall, jobs: Tasks | null): Promise<void> {
   await sendJson(response, 200, { output, request_id: REQUEST_ID }, behaviour);
 }
 
-/** `GET /tasks/{id}`, and `POST /tasks/{id}/cancel`, which only a task that does not run yet obeys. */
+/** Handles `GET /tasks/{id}` and `POST /tasks/{id}/cancel`. Only a task that is not running yet can be cancelled. */
 async function handleTask(call: VendorCall, jobs: Tasks): Promise<void> {
   const { method, path } = call.request;
   const [id, act] = path.slice(TASKS.length).split("/");

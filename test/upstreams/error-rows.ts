@@ -12,27 +12,27 @@ export interface ErrorRow {
 
 export type ErrorRows = Readonly<Record<string, ErrorRow>>;
 
-/** The behaviour that sends a row. */
+/** Returns the behaviour that sends a row. */
 export function row(text: string, more: Behaviour = {}): Behaviour {
   return { fault: "error-status", text, ...more };
 }
 
-/** A request that its behaviour has not failed yet. */
+/** A request that the behaviour has not already answered with an error. */
 export interface VendorCall {
   request: ReceivedRequest;
   response: SimulatedResponse;
   exchange: HttpExchange;
   behaviour: Behaviour;
   results: ResultFiles;
-  /** Address of the simulator as in the request. */
+  /** Address of the simulator, as the request used it. */
   origin: string;
   /** Sends a row of the table. */
   refuse(name: string): Promise<void>;
 }
 
 /**
- * Starts a vendor whose errors are a table: `error-status` sends the row that `text` names, and `error-in-200` sends
- * it with status 200. Links to its results refuse requests with a credential.
+ * Starts a vendor whose errors are in a table. `error-status` sends the row named in `text`; `error-in-200` sends it
+ * with status 200. Links to results refuse requests with a credential.
  */
 export function startVendor(
   rows: ErrorRows,
@@ -41,7 +41,7 @@ export function startVendor(
   const results = createResultFiles();
   return startSimulator(async (request, response, exchange) => {
     if (await results.serve(request, response)) return;
-    // The adapter does not await a cancel call, so it could take the behaviour of another test's request.
+    // The adapter does not await cancel calls. Such a call could take the behaviour for another test's request.
     const behaviour = request.path.endsWith("/cancel") ? {} : exchange.takeBehaviour(undefined);
     if (await applyEarlyFault(behaviour, response)) return;
     const origin = `http://${request.headers["host"]}`;
@@ -64,7 +64,7 @@ async function sendRow(
   await sendJson(response, status ?? found.status, found.body, {}, headers);
 }
 
-/** The JSON of a request; undefined where body or content type is not JSON. */
+/** Returns the JSON of a request; undefined if the body or the content type is not JSON. */
 export function readJsonBody({ headers, body }: ReceivedRequest): unknown {
   if (headers["content-type"] !== "application/json") return undefined;
   try {
@@ -74,7 +74,7 @@ export function readJsonBody({ headers, body }: ReceivedRequest): unknown {
   }
 }
 
-/** About one megapixel of a ratio, else of a picture's shape, else square; edges are multiples of `multiple`. */
+/** About one megapixel of the ratio, or of the picture's shape, or square. Edges are multiples of `multiple`. */
 export function megapixelOf(
   ratio: string | undefined,
   picture: { width: number; height: number } | null | undefined,

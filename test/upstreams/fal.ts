@@ -13,7 +13,7 @@ const problem = (type: string, field: string, msg = "It did not work.") => ({
   detail: [{ loc: ["body", field], msg, type, url: "https://docs.fal.ai/errors" }],
 });
 
-/** The vendor's table of errors, of the queue and of jobs (fal error reference). */
+/** The vendor's error table for the queue and for jobs (fal error reference). */
 export const ROWS: ErrorRows = {
   unauthorized: { status: 401, body: { detail: "Cannot access application. Authentication is required." } },
   locked: { status: 403, body: { detail: "User is locked. Reason: Exhausted balance." } },
@@ -36,7 +36,7 @@ export const ROWS: ErrorRows = {
   downstream_service_error: { status: 400, body: problem("downstream_service_error", "body") },
   downstream_service_unavailable: { status: 503, body: problem("downstream_service_unavailable", "body") },
   generation_timeout: { status: 504, body: problem("generation_timeout", "body") },
-  // Request errors of the queue itself, told where the result would be (fal error reference, request errors).
+  // Errors of the queue itself. They are returned in place of the result (fal error reference, request errors).
   runner_disconnected: {
     status: 503,
     body: { detail: "Runner disconnected", error_type: "runner_disconnected" },
@@ -56,9 +56,9 @@ export interface Fal extends Simulator {
 }
 
 /**
- * A simulated queue of fal that refuses what the vendor refuses. The base address for a channel is its own.
- * `outcome` is a row of the table that is sent as the job's result, `nsfw:` with the indexes found indecent,
- * `single` for one outside of a list, or `no-images`.
+ * A simulated fal queue that refuses what the vendor refuses. The base address for a channel is its own address.
+ * `outcome` is a row of the table that is sent as the job's result. It can also be `nsfw:` with indexes of pictures
+ * that are not safe for work, `single` for a picture outside of a list, or `no-images`.
  */
 export async function startFal(): Promise<Fal> {
   const jobs: Jobs = createJobs();
@@ -78,7 +78,7 @@ export async function startFal(): Promise<Fal> {
 
 const PAGE_SIZE = 2;
 
-/** Sends a page of the models of a category (fal platform API, "Model search"); pages are at most 100 long there. */
+/** Sends a page of a category's models (fal platform API, "Model search"). A page has at most 100 models. */
 async function sendModels({ request: { query }, response, refuse }: VendorCall): Promise<void> {
   const category = query.get("category");
   const offset = Number(query.get("cursor") ?? "0");
@@ -161,7 +161,7 @@ async function makeResult(
   const indexes = Array.from({ length: outcome === "no-images" ? 0 : images }, (_, index) => index);
   const result = {
     images: indexes.map((index) => ({
-      // The behaviours are those of the first picture's link.
+      // These are the behaviours of the first picture's link.
       url: origin + results.keep(picture, format, index === 0 ? behaviour.linkBehaviours : []),
       width,
       height,
@@ -171,7 +171,7 @@ async function makeResult(
     has_nsfw_concepts: indexes.map((index) => indecent.includes(index)),
     prompt: "…",
   };
-  // Models that make one picture return it as `image` (fal model pages, output schemas).
+  // Models of one picture return it as `image` (fal model pages, output schemas).
   if (outcome === "single") return { ...result, image: result.images[0], images: undefined };
   return result;
 }

@@ -20,7 +20,7 @@ import { startSimulator, type HttpExchange, type Simulator } from "./simulator.t
 export const SIMULATED_KEY = "AIzaSimulated0123456789abcdefghijklmnop";
 export const SIMULATED_PROJECT = "simulated-project";
 
-/** A simulated Gemini API, the address for API keys, which it takes in their header only. */
+/** A simulated Gemini API at the address for API keys. It accepts the key only in the key's own header. */
 export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const { "x-goog-api-key": key = "", authorization } = request.headers;
@@ -41,12 +41,12 @@ export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
 }
 
 export interface VertexOptions {
-  /** Whether an access token is valid. */
+  /** Returns true when an access token is valid. */
   accepts(token: string): boolean;
   region?: string;
 }
 
-/** A simulated Vertex AI in one project and region, with access tokens as credential. */
+/** A simulated Vertex AI in one project and region. The credential is an access token. */
 export function startVertex({ accepts, region = "global" }: VertexOptions): Promise<Simulator> {
   const models = `/v1beta1/projects/${SIMULATED_PROJECT}/locations/${region}/publishers/google/models/`;
   return startSimulator(async (request, response, exchange) => {
@@ -94,14 +94,14 @@ interface Call {
   exchange: HttpExchange;
 }
 
-/** Prompts precede files, so a marker is near the beginning. */
+/** In a request the prompt precedes files, so a marker is near the beginning. */
 const MARKED_BYTES = 1024 * 1024;
 
 function markerOf({ body }: ReceivedRequest): Behaviour | undefined {
   return readMarker(body.toString("latin1", 0, MARKED_BYTES));
 }
 
-/** Serves `{model}:{method}`. */
+/** Handles a call of `{model}:{method}`. */
 async function serve(path: string, call: Call, isVertex: boolean): Promise<void> {
   const [, model, method = ""] = /^([^/:]+):(\w+)$/.exec(path) ?? [];
   const isText = model !== undefined && TEXT_MODELS[model] !== undefined && TEXT_METHODS.has(method);

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 
-/** A whole request as it arrived. Header names are in lower case. */
+/** A complete request as it arrived. Header names are in lower case. */
 export interface ReceivedRequest {
   method: string;
   path: string;
@@ -12,8 +12,8 @@ export interface ReceivedRequest {
 export type Handle = (request: ReceivedRequest, response: SimulatedResponse) => Promise<void>;
 
 /**
- * An HTTP/1.1 server on a free loopback port. It uses sockets directly so that a test can break the protocol: cut a
- * response anywhere, by FIN or RST, and observe when the client disconnects.
+ * An HTTP/1.1 server on a free loopback port. It uses sockets directly, so that a test can violate the protocol: cut a
+ * response anywhere by FIN or RST, and observe when the client disconnects.
  */
 export async function listen(handle: Handle): Promise<{ port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
@@ -50,7 +50,7 @@ async function serveConnection(socket: Socket, handle: Handle): Promise<void> {
   }
 }
 
-/** Bytes that arrived and are not read yet. */
+/** Received bytes that are not read yet. */
 class Inbox {
   private waiting: Buffer[] = [];
   private wake: (() => void) | undefined;
@@ -67,7 +67,7 @@ class Inbox {
     });
   }
 
-  /** The next bytes; null when the client has disconnected. */
+  /** Returns the next bytes; null when the client has disconnected. */
   async take(): Promise<Buffer | null> {
     while (this.waiting.length === 0) {
       if (this.hasEnded) return null;
@@ -147,10 +147,10 @@ async function readLine(inbox: Inbox): Promise<string | null> {
   }
 }
 
-/** One response. Writes wait while the client does not read, and do nothing once it has disconnected. */
+/** One response. Writes wait while the client does not read. After the client has disconnected, they do nothing. */
 export class SimulatedResponse {
   status: number | null = null;
-  /** True once the last byte was written to the socket. */
+  /** True when the last byte was written to the socket. */
   isFinished = false;
   private isChunked = false;
   private readonly listeners: (() => void)[] = [];
@@ -161,14 +161,14 @@ export class SimulatedResponse {
     return this.socket.destroyed;
   }
 
-  /** Calls `listener` when the client closes the connection before the response is whole. */
+  /** Calls `listener` when the client closes the connection before the response is complete. */
   onClose(listener: () => void): void {
     if (this.socket.destroyed) return listener();
     this.listeners.push(listener);
     this.socket.once("close", listener);
   }
 
-  /** Sends status and headers; without a content length the body is sent in chunks. */
+  /** Sends status and headers. Without a content length, the body is sent in chunks. */
   async start(status: number, headers: Record<string, string>): Promise<void> {
     this.status = status;
     this.isChunked = headers["content-length"] === undefined;
@@ -190,7 +190,7 @@ export class SimulatedResponse {
     this.forgetListeners();
   }
 
-  /** Writes bytes outside of HTTP's framing. */
+  /** Writes bytes without HTTP framing. */
   async writeRaw(bytes: Uint8Array | string): Promise<void> {
     if (this.isClosed || this.socket.write(bytes)) return;
     await new Promise<void>((resolve) => {
@@ -202,7 +202,7 @@ export class SimulatedResponse {
     });
   }
 
-  /** Ends the connection at once. */
+  /** Ends the connection immediately. */
   cut(how: "fin" | "rst"): void {
     this.forgetListeners();
     if (how === "rst") this.socket.resetAndDestroy();

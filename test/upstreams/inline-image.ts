@@ -1,14 +1,14 @@
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import type { ImageHeader } from "../../src/imaging/header-reader.ts";
 
-/** A picture of a request that came as a `data:` URL. */
+/** A picture that a request contained as a `data:` URL. */
 export interface InlineImage extends ImageHeader {
   bytes: Buffer;
 }
 
 const HEADER = /^data:image\/([a-z]+);base64,/;
 
-/** As strict as a vendor: null unless the URL is in lower case, with canonical base64 of a picture of its type. */
+/** Returns null unless the URL is in lower case and has canonical base64 of a picture of its type. */
 export async function readInlineImage(url: unknown): Promise<InlineImage | null> {
   const text = typeof url === "string" ? url : "";
   const match = HEADER.exec(text);

@@ -3,7 +3,7 @@ import type { Behaviour } from "./behaviour.ts";
 /** Jobs of a simulated asynchronous vendor. */
 export interface SimulatedJobs<Output> {
   all: readonly SimulatedJob<Output>[];
-  /** Accepts a job, which ends as the behaviour says. */
+  /** Accepts a job. The behaviour sets its result. */
   open(behaviour: Behaviour, output: Output): SimulatedJob<Output>;
   find(id: string | null | undefined): SimulatedJob<Output> | undefined;
 }
@@ -13,11 +13,11 @@ export interface SimulatedJob<Output> {
   output: Output;
   outcome: string | undefined;
   isCancelled: boolean;
-  /** Number of polls that found it running. */
+  /** Number of polls during which the job was running. */
   readonly polled: number;
-  /** Whether the next poll finds it ended. */
+  /** True when the next poll returns the result. */
   readonly hasEnded: boolean;
-  /** Counts a poll; true when the job has ended. */
+  /** Counts a poll. Returns true when the job has ended. */
   poll(): boolean;
 }
 

@@ -8,19 +8,19 @@ import { readMarker } from "./behaviour.ts";
 import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
 
 export interface OpenAiOptions {
-  /** The only key that is accepted. */
+  /** The only accepted key, besides `otherKeys`. */
   apiKey?: string;
-  /** Keys that are accepted besides it. */
+  /** Further accepted keys. */
   otherKeys?: readonly string[];
   chatModels?: readonly string[];
   imageModels?: readonly string[];
-  /** Whose encrypted reasoning it can read. */
+  /** The account whose encrypted reasoning the vendor can decrypt. */
   account?: string;
 }
 
 export const SIMULATED_KEY = "sk-simulated-0123456789abcdef";
 
-/** Prompts precede files, so a marker is near the beginning. */
+/** In a request the prompt precedes files, so a marker is near the beginning. */
 const MARKED_BYTES = 1024 * 1024;
 
 const DEFAULTS = {
@@ -72,7 +72,7 @@ function createOpenAi(options: Required<OpenAiOptions>): Vendor {
   };
 }
 
-/** OpenAI API reference, "List models". */
+/** Returns a list of models (OpenAI API reference, "List models"). */
 function listOf(ids: readonly string[]): object {
   return { object: "list", data: ids.map((id) => ({ id, object: "model", created: 1, owned_by: "openai" })) };
 }

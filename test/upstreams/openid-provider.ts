@@ -5,11 +5,11 @@ export interface OpenIdProvider extends AsyncDisposable {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Who signs in at its page. */
+  /** The user who signs in on the provider's page. */
   user: Record<string, unknown> & { sub: string };
-  /** What is wrong with the next id token. */
+  /** Fault of the next id token; null for none. */
   fault: "nonce" | "audience" | "issuer" | "signature" | "expired" | "unsigned" | null;
-  /** Codes that were redeemed, in order, and what was refused. */
+  /** Redeemed codes and refusals, each in order. */
   redeemed: string[];
   refusals: string[];
 }
@@ -26,7 +26,7 @@ interface Grant {
   user: Record<string, unknown>;
 }
 
-/** Starts a provider that knows one client, whose redirect addresses end with `callbackPath`. */
+/** Starts a provider with one client. The client's redirect addresses end with `callbackPath`. */
 export function startOpenIdProvider(callbackPath: string): OpenIdProvider {
   const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const others = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -86,7 +86,7 @@ export function startOpenIdProvider(callbackPath: string): OpenIdProvider {
     const form = new URLSearchParams(await request.text());
     const code = form.get("code") ?? "";
     const grant = grants.get(code);
-    // A code is good for one attempt, right or wrong (RFC 6749, 4.1.2).
+    // A code is valid for one attempt, successful or not (RFC 6749, 4.1.2).
     grants.delete(code);
     if (form.get("grant_type") !== "authorization_code")
       return refuse("unsupported_grant_type", "grant_type");

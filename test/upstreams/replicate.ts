@@ -92,7 +92,7 @@ const COLLECTED = Object.keys(MODELS)
   .filter((name) => name.includes("/"))
   .map((model) => ({ owner: model.split("/")[0], name: model.split("/")[1], visibility: "public" }));
 
-/** By what a megapixel's edges are multiplied. */
+/** Factor for the edges of a one-megapixel picture, by name of the size. */
 const SCALES: Readonly<Record<string, number>> = { "4 MP": 2, "2K": 2, "4K": 4 };
 
 interface ParsedRequest {
@@ -115,7 +115,7 @@ export interface Replicate extends Simulator {
 
 /**
  * A simulated Replicate that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. `outcome`
- * is a key of the failures, a status, `one-link` or `no-output`; without `polls` the prediction ends within the wait.
+ * is a key of the failures, a status, `one-link` or `no-output`. Without `polls` the prediction ends within the wait.
  */
 export async function startReplicate(): Promise<Replicate> {
   const jobs: Jobs = createJobs();

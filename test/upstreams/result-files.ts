@@ -2,11 +2,11 @@ import type { SimulatedResponse, ReceivedRequest } from "./http-server.ts";
 import { applyEarlyFault } from "./transport.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/** Pictures that a simulated vendor stores and returns links to. Requests with a credential are refused. */
+/** Pictures that a simulated vendor stores. It returns links to them, which refuse requests with a credential. */
 export interface ResultFiles {
-  /** Stores a picture and returns the path of its link. Requests of it have these behaviours in turn. */
+  /** Stores a picture and returns the path of its link. Each request of the link uses the next behaviour. */
   keep(picture: Buffer, format: string, linkBehaviours?: readonly Behaviour[]): string;
-  /** Handles a request of a link; false when it is another request. */
+  /** Handles a request of a link. Returns false for any other request. */
   serve(request: ReceivedRequest, response: SimulatedResponse): Promise<boolean>;
 }
 

@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * A strict S3-compatible service on loopback with one bucket: it checks every signature (Signature Version 4),
- * requires a length for every body, and keeps objects in memory, where tests can read them.
+ * A strict S3-compatible service on loopback with one bucket. It checks every signature (Signature Version 4) and
+ * requires a length for every body. Objects are in memory, where tests can read them.
  */
 export function startS3(): S3Simulator {
   const objects = new Map<string, StoredObject>();
@@ -82,15 +82,15 @@ export function startS3(): S3Simulator {
 }
 
 export interface S3Simulator {
-  /** The blob address of this service, with a prefix. */
+  /** The service's blob address, with a prefix. */
   address: string;
-  /** By key, prefix included. */
+  /** Objects by key, including the prefix. */
   objects: Map<string, StoredObject>;
   /** Method and path of every request, in order. */
   requests: string[];
-  /** The `Range` headers among them, in order. */
+  /** `Range` headers of these requests, in order. */
   ranges: string[];
-  /** While down, every request gets a 503. */
+  /** While set to true, every request gets a 503. */
   setDown(value: boolean): void;
   stop(): Promise<void>;
 }
@@ -98,7 +98,7 @@ export interface S3Simulator {
 interface StoredObject {
   bytes: Uint8Array<ArrayBuffer>;
   type: string;
-  /** Unix milliseconds. */
+  /** Time in Unix milliseconds. */
   modifiedAt: number;
 }
 
@@ -108,7 +108,7 @@ const ACCESS_KEY = "SIMULATEDKEY";
 const SECRET = "simulated/secret+of/forty/characters/xxxx";
 const MAX_CLOCK_SKEW_MS = 15 * 60 * 1000;
 
-/** The body, or null when its length is missing or wrong. */
+/** Returns the body, or null when its length is missing or wrong. */
 async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
   const body = new Uint8Array(await request.arrayBuffer());
   const declared = request.headers.get("content-length");
@@ -116,7 +116,7 @@ async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | nul
   return (declared === null && !needsLength) || Number(declared ?? Number.NaN) === body.length ? body : null;
 }
 
-/** ListObjectsV2: keys in order, a page at a time. */
+/** Handles ListObjectsV2: keys in order, one page at a time. */
 function list(objects: Map<string, StoredObject>, url: URL): Response {
   if (url.searchParams.get("list-type") !== "2") return failure(400, "InvalidArgument");
   const prefix = url.searchParams.get("prefix") ?? "";
@@ -134,7 +134,7 @@ function list(objects: Map<string, StoredObject>, url: URL): Response {
   );
 }
 
-/** The error code of a wrong signature, or null (Signature Version 4, header based). */
+/** Returns the error code of a wrong signature, or null (Signature Version 4, header based). */
 function checkSignature(request: Request, url: URL): string | null {
   const match = AUTHORIZATION.exec(request.headers.get("authorization") ?? "");
   if (!match) return "AccessDenied";
@@ -169,7 +169,7 @@ function encodeStrictly(text: string): string {
   );
 }
 
-/** The object or the range of it that is asked for. */
+/** Returns the requested object, or the requested range of it. */
 function objectResponse(request: Request, { bytes, type, modifiedAt }: StoredObject): Response {
   const headers = {
     "content-type": type,
@@ -189,7 +189,7 @@ function objectResponse(request: Request, { bytes, type, modifiedAt }: StoredObj
   });
 }
 
-/** Hashing a large object takes longer than sending a part of it. */
+/** Hashing a large object takes longer than sending a part of it, so hashes are cached. */
 const etags = new WeakMap<Uint8Array, string>();
 
 function etagOf(bytes: Uint8Array): string {

@@ -1,49 +1,49 @@
 import { SimulatedResponse, listen, type ReceivedRequest } from "./http-server.ts";
 import type { Fault, Behaviour } from "./behaviour.ts";
 
-/** How a vendor handles a request. `exchange` has its behaviour and records what was sent. */
+/** Handles a request of a vendor. `exchange` provides the behaviour and records what was sent. */
 export type Vendor = (
   request: ReceivedRequest,
   response: SimulatedResponse,
   exchange: HttpExchange,
 ) => Promise<void>;
 
-/** One request and its outcome. Times are `performance.now()`; null is not yet, or never. */
+/** One request and its result. Times are `performance.now()`; null means not yet, or never. */
 export interface Hit extends ReceivedRequest {
   receivedAt: number;
   behaviour: Behaviour;
-  /** Status that was sent; null while there is none. */
+  /** The sent status; null if none was sent yet. */
   readonly status: number | null;
-  /** When the whole response was written to the socket. */
+  /** Time at which the complete response was written to the socket. */
   respondedAt: number | null;
-  /** When the client closed the connection before the response was whole. */
+  /** Time at which the client closed the connection before the response was complete. */
   closedAt: number | null;
-  /** The usage that was sent. */
+  /** The usage report that was sent. */
   usage: unknown;
-  /** Number of pictures, or links to them, that were sent. */
+  /** Number of sent pictures, or of sent links to pictures. */
   pictures: number;
   json(): Record<string, unknown>;
 }
 
 export interface HttpExchange {
   hit: Hit;
-  /** The behaviour for this request: a queued one, else that of the prompt, else normal. */
+  /** Returns the behaviour for this request: the next queued one, else the prompt's, else the normal one. */
   takeBehaviour(fromPrompt: (() => Behaviour | undefined) | undefined): Behaviour;
   /** Call when a usage report has been written. */
   reportUsage(usage: unknown): void;
-  /** Call when a response with so many pictures has been written. */
+  /** Call when a response with this number of pictures has been written. */
   reportPictures(count: number): void;
 }
 
-/** What the vendor counts, to be compared with the gateway's ledger. */
+/** Counts of the vendor, which tests compare with the gateway's ledger. */
 export interface Totals {
-  /** Requests that arrived whole. */
+  /** Number of requests that arrived completely. */
   received: number;
-  /** Responses of success that were sent whole. */
+  /** Number of successful responses that were sent completely. */
   delivered: number;
   /** Usage reports of those responses. */
   usages: unknown[];
-  /** Pictures that were sent. */
+  /** Number of sent pictures. */
   pictures: number;
 }
 
@@ -52,17 +52,17 @@ export interface Simulator extends AsyncDisposable {
   url: string;
   hits: readonly Hit[];
   readonly totals: Totals;
-  /** When a client last closed a connection before its response was whole. */
+  /** Last time at which a client closed a connection before its response was complete. */
   readonly closedAt: number | null;
-  /** Queues the behaviours of the next requests, one each; they take precedence over markers in prompts. */
+  /** Queues one behaviour for each of the next requests. Queued behaviours have priority over markers in prompts. */
   next(...behaviours: (Fault | Behaviour)[]): void;
-  /** Chooses the behaviour of each request for which none is queued; undefined leaves it to the prompt. */
+  /** Sets a function that chooses behaviours when none is queued. Undefined selects the prompt's. */
   respondBy(choose: (hit: Hit) => Behaviour | undefined): void;
-  /** Forgets hits and queued behaviours. */
+  /** Removes hits and queued behaviours. */
   reset(): void;
-  /** Waits until so many requests have arrived. */
+  /** Waits until this number of requests has arrived. */
   waitForHits(count: number): Promise<Hit>;
-  /** Waits until a client has closed so many connections early. */
+  /** Waits until clients have closed this number of connections early. */
   waitForClose(count?: number): Promise<number>;
   close(): Promise<void>;
 }

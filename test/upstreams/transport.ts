@@ -3,19 +3,17 @@ import { writeJson } from "../../src/lib/json-edit.ts";
 import type { SimulatedResponse } from "./http-server.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/**
- * Sends the bytes of a simulated vendor, with the transport faults that are the same for every vendor and protocol.
- */
+/** Sends the bytes of a simulated vendor, with the transport faults that all vendors and protocols share. */
 const JSON_TYPE = { "content-type": "application/json", "x-request-id": "req_simulated0001" };
 const FLOOD = Buffer.alloc(64 * 1024, 0x20);
 
-/** With an id of the call, where the vendor has no name of its own for it. */
+/** Adds an id of the call, unless the vendor's own headers contain one. */
 function withRequestId(headers: Record<string, string>): Record<string, string> {
   const hasOwn = Object.keys(headers).some((name) => name.endsWith("requestid"));
   return hasOwn ? headers : { "x-request-id": JSON_TYPE["x-request-id"], ...headers };
 }
 
-/** Applies the faults before or instead of a response. True when nothing is left to do. */
+/** Applies faults before or instead of a response. Returns true when no response remains to be sent. */
 export async function applyEarlyFault(behaviour: Behaviour, response: SimulatedResponse): Promise<boolean> {
   if (behaviour.delayMs) await Bun.sleep(behaviour.delayMs);
   switch (behaviour.fault) {
@@ -99,7 +97,7 @@ export async function sendJson(
 
 const COMPRESS = { gzip: gzipSync, br: brotliCompressSync } as const;
 
-/** Sends the frames of a stream with the transport fault of the behaviour. True when all were sent. */
+/** Sends the frames of a stream with the transport fault of the behaviour. Returns true when all were sent. */
 export async function sendFrames(
   response: SimulatedResponse,
   frames: Iterable<string | Buffer>,
@@ -142,7 +140,7 @@ async function sendEach(
   return true;
 }
 
-/** Byte by byte, which also splits multi-byte characters. */
+/** Sends single bytes, which also splits multi-byte characters. */
 async function drip(response: SimulatedResponse, bytes: Buffer, behaviour: Behaviour): Promise<void> {
   for (const byte of bytes) {
     if (response.isClosed) return;
@@ -152,7 +150,7 @@ async function drip(response: SimulatedResponse, bytes: Buffer, behaviour: Behav
 }
 
 async function breakOff(response: SimulatedResponse, behaviour: Behaviour): Promise<void> {
-  // A reset discards what has not been sent yet.
+  // A reset discards unsent data, so wait until it is sent.
   await Bun.sleep(5);
   if (behaviour.fault === "stall-midway") await response.closed();
   else response.cut(behaviour.fault === "reset-midway" ? "rst" : "fin");
@@ -170,13 +168,13 @@ async function sendBytes(
   await response.end();
 }
 
-/** Endless. */
+/** Sends data without an end. */
 async function flood(response: SimulatedResponse): Promise<void> {
   await response.start(200, JSON_TYPE);
   while (!response.isClosed) await response.write(FLOOD);
 }
 
-/** About 64 KiB that decompress to 64 MiB. */
+/** Returns about 64 KiB that decompress to 64 MiB. */
 function bomb(): Uint8Array {
   return Bun.gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x20));
 }

@@ -15,14 +15,14 @@ const WRONG_KEY = flat(
   "Incorrect API key provided: xa***kl. Find yours at https://console.x.ai.",
 );
 const UNKNOWN_PATH = flat(404, "not-found", "The requested resource was not found.");
-/** 1 USD is 10^10 ticks; a picture costs 0.02. */
+/** 1 USD is 10^10 ticks. A picture costs 0.02 USD. */
 const TICKS = 200_000_000;
 
 /**
  * A simulated xAI that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. Faults:
- * `failed-items` moderates every item after the first `images`; `no-images` returns none; `content-refused` is the
- * vendor's 400 for a moderated picture; `error-status` has the shape that `text` names: flat, nested or sentence;
- * `links` returns links, to the address in `text` or to itself.
+ * `failed-items` blocks every item after the first `images`; `no-images` returns none; `content-refused` is the
+ * vendor's 400 for a blocked picture; `error-status` has the shape in `text` (flat, nested or sentence); `links`
+ * returns links to the address in `text`, or to the simulator itself.
  */
 export function startXai(): Promise<Simulator> {
   const results = createResultFiles();

@@ -11,9 +11,9 @@ import { ClientDisconnected } from "../../../src/gateway/routing/call.ts";
 import { isObject } from "../../../src/lib/json.ts";
 import { readBook, type Book, type CallerName } from "./client-books.ts";
 
-/* What may come of a random answer of a vendor. Each function returns what is wrong, or null. */
+/* Allowed results of a vendor's random response. Each function returns a description of the fault, or null. */
 
-/** Output tokens of the model whose answers are judged. */
+/** Maximum of output tokens of the tested model. */
 export const MAX_OUTPUT = 1_000;
 
 const rate = (nanos: bigint) =>
@@ -35,7 +35,7 @@ export const PRICE: TokenPrice = {
 const REASONING_NANOS = 7_000n;
 const DEAREST_INPUT_NANOS = 2_000n;
 
-/** A failed request has no charge, but for that of a client that left. */
+/** Checks that a failed request has no charge, unless the client disconnected. */
 export function problemOfFailure(charges: readonly LedgerEntry[], error: unknown): string | null {
   const isKnown =
     error instanceof UpstreamError || error instanceof GatewayError || error instanceof ClientDisconnected;
@@ -44,7 +44,7 @@ export function problemOfFailure(charges: readonly LedgerEntry[], error: unknown
   return isRight ? null : `an error with ${charges.length} charges`;
 }
 
-/** One charge, of whole numbers within what the request may cause. */
+/** Checks that there is one charge, of integers, within the maximum that the request may cause. */
 export function problemOfCharge(
   charges: readonly LedgerEntry[],
   payload: TextPayload | EmbeddingsPayload,
@@ -74,7 +74,7 @@ export function problemOfCharge(
   return amount > held + margins ? `${amount} charged, ${held} held: ${shown}` : null;
 }
 
-/** The client's book is the ledger's. */
+/** Checks that the client's usage record equals the ledger's. */
 export function problemOfBook(
   [entry]: readonly LedgerEntry[],
   caller: CallerName,

@@ -3,10 +3,10 @@ import type { Answer } from "./answers.ts";
 import { mutateBytes, mutateValue } from "./mutations.ts";
 import type { Choices } from "./values.ts";
 
-/** What is changed: usage alone, so that the response stays one, or anything. */
+/** The changed part: only the usage, so that the response stays valid, or any part. */
 export type Extent = "usage" | "anything";
 
-/** A vendor's response with changes: its bytes as they arrive. */
+/** Returns a vendor's response with random changes, as the bytes that arrive. */
 export function mutateAnswer({ isStream, text }: Answer, extent: Extent, choices: Choices): Uint8Array[] {
   const edit = (json: string) => mutateJson(json, extent, choices);
   const edited = isStream ? mutateStream(text, extent, edit, choices) : edit(text);
@@ -65,7 +65,7 @@ function mutateJson(json: string, extent: Extent, choices: Choices): string {
 
 const USAGES: ReadonlySet<string> = new Set(["usage", "usageMetadata"]);
 
-/** Changes every usage in it. */
+/** Changes every usage report in the value. */
 function mutateUsages(value: unknown, choices: Choices): void {
   if (typeof value !== "object" || value === null) return;
   for (const [name, member] of Object.entries(value)) {
@@ -120,7 +120,7 @@ const COUNTS: readonly unknown[] = [
   Number.MAX_SAFE_INTEGER,
 ];
 
-/** Where a protocol has counts, by a name that only its usage has. */
+/** Paths of the counts in a usage report, by a field that only this protocol's report has. */
 const PLACES: readonly (readonly [string, readonly string[]])[] = [
   [
     "prompt_tokens",
@@ -174,13 +174,13 @@ const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
-/** The bytes in one piece, in some, or one by one where they are few. */
+/** Returns the bytes in one chunk, in several chunks, or byte by byte if there are few. */
 function inChunks(bytes: Uint8Array, choices: Choices): Uint8Array[] {
   const most = choices.pick([bytes.length, 700, 90, bytes.length < 4_000 ? 1 : 300]);
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = at + 1 + choices.below(Math.max(1, most));
-    // A buffer of its own, as a connection gives it.
+    // Each chunk has its own buffer, as from a connection.
     chunks.push(Uint8Array.from(bytes.subarray(at, end)));
     at = end;
   }

@@ -6,13 +6,13 @@ import { readRequest as readNative } from "../../../src/dialects/native/text/ind
 import { readRequest as readResponses } from "../../../src/dialects/responses/index.ts";
 import { CALLERS, QUESTIONS } from "../text-matrix.ts";
 
-/** A request to which random answers are given. */
+/** A request that gets random responses. */
 export interface TextCase {
   payload: TextPayload;
   isSearching: boolean;
 }
 
-/** Requests of a protocol: each question, whole and streamed, with and without a small maximum. */
+/** Returns a protocol's requests: each question, complete and streamed, with and without a small maximum. */
 function textRequests(dialect: TextDialectName): readonly TextCase[] {
   const cases: TextCase[] = [];
   for (const question of QUESTIONS)

@@ -16,17 +16,17 @@ import { TEXT_CASES } from "./answer-requests.ts";
 import type { Answer, Answers } from "./answers.ts";
 import { Choices } from "./values.ts";
 
-/** A core in front of vendors whose answers have been changed at random. */
+/** A core whose vendors send randomly changed responses. */
 export interface AnswerRig {
-  /** Answers the request of that number; returns what is wrong with the outcome, or null. */
+  /** Serves the request with this number. Returns a description of the fault in its result, or null. */
   send(seed: number, index: number, extent?: Extent): Promise<string | null>;
-  /** What is wrong with the money that was held; null where all of it was given back. Ends the rig. */
+  /** Ends the rig. Returns a description of amounts that are still held, or null. */
   end(): Promise<string | null>;
-  /** Outcomes by caller, vendor and kind. */
+  /** Number of outcomes by caller, vendor and kind. */
   outcomes: ReadonlyMap<string, number>;
 }
 
-/** Longer than any response takes on a busy machine. */
+/** Longer than any response takes, even on a busy machine. */
 const STALL_MS = 20_000;
 const BUDGET = 10n ** 12n;
 
@@ -92,7 +92,7 @@ export function openAnswerRig(answers: Answers): AnswerRig {
   };
 }
 
-/** The vendor of all cores, which has another answer for each request. */
+/** The vendor of all cores. It has another response for each request. */
 interface Vendor {
   text: TextUpstream;
   embedding: EmbeddingUpstream;
@@ -110,7 +110,7 @@ function openCore(vendor: Vendor, model: TextModel | EmbeddingModel): PlainCore 
   return plain;
 }
 
-/** The core for the next request: what one answer has taught of the vendor is not for another. */
+/** Resets the core's health for the next request, so that earlier responses do not affect it. */
 function renew({ core, journal }: PlainCore): number {
   core.failover = { ...core.failover, health: new Health(systemClock), maxAttempts: 1 };
   return journal.records.length;
@@ -245,7 +245,7 @@ async function tryEmbedding(
   }
 }
 
-/** What the provider makes of another protocol's answer. */
+/** Returns vectors as the provider makes them from another protocol's response. */
 function vectorsOf(choices: Choices) {
   const vectors = Array.from({ length: choices.pick([2, 2, 2, 2, 0, 1, 3]) }, () =>
     choices.pick([[0.5, 0.5], [0, 0], [1e308, 1e308], [], [-1]]),

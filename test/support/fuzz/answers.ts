@@ -6,20 +6,20 @@ import { startOpenAi, SIMULATED_KEY as OPENAI_KEY } from "../../upstreams/openai
 import type { Simulator } from "../../upstreams/simulator.ts";
 import { CALLERS, QUESTIONS } from "../text-matrix.ts";
 
-/** A response that a strict vendor has given. */
+/** A response that a strict vendor has sent. */
 export interface Answer {
   isStream: boolean;
   text: string;
 }
 
-/** What vendors of each protocol answer, whole and streamed, and one to a request for embeddings of two texts. */
+/** Responses of each protocol's vendors, complete and streamed, and one for embeddings of two texts. */
 export interface Answers extends Readonly<Record<TextDialectName, readonly Answer[]>> {
   embeddings: readonly Answer[];
 }
 
 const TEXTS = [undefined, 'Ünï \u{1F30A} 語 "quotes"\n\\u00e9'];
 
-/** Asks the simulated vendors every question. */
+/** Sends every question to the simulated vendors. */
 export async function recordAnswers(): Promise<Answers> {
   const [openai, compatible, anthropic, gemini] = await Promise.all([
     startOpenAi(),
@@ -91,7 +91,7 @@ async function post(
 const SEARCH = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
 const FOUND = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
 
-/** The same message after a search on the web (Anthropic API, "Web search tool"). */
+/** Returns the same message after a web search (Anthropic API, "Web search tool"). */
 function withSearch({ isStream, text }: Answer): Answer {
   const counted = text.replaceAll('"server_tool_use":null', '"server_tool_use":{"web_search_requests":1}');
   if (!isStream) {

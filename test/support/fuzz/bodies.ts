@@ -5,14 +5,14 @@ import { seeded } from "../kill-rounds.ts";
 import { mutateBytes, mutateValue } from "./mutations.ts";
 import { anyName, anyText, anyValue, Choices } from "./values.ts";
 
-/** A request with a body that a caller may send. */
+/** A request with a random body. */
 export interface FuzzRequest {
   path: string;
   headers: Record<string, string>;
   body: Buffer<ArrayBuffer>;
 }
 
-/** Models of the gateway that is tested. */
+/** Models of the tested gateway. */
 export const CHAT_MODEL = "fuzz-chat";
 export const IMAGE_MODEL = "gpt-image-2";
 export const NATIVE_MODEL = "gemini-3.1-flash-image";
@@ -21,7 +21,7 @@ const PICTURE = makePng(16, 16);
 const DATA_URL = `data:image/png;base64,${PICTURE.toString("base64")}`;
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The request of that number; the same for the same seed. */
+/** Returns the request with this number. An equal seed gives equal requests. */
 export function fuzzRequest(seed: number, index: number): FuzzRequest {
   const choices = new Choices(seeded(seed * 1_000_003 + index));
   const request = choices.pick(ENTRANCES)(choices);
@@ -30,7 +30,7 @@ export function fuzzRequest(seed: number, index: number): FuzzRequest {
   return request;
 }
 
-/** Every endpoint that takes a body, by each form of it. */
+/** Generators for every endpoint with a body, one for each format of its body. */
 const ENTRANCES: readonly ((choices: Choices) => FuzzRequest)[] = [
   (choices) => json("/v1/chat/completions", chatBody(choices), choices),
   (choices) => json("/v1/chat/completions", chatBody(choices), choices),

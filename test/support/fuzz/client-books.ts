@@ -2,7 +2,7 @@ import type { TextDialectName } from "../../../src/dialects/name.ts";
 import { isObject } from "../../../src/lib/json.ts";
 import { frameData, FrameSplitter } from "../../../src/lib/sse.ts";
 
-/** What a client has read of the usage of a response. */
+/** A client's record of a response's usage. */
 export interface Book {
   input: number;
   output: number;
@@ -13,7 +13,7 @@ type Usage = Readonly<Record<string, unknown>>;
 
 export type CallerName = TextDialectName | "embeddings";
 
-/** What a client of the protocol, which merges the events of a stream as the official one does, has in its book. */
+/** Returns the usage record of the protocol's client, which merges a stream's events like the official client. */
 export function readBook(caller: CallerName, text: string, isStream: boolean): Book | null {
   const usage = isStream ? mergedUsage(caller, eventsOf(text)) : wholeUsage(JSON.parse(text));
   return isObject(usage) ? BOOKS[caller](usage) : null;
@@ -71,7 +71,7 @@ function mergedUsage(caller: CallerName, events: readonly Usage[]): unknown {
   return messagesUsage(events);
 }
 
-/** As the client does it: the output is replaced, other counts where they are not null (`MessageStream`). */
+/** Merges like the client: replaces the output count, and other counts unless they are null (`MessageStream`). */
 function messagesUsage(events: readonly Usage[]): Record<string, unknown> {
   let merged: Record<string, unknown> = {};
   for (const { type, message, usage } of events) {

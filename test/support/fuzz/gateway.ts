@@ -2,10 +2,10 @@ import { makePng } from "../pictures.ts";
 import { startTestGateway, type TestGateway } from "../gateway.ts";
 import { CHAT_MODEL, fuzzRequest } from "./bodies.ts";
 
-/** A gateway in front of a vendor that accepts everything at once. */
+/** A gateway with a vendor that accepts every request immediately. */
 export interface FuzzRig extends AsyncDisposable {
   gateway: TestGateway;
-  /** Sends the request of that number; returns what is wrong with the response, or null. */
+  /** Sends the request with this number. Returns a description of the response's fault, or null. */
   send(seed: number, index: number): Promise<string | null>;
 }
 
@@ -56,7 +56,7 @@ async function send({ url, key }: TestGateway, seed: number, index: number): Pro
   }
 }
 
-/** A refusal is an error object that says what to change; nothing else but success is expected. */
+/** Returns null for a success, and for a refusal whose error object says what to change. Other responses are faults. */
 function problemOf(status: number, text: string): string | null {
   if (status < 300) return null;
   if (status >= 500) return `a status of ${status}, ${text.slice(0, 300)}`;

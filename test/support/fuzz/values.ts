@@ -1,4 +1,4 @@
-/** Random choices of one body; each returns the same for the same seed. */
+/** The random choices for one body. An equal seed gives equal choices. */
 export class Choices {
   readonly #random: () => number;
 
@@ -11,7 +11,7 @@ export class Choices {
     return Math.floor(this.#random() * count);
   }
 
-  /** True once in so many times. */
+  /** True once in this many calls on average. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }
@@ -93,7 +93,7 @@ const TEXTS: readonly string[] = [
   "1,000-word",
 ];
 
-/** Names of the protocols, so that values stand where they mean something. */
+/** Field names of the protocols, so that random values are in fields that are read. */
 const NAMES: readonly string[] = [
   "model",
   "messages",
@@ -138,7 +138,7 @@ const NAMES: readonly string[] = [
   "ключ",
 ];
 
-/** Any JSON value, mostly small; now and then long or deep. */
+/** Returns any JSON value, mostly small and sometimes long or deep. */
 export function anyValue(choices: Choices, depth = 0): unknown {
   switch (choices.below(depth > 3 ? 5 : 8)) {
     case 0:

@@ -7,14 +7,14 @@ import { nativeCount, nativeError, nativeModel, nativeModelList, nativeReply } f
 import { responseReply } from "./responses.ts";
 import { chatStream, messagesStream, nativeStream, responsesStream, type StreamReader } from "./streams.ts";
 
-/** What a path may answer. */
+/** Schemas of the responses that a path may send. */
 export interface Answers {
   whole: z.ZodType;
   error: z.ZodType;
   stream?: () => StreamReader;
 }
 
-/** The interface leaves out `type` where access itself is refused. */
+/** The gateway omits `type` when it refuses access itself. */
 const refusedMessages = z.object({
   type: z.undefined().optional(),
   error: z.object({ type: z.enum(["missing_api_key", "ip_not_allowed"]), message: z.string().min(1) }),
@@ -37,14 +37,14 @@ const PATHS: readonly [path: RegExp, answers: Answers][] = [
   [
     /^\/v1(?:beta)?\/models\/[^/]+:streamGenerateContent$/,
     {
-      // Without `alt=sse` a stream is one array, which ends with the error that cut it.
+      // Without `alt=sse` a stream is one array. It ends with the error if one interrupted it.
       whole: z.array(z.union([nativeReply, nativeError])),
       error: nativeError,
       stream: nativeStream,
     },
   ],
   [/^\/v1(?:beta)?\/models\/[^/]+:countTokens$/, { whole: nativeCount, error: nativeError }],
-  // One address serves the clients of three protocols.
+  // Clients of three protocols use this address.
   [
     /^\/v1(?:beta)?\/models$/,
     {
@@ -61,7 +61,7 @@ const PATHS: readonly [path: RegExp, answers: Answers][] = [
   ],
 ];
 
-/** What the published interface has at a path; undefined where it has nothing. */
+/** Returns the schemas of the published interface for a path; undefined for an unpublished path. */
 export function answersOf(path: string): Answers | undefined {
   return PATHS.find(([pattern]) => pattern.test(path))?.[1];
 }

@@ -6,9 +6,9 @@ import { z } from "zod";
 import { count, orNull, seconds } from "./fields.ts";
 
 /*
- * What chat, embeddings and the list of models answer (openai 7.55.0, resources/chat/completions, resources/embeddings,
- * resources/models): the compiler refuses a schema that lacks a field which the client's own types require. Fields
- * beside these pass.
+ * Responses of chat, embeddings and the list of models (openai 7.55.0, resources/chat/completions,
+ * resources/embeddings, resources/models). The compiler refuses a schema without a field that the client's types
+ * require. Additional fields are allowed.
  */
 const usage = z.object({
   prompt_tokens: count,
@@ -104,7 +104,7 @@ export const chatChunk = z.object({
   usage: usage.nullish(),
 }) satisfies z.ZodType<ChatCompletionChunk>;
 
-/** Vectors are base64 where the caller asked for that, which the client's types leave out. */
+/** Vectors are base64 if the caller requested it. The client's types do not include this form. */
 const vector = z.union([z.array(z.number()), z.base64() as unknown as z.ZodType<number[]>]);
 
 export const embeddingsReply = z.object({
@@ -117,7 +117,7 @@ export const embeddingsReply = z.object({
 export const model = z.object({
   id: z.string().min(1),
   object: z.literal("model"),
-  // 0 where it is not known.
+  // 0 when the time is unknown.
   created: count,
   owned_by: z.string(),
   shutdown_date: z.string().nullish(),

@@ -11,7 +11,7 @@ const errorObject = z.object({
 
 export const responsesError = z.object({ error: errorObject });
 
-/** The interface leaves out the code where access itself is refused. */
+/** The gateway omits the code when it refuses access itself. */
 const refusedAccess = errorObject
   .omit({ code: true })
   .extend({ type: z.enum(["missing_api_key", "ip_not_allowed"]), code: z.undefined().optional() });

@@ -1,19 +1,19 @@
 import { z } from "zod";
 
-/** A count of tokens, pictures or places. */
+/** A number of tokens or pictures, or an index. */
 export const count = z.int().min(0);
 
 /** A time in seconds, not milliseconds. */
 export const seconds = z.int().min(1_000_000_000).max(9_999_999_999);
 
-/** A field that the published types leave out and that vendors also send as null. */
+/** A field that the published types omit and that vendors also send as null. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value): z.output<Schema> | undefined => value ?? undefined);
 }
 
 /**
- * An object with a `type`: one of the known types is as its schema says, of others nothing is known. `Published` is the
- * union of all of them.
+ * An object with a `type`. For known types, the schema applies; other types may have any fields. `Published` is the
+ * union of all known types.
  */
 export function byType<Published>(
   known: Readonly<Record<string, z.ZodType<Published>>>,

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { count, seconds } from "./fields.ts";
 
 /**
- * What the image routes answer (openai 7.55.0, resources/images): the compiler refuses a schema that lacks a field which
- * the client's own types require.
+ * Responses of the image routes (openai 7.55.0, resources/images). The compiler refuses a schema without a field that
+ * the client's types require.
  */
 export const imagesReply = z.object({
   created: seconds,

@@ -11,9 +11,9 @@ import { z } from "zod";
 import { byType, count } from "./fields.ts";
 
 /*
- * What messages, the count of tokens and its list of models answer (@anthropic-ai/sdk 1.12.0, resources/messages,
- * resources/models, resources/shared): the compiler refuses a schema that lacks a field which the client's own types
- * require. Fields, blocks, deltas and events beside these pass.
+ * Responses of messages, of token counts and of their list of models (@anthropic-ai/sdk 1.12.0, resources/messages,
+ * resources/models, resources/shared). The compiler refuses a schema without a field that the client's types require.
+ * Additional fields, blocks, deltas and events are allowed.
  */
 const usage = z.object({
   input_tokens: count,
@@ -35,7 +35,7 @@ const caller = z.union([
     tool_id: z.string(),
   }),
 ]) as z.ZodType<Extract<ContentBlock, { type: "tool_use" }>["caller"]>;
-/** The vendor leaves it out where there is none, and another official client (@ai-sdk/anthropic) takes no null. */
+/** The vendor omits this field when it is empty. Another official client (@ai-sdk/anthropic) does not accept null. */
 const citations = z
   .array(z.looseObject({ type: z.string() }))
   .optional()
@@ -100,7 +100,7 @@ const delta = byType<RawContentBlockDelta>({
   input_json_delta: z.object({ type: z.literal("input_json_delta"), partial_json: z.string() }),
 });
 
-/** Events by their type. */
+/** Events by type. */
 export const MESSAGE_EVENTS = {
   message_start: z.object({
     type: z.literal("message_start"),
@@ -181,7 +181,7 @@ const errorObject = z.object({
   message: z.string().min(1),
 }) as z.ZodType<ErrorResponse["error"]>;
 
-/** An error in a stream, which has no place for the id (Anthropic API, "Error events"). */
+/** An error in a stream. It has no field for the request id (Anthropic API, "Error events"). */
 export const messagesErrorEvent = z.object({ type: z.literal("error"), error: errorObject });
 
 export const messagesError = messagesErrorEvent.extend({

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { count } from "./fields.ts";
 
 /*
- * What the native protocol answers (@google/genai 2.32.0). Its messages are protobuf, whose published types require
- * nothing; required here is what its reference has on every reply.
+ * Responses of the native protocol (@google/genai 2.32.0). They are protobuf messages, whose published types require no
+ * fields. Required here are the fields that the reference shows in every reply.
  */
 const details = z.array(z.object({ modality: z.string(), tokenCount: count.optional() })).optional();
 
@@ -35,7 +35,7 @@ const candidate = z.object({
     .optional() as unknown as z.ZodType<Candidate["safetyRatings"]>,
 });
 
-/** The members of the client's class that are on the wire. */
+/** The members of the client's class that are sent over the network. */
 type Reply = Pick<GenerateContentResponse, "candidates" | "promptFeedback" | "modelVersion" | "responseId">;
 
 export const nativeReply = z

@@ -1,8 +1,8 @@
 import { afterAll, afterEach } from "bun:test";
 
 /**
- * Loaded before every test file: each response of a gateway, also one to an official client, is checked against the
- * schemas that its vendor publishes, and the test during which one breaks them fails.
+ * Loaded before every test file. Checks each response of a gateway, also to official clients, against the schemas that
+ * its vendor publishes. A test fails when a response during it does not match.
  */
 const problems: string[] = [];
 const send = globalThis.fetch;

@@ -8,8 +8,8 @@ import { z } from "zod";
 import { byType, count, orNull, seconds } from "./fields.ts";
 
 /*
- * What the responses protocol answers (openai 7.55.0, resources/responses/responses.d.ts): the compiler refuses a schema
- * that lacks a field which the client's own types require. Fields, items and events beside these pass.
+ * Responses of the responses protocol (openai 7.55.0, resources/responses/responses.d.ts). The compiler refuses a
+ * schema without a field that the client's types require. Additional fields, items and events are allowed.
  */
 const status = z.enum(["in_progress", "completed", "incomplete"]);
 const outputText = z.object({
@@ -42,7 +42,7 @@ const item = byType<ResponseOutputItem>({
   }),
   function_call: z.object({
     type: z.literal("function_call"),
-    // Of a response, they are always there (`ResponseFunctionToolCallItem`).
+    // In a response these fields are always present (`ResponseFunctionToolCallItem`).
     id,
     status,
     call_id: id,
@@ -66,7 +66,7 @@ const usage = z.object({
   total_tokens: count,
 }) satisfies z.ZodType<ResponseObject["usage"]>;
 
-/** What the wire has: the client itself adds `output_text`. */
+/** The response as it is sent. The client itself adds `output_text`. */
 type Published = Omit<ResponseObject, "output_text">;
 
 const common = {
@@ -143,11 +143,11 @@ type OnWire<Event> = Event extends { response: ResponseObject }
   : Omit<Event, "type">;
 type EventOf<Type extends Name> = OnWire<Extract<ResponseStreamEvent, { type: Type }>>;
 
-/** Every event is numbered. */
+/** Every event has a sequence number. */
 const numbered = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object({ sequence_number: count, ...shape });
 
-/** Events by their type, without that. */
+/** Events by type. */
 export const RESPONSE_EVENTS = {
   "response.created": numbered({ response: running }),
   "response.queued": numbered({ response: running }),

@@ -5,17 +5,17 @@ import { MESSAGE_EVENTS, messagesErrorEvent } from "./messages.ts";
 import { nativeError, nativeReply } from "./native.ts";
 import { RESPONSE_EVENTS } from "./responses.ts";
 
-/** Reads the events of one stream. Both throw where they break the protocol. */
+/** Reads the events of one stream. Both methods throw on a violation of the protocol. */
 export interface StreamReader {
-  /** `name` is that of its `event:` line. */
+  /** `name` is the value of the `event:` line. */
   read(name: string | undefined, data: string): void;
-  /** The stream has ended by itself. */
+  /** Call it when the stream has ended normally. */
   end(): void;
-  /** Text at the end that is no event, where the protocol has any. */
+  /** Reads text at the end of the stream that is not an event, for protocols that have such text. */
   bare?(text: string): void;
 }
 
-/** Whether a value is a JSON object with this member. */
+/** True when a value is a JSON object with this member. */
 function has<Key extends string>(value: unknown, key: Key): value is Record<Key, unknown> {
   return typeof value === "object" && value !== null && key in value;
 }
@@ -24,7 +24,7 @@ function demand(isTrue: boolean, what: string): asserts isTrue {
   if (!isTrue) throw new Error(what);
 }
 
-/** One id, a role and a name before what follows from them, then usage alone, then `[DONE]`; or an error at the end. */
+/** Checks the order: one id, role and name first, usage alone near the end, then `[DONE]`; or an error at the end. */
 export function chatStream(): StreamReader {
   let id: string | undefined;
   let hasUsage = false;
@@ -73,7 +73,7 @@ export function chatStream(): StreamReader {
   };
 }
 
-/** A message, its blocks one after another, its reason, its end; or an error at the end. */
+/** Checks the order: a message, its blocks one after another, its stop reason, its end; or an error at the end. */
 export function messagesStream(): StreamReader {
   let state: "before" | "running" | "ended" = "before";
   let hasReason = false;
@@ -111,7 +111,7 @@ export function messagesStream(): StreamReader {
   };
 }
 
-/** Numbered from 0, begun by `response.created`, all of one response, ended by a state or an error. */
+/** Checks that events count from 0, begin with `response.created`, share one response, and have one end. */
 export function responsesStream(): StreamReader {
   let next = 0;
   let id: string | undefined;
@@ -128,7 +128,7 @@ export function responsesStream(): StreamReader {
       next += 1;
       demand(end === undefined || (name === "error" && end === "response"), `${name} after the end`);
       if (name === "error") {
-        // Both generations of official clients read one of the two forms.
+        // Each generation of official clients reads one of the two forms.
         responsesError.parse(value);
         end = "error";
       } else if (/^response\.(?:completed|incomplete|failed)$/.test(name)) end = "response";
@@ -141,7 +141,7 @@ export function responsesStream(): StreamReader {
   };
 }
 
-/** Replies of one id; or an error at the end, or a bare one in place of all. */
+/** Checks that replies have one id. An error may come at the end, or alone without an event. */
 export function nativeStream(): StreamReader {
   let id: string | undefined;
   let hasBegun = false;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { watchResponse } from "./watch.ts";
 
-/* The check that every test file has is itself tested: each of these answers is lawful until one field is missing. */
+/* Tests the check that runs in every test file: each response is valid until one field is missing. */
 const TEXT = { type: "output_text", text: "hi", annotations: [] };
 const RESPONSE = {
   id: "resp_1",
@@ -136,7 +136,7 @@ const STREAMS: Readonly<Record<string, readonly object[]>> = {
   ],
 };
 
-/** What a chunk may go without. */
+/** Fields that a chunk may omit. */
 const OPTIONAL = new Set(["delta.content"]);
 
 async function problemsOf(path: string, response: Response): Promise<string[]> {
@@ -146,7 +146,7 @@ async function problemsOf(path: string, response: Response): Promise<string[]> {
   return problems;
 }
 
-/** The value without one of its fields, each in turn. */
+/** Yields copies of the value, each without one of its fields. */
 function* lacking(value: object, path = ""): Generator<[name: string, rest: object]> {
   for (const [name, field] of Object.entries(value)) {
     if (field === undefined) continue;

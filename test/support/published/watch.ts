@@ -5,8 +5,8 @@ import type { StreamReader } from "./streams.ts";
 const MAX_CHECKED_BYTES = 256 * 1024;
 
 /**
- * Returns a response of the gateway that is checked against the published schemas: at once where it is a small whole
- * one, a stream as far as it is read. `report` is told what is wrong.
+ * Returns the response, checked against the published schemas. A small complete response is checked immediately, a
+ * stream while it is read. `report` receives each problem.
  */
 export async function watchResponse(
   path: string,
@@ -46,7 +46,7 @@ function watchStream(response: Response, reader: StreamReader, report: (problem:
   });
 }
 
-/** A stream that is one JSON value. */
+/** Checks a stream that is one JSON value. */
 function watchArray(response: Response, check: (text: string) => void): Response {
   const pieces: Uint8Array[] = [];
   return observed(response, {
@@ -55,7 +55,7 @@ function watchArray(response: Response, check: (text: string) => void): Response
   });
 }
 
-/** The same response, whose bytes pass as they are asked for. */
+/** Returns the same response. `take` sees its bytes when they are read. */
 function observed(
   response: Response,
   { take, end }: { take(bytes: Uint8Array): void; end(): void },
@@ -96,7 +96,7 @@ class Frames {
   readonly #decoder = new TextDecoder();
   #rest = "";
 
-  /** What has come of the next frame. */
+  /** The received part of the next frame. */
   get rest(): string {
     return this.#rest;
   }
@@ -109,7 +109,7 @@ class Frames {
   }
 }
 
-/** Whether it went well. */
+/** Returns true when `act` did not throw. */
 function attempt(act: () => void, text: string, report: (problem: string) => void): boolean {
   try {
     act();

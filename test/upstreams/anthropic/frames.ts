@@ -7,14 +7,14 @@ const STREAM_ERROR = { type: "error", error: { type: "overloaded_error", message
 const EXTRAS = { container: null, diagnostics: null };
 const ID = "msg_simulated0001";
 
-/** A whole message as the vendor writes it. */
+/** Returns a complete message in the vendor's format. */
 export function writeWhole({ model, content, stop, usage }: MessageReply, { fault }: Behaviour): object {
   const blocks = fault === "unknown-kinds" ? [...UNKNOWN_BLOCKS, ...content] : content;
   const head = { id: ID, type: "message", role: "assistant", model, ...EXTRAS, content: blocks, ...stop };
   return { ...head, stop_details: null, ...(usage !== undefined && { usage }) };
 }
 
-/** The frames of a streamed message, with the fault of the behaviour (Anthropic API, "Streaming messages"). */
+/** Yields the frames of a streamed message, with the fault of the behaviour (Anthropic API, "Streaming messages"). */
 export function* writeFrames(reply: MessageReply, behaviour: Behaviour): Generator<string> {
   const { fault, after = 2 } = behaviour;
   const write = (event: { type: string; [name: string]: unknown }) => frame(event, behaviour);
@@ -51,7 +51,7 @@ function startOf({ model, usage }: MessageReply): object {
   return { ...head, ...stop, ...(usage !== undefined && { usage: early }) };
 }
 
-/** Cumulative; what the start said of the input is not said again. */
+/** Returns cumulative counts, without the input counts that the first event already contained. */
 function lastOf(usage: unknown): unknown {
   if (!isObject(usage)) return usage;
   const { input_tokens, output_tokens, output_tokens_details } = usage;

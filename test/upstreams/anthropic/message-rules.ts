@@ -8,7 +8,7 @@ type Block = Record<string, unknown>;
 const IMAGES: ReadonlySet<unknown> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 const MAX_MARKS = 4;
 
-/** What is wrong with the conversation (Anthropic API, "Messages" and "Tool use"). */
+/** Returns the fault of a conversation (Anthropic API, "Messages" and "Tool use"). */
 export function findMessageFault(body: Body, model: SimulatedModel): Refusal | undefined {
   const { messages, system, tools } = body;
   if (!Array.isArray(messages) || messages.length === 0)
@@ -77,7 +77,7 @@ function findBlockFault(block: Block, role: string): string | undefined {
   }
 }
 
-/** Every call is answered at the beginning of the next message. */
+/** Checks that every call has a result at the beginning of the next message. */
 function findOrderFault(blocks: Block[], next: { role: string; blocks: Block[] } | undefined) {
   const calls = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id);
   if (new Set(calls).size < calls.length) return "`tool_use` ids must be unique";

@@ -20,7 +20,7 @@ export async function refuse(response: SimulatedResponse, refusal: Refusal): Pro
   await sendJson(response, status, body, {}, { "request-id": REQUEST_ID, ...headers });
 }
 
-/** An invalid request. */
+/** Returns the error for an invalid request. */
 export function invalid(message: string): Refusal {
   return { status: 400, type: "invalid_request_error", message };
 }
@@ -62,7 +62,7 @@ const TYPE_BY_STATUS: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** The error of a behaviour. */
+/** Returns the error of a behaviour. */
 export function findRefusal(behaviour: Behaviour, key: string): Refusal | undefined {
   const { fault, status = 500, retryAfter } = behaviour;
   const headers = retryAfter === undefined ? undefined : { "retry-after": retryAfter };

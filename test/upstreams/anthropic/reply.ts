@@ -9,16 +9,16 @@ export interface MessageReply {
   model: string;
   content: Record<string, unknown>[];
   stop: { stop_reason: string; stop_sequence: string | null };
-  /** The usage report; undefined is none. */
+  /** The usage report; undefined for none. */
   usage: unknown;
-  /** How many pieces each block's text comes in. */
+  /** Number of pieces in which the text of each block is sent. */
   pieces: number;
 }
 
-/** Prompts that were written to the vendor's cache. */
+/** Prompts that are in the vendor's cache. */
 export type PromptCache = Set<string>;
 
-/** Answers with words, or calls every tool while the last message is the user's; thinks first where asked to. */
+/** Replies with text, or calls every tool if the last message is the user's. Thinks first if this is enabled. */
 export function makeReply(body: Body, behaviour: Behaviour, bytes: number, cache: PromptCache): MessageReply {
   const limit = Number(body["max_tokens"]);
   const wanted = behaviour.tokens ?? 8;
@@ -40,7 +40,7 @@ export function makeReply(body: Body, behaviour: Behaviour, bytes: number, cache
   };
 }
 
-/** Input tokens as the vendor would count them. */
+/** Returns the number of input tokens that the vendor would count. */
 export function countInput(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
@@ -52,7 +52,7 @@ function makeThinking({ thinking }: Body): Record<string, unknown>[] {
   return [{ type: "thinking", thinking: thought, signature: signatureOf(thought) }];
 }
 
-/** Big numbers and unusual spacing, so that parsing and printing would be noticed. */
+/** Large numbers and unusual spacing, so that tests notice when the text is parsed and printed again. */
 export const CALL_INPUT = '{"id": 12345678901234567890, "n": 1.0}';
 
 function makeCalls(body: Body, behaviour: Behaviour): Record<string, unknown>[] {
@@ -77,7 +77,7 @@ function makeWords(count: number): string {
   return Array.from({ length: count }, (_, index) => `word${index} `).join("");
 }
 
-/** Of a report, where there is nothing to say. */
+/** Fields of a report without further counts. */
 const NOTHING_MORE = {
   cache_creation_input_tokens: null,
   cache_read_input_tokens: null,
@@ -135,7 +135,7 @@ function reportUsage(body: Body, counts: Counts, behaviour: Behaviour, cache: Pr
   }
 }
 
-/** The part of the prompt up to the last mark: written once, read afterwards. */
+/** Counts the prompt up to the last cache mark: as written at first, as read afterwards. */
 function countCached(
   body: Body,
   prompt: number,

@@ -1,4 +1,4 @@
-/** The signature of a piece of thinking, which only this vendor can make. */
+/** Returns the signature of a piece of thinking. Only this vendor can create it. */
 export function signatureOf(thinking: string): string {
   return `sig/${Bun.hash(thinking).toString(36)}+==`;
 }

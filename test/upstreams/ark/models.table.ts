@@ -1,12 +1,12 @@
-/** What a model accepts (Ark image generation reference). */
+/** The inputs that a model accepts (Ark image generation reference). */
 export interface ArkModel {
   minPixels: number;
   maxPixels: number;
   tiers: Readonly<Record<string, string>>;
   references: number;
-  /** Whether `output_format` may be sent; jpeg otherwise. */
+  /** True when `output_format` may be sent. Otherwise pictures are JPEG. */
   hasFormat: boolean;
-  /** Whether groups and streams are supported. */
+  /** True when groups and streams are supported. */
   hasGroups: boolean;
 }
 
@@ -33,7 +33,7 @@ const FOUR: ArkModel = {
   tiers: { "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" },
 };
 
-/** By region: a key of one region cannot call models of the other. */
+/** Models by region. A key of one region cannot call models of the other. */
 export const MODELS: Readonly<Record<"cn" | "global", Readonly<Record<string, ArkModel>>>> = {
   cn: {
     "doubao-seedream-5-0-pro-260628": PRO,

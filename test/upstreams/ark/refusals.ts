@@ -14,7 +14,7 @@ export interface Refusal {
 
 const REQUEST_ID = "0217000000000000a1b2c3d4e5f60718293a4b5c6d7e8f90";
 
-/** The vendor's messages end with the id of the request. */
+/** Adds the request's id to the end of a message, like the vendor. */
 export function envelope({ code, message, param = "", type = "BadRequest" }: Refusal): object {
   return { error: { code, message: `${message} Request id: ${REQUEST_ID}`, param, type } };
 }
@@ -23,7 +23,7 @@ export async function refuse(response: SimulatedResponse, refusal: Refusal): Pro
   await sendJson(response, refusal.status, envelope(refusal), {}, refusal.headers);
 }
 
-/** An invalid request. */
+/** Returns the error for an invalid request. */
 export function invalid(param: string, why: string, code = "InvalidParameter"): Refusal {
   const message = `The parameter \`${param}\` specified in the request is not valid: ${why}.`;
   return { status: 400, code, message, param };
@@ -48,7 +48,7 @@ export function unknownModel(model: string): Refusal {
   return { status: 404, code: "InvalidEndpointOrModel.NotFound", message, type: "NotFound" };
 }
 
-/** Status of each code of the vendor's table; `content-refused` and `error-status` name one in `text`. */
+/** Status of each code in the vendor's table. `content-refused` and `error-status` select a code by `text`. */
 export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   InvalidParameter: 400,
   MissingParameter: 400,
@@ -85,7 +85,7 @@ export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 
 export const SENSITIVE = "The request failed because the output image may contain sensitive information.";
 
-/** The error of a behaviour, by its code where `text` names one. */
+/** Returns the error of a behaviour. `text` may contain its code. */
 export function findRefusal(behaviour: Behaviour, authorization: string): Refusal | undefined {
   const headers = behaviour.retryAfter === undefined ? undefined : { "retry-after": behaviour.retryAfter };
   const code = behaviour.text ?? "";

@@ -10,7 +10,7 @@ export interface ParsedRequest {
   width: number;
   height: number;
   format: "jpeg" | "png";
-  /** Maximum of pictures in a group; 1 without one. */
+  /** Maximum of pictures in a group; 1 without a group. */
   max: number;
   references: number;
   isInline: boolean;
@@ -37,7 +37,7 @@ const MAX_REFERENCE_BYTES = 30_000_000;
 const MAX_REFERENCE_PIXELS = 36_000_000;
 const MAX_OF_A_GROUP = 15;
 
-/** Reads a request as strictly as the vendor: JSON only, every field and value checked. */
+/** Reads a request as strictly as the vendor: only JSON is accepted, and every field and value is checked. */
 export async function parseRequest(request: ReceivedRequest, models: Models): Promise<Read<ParsedRequest>> {
   if (request.headers["content-type"] !== "application/json")
     return { refusal: invalid("body", "content type must be application/json") };

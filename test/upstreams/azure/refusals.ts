@@ -7,7 +7,7 @@ export interface Refusal {
   status: number;
   /** Value of `error`. */
   error: Record<string, unknown>;
-  /** Fields beside it. */
+  /** Fields beside `error`. */
   beside?: Record<string, unknown>;
 }
 
@@ -20,12 +20,12 @@ export async function refuse(
   await sendJson(response, status, { ...beside, error }, {}, retryHeaders(behaviour));
 }
 
-/** An invalid request. */
+/** Returns the error for an invalid request. */
 export function invalid(message: string, param: string, code = "invalid_value"): Refusal {
   return { status: 400, error: { message, type: "invalid_request_error", param, code } };
 }
 
-/** The vendor's errors by their name in tests (Azure OpenAI image how-to, content filter and quota pages). */
+/** The vendor's errors by the names that tests use (Azure OpenAI image how-to, content filter and quota pages). */
 export const REFUSALS: Readonly<Record<string, Refusal>> = {
   contentFilter: {
     status: 400,
@@ -113,7 +113,7 @@ export const REFUSALS: Readonly<Record<string, Refusal>> = {
   Timeout: { status: 408, error: { code: "Timeout", message: "The operation was timeout." } },
 };
 
-/** The error of a behaviour: `error-status` and `error-in-200` name a row in `text`. */
+/** Returns the error of a behaviour. For `error-status` and `error-in-200`, `text` is the name of a row. */
 export function findRefusal(behaviour: Behaviour, apiKey: string): Refusal | undefined {
   const row = REFUSALS[behaviour.text ?? ""];
   switch (behaviour.fault) {
@@ -127,7 +127,7 @@ export function findRefusal(behaviour: Behaviour, apiKey: string): Refusal | und
   }
 }
 
-/** Retry-after in seconds, or in milliseconds where the behaviour's value ends in `ms`. */
+/** Returns retry-after in seconds, or in milliseconds if the behaviour's value ends with `ms`. */
 function retryHeaders({ retryAfter }: Behaviour): Record<string, string> {
   if (retryAfter === undefined) return {};
   return retryAfter.endsWith("ms")

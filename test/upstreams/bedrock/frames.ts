@@ -4,7 +4,7 @@ import { writeFrames } from "../anthropic/frames.ts";
 import type { MessageReply } from "../anthropic/reply.ts";
 import type { Behaviour } from "../behaviour.ts";
 
-/** The counts of a call, as the last event has them. */
+/** The counts of a call in the last event. */
 export interface InvocationMetrics {
   inputTokenCount: number;
   outputTokenCount: number;
@@ -12,7 +12,7 @@ export interface InvocationMetrics {
   firstByteLatency: number;
 }
 
-/** The messages of a streamed reply. There are no pings, and an error is an exception. */
+/** Yields the messages of a streamed reply. It has no pings, and an error is an exception message. */
 export function* writeEventStream(
   reply: MessageReply,
   metrics: InvocationMetrics,
@@ -35,7 +35,7 @@ export function* writeEventStream(
   }
 }
 
-/** The same bytes in pieces that know nothing of messages. */
+/** Yields the same bytes in pieces that do not end at message boundaries. */
 export function* cutAnywhere(messages: Iterable<Buffer>): Generator<Buffer> {
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let size = 1;
@@ -68,7 +68,7 @@ function writeException({ code = "modelStreamErrorException", text = "Trouble" }
   );
 }
 
-/** A message with headers that are strings (Amazon Transcribe guide, "Event stream encoding"). */
+/** Encodes a message whose headers are strings (Amazon Transcribe guide, "Event stream encoding"). */
 export function writeMessage(headers: Record<string, string>, payload?: unknown): Buffer {
   const encoded = Buffer.concat(
     Object.entries(headers).flatMap(([name, value]) => {

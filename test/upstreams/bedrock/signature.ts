@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { ReceivedRequest } from "../http-server.ts";
 
-/** The only access key that is accepted. */
+/** The only accepted access key. */
 export interface SimulatedAccessKey {
   accessKeyId: string;
   secretAccessKey: string;
@@ -12,7 +12,7 @@ const FORM =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/bedrock\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/;
 const MAX_SKEW_MS = 5 * 60_000;
 
-/** The type of the error of a signature; undefined for a good one (AWS Signature Version 4 for API requests). */
+/** Returns the error type of a signature; undefined for a valid one (AWS Signature Version 4 for API requests). */
 export function findSignatureFault(
   request: ReceivedRequest,
   key: SimulatedAccessKey,

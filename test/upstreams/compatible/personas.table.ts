@@ -1,42 +1,42 @@
-/** An answer that is not one of success, and what the gateway's caller gets of it. */
+/** A response other than a success, and the response that the gateway's caller gets for it. */
 export interface Refusal {
   status: number;
   body: object | string;
   headers?: Record<string, string>;
-  /** Status and code of the gateway. */
+  /** Status and code of the gateway's response. */
   becomes?: readonly [status: number, code: string];
-  /** Whether another target is asked. */
+  /** True when the gateway calls another target. */
   failsOver?: boolean;
 }
 
 type Frames = readonly (object | string)[];
 type Body = Readonly<Record<string, unknown>>;
 
-/** How a vendor answers `Say hello.`: "Hello there." after the thought "A greeting.", where it shows thoughts. */
+/** A vendor's responses to `Say hello.`: "Hello there.", after "A greeting." if the vendor shows thoughts. */
 export interface Persona {
-  /** Name of its provider. */
+  /** Name of the provider. */
   provider: string;
-  /** In front of `/chat/completions`. */
+  /** Path before `/chat/completions`. */
   path: string;
   isKeyless?: true;
-  /** Whether `/models` is missing beside it. */
+  /** True when the vendor has no `/models`. */
   hasNoList?: true;
   whole: object;
   frames: Frames;
-  /** The same for a request with tools: a call of `look_up`. */
+  /** The same for a request with tools; it contains a call of `look_up`. */
   tool?: { whole: object; frames: Frames };
-  /** What its usage means, in the categories of the ledger. */
+  /** The usage in the ledger's categories. */
   tokens: Readonly<Record<string, number>>;
   thinks?: true;
   unauthorized: object;
-  /** What it refuses of a request that OpenAI would take. */
+  /** Returns the error for a request that OpenAI would accept but this vendor refuses. */
   findFault?(body: Body): Refusal | undefined;
   refusals: Readonly<Record<string, Refusal>>;
   /** An error in the middle of a stream. */
   failure?: object;
   hasNoEndMark?: true;
   lineEnd?: "\n" | "\r\n";
-  /** Bytes in front of a whole answer. */
+  /** Bytes before a complete response. */
   leader?: string;
 }
 
@@ -80,7 +80,7 @@ const counted = (prompt_tokens: number, completion_tokens: number, more: object 
 });
 const lookUp = { name: "look_up", arguments: '{"id":12345678901234567890}' };
 
-/** FastAPI's list of problems, in Mistral's wrapper. */
+/** Returns an error with FastAPI's list of problems, in Mistral's wrapper. */
 const forbidden = (field: string): Refusal => ({
   status: 422,
   body: {
@@ -119,7 +119,7 @@ const openrouterUsage = counted(20, 12, {
 });
 
 export const PERSONAS: Readonly<Record<string, Persona>> = {
-  // DeepSeek API: "Thinking Mode", "Rate Limit" (comments and empty lines while queued), "Error Codes".
+  // DeepSeek API: "Thinking Mode", "Rate Limit" (comments and empty lines in the queue), "Error Codes".
   deepseek: {
     provider: "deepseek",
     path: "",
@@ -213,7 +213,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     },
     failure: chunk({}, "insufficient_system_resource"),
   },
-  // Kimi API, "Error reference"; usage inside of the choice: converter of the AI SDK's Moonshot provider.
+  // Kimi API, "Error reference". The usage is inside the choice, by the converter of the AI SDK's Moonshot provider.
   moonshot: {
     provider: "moonshot",
     path: "/v1",
@@ -281,7 +281,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
       },
     },
   },
-  // Groq API, "Reasoning" and "Error codes"; its usage of streams is in `x_groq`.
+  // Groq API, "Reasoning" and "Error codes". The usage of a stream is in `x_groq`.
   groq: {
     provider: "groq",
     path: "/openai/v1",
@@ -330,7 +330,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     },
     failure: { ...chunk({}), x_groq: { error: { message: "Over capacity", type: "internal_server_error" } } },
   },
-  // xAI API reference: reasoning beside the completion, whole tool calls without an index, errors flat or nested.
+  // xAI API reference: reasoning is not part of completion tokens, tool calls have no index, errors flat or nested.
   xai: {
     provider: "xai",
     path: "/v1",
@@ -396,7 +396,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     },
     failure: { code: "The service is currently unavailable", error: "The model is at capacity." },
   },
-  // OpenRouter API: "Errors" (in a response of success, too), "Reasoning tokens", comments while it waits.
+  // OpenRouter API: "Errors" (also in successful responses), "Reasoning tokens", comments during a wait.
   openrouter: {
     provider: "openrouter",
     path: "/api/v1",
@@ -465,7 +465,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     },
     failure: { ...chunk({ content: "" }, "error"), error: { code: 502, message: "Provider disconnected" } },
   },
-  // Mistral API: unknown fields are errors, thoughts are parts of the content, no mark of usage.
+  // Mistral API: unknown fields are errors, thoughts are content parts, and there is no option for usage.
   mistral: {
     provider: "mistral",
     path: "/v1",
@@ -523,7 +523,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
       },
     },
   },
-  // Z.ai and BigModel API, error codes: numeric strings, an empty balance as 429.
+  // Z.ai and BigModel API, error codes: numeric strings; an empty balance gives 429.
   zhipu: {
     provider: "zhipu",
     hasNoList: true,
@@ -562,7 +562,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
       },
     },
   },
-  // Model Studio, "Error codes": a quota that ends each minute has the code of an empty account.
+  // Model Studio, "Error codes": a quota per minute has the same code as an empty account.
   dashscope: {
     provider: "dashscope",
     path: "/compatible-mode/v1",
@@ -638,7 +638,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
       },
     },
   },
-  // MiniMax API: thoughts between tags in the text unless it is told to split them.
+  // MiniMax API: thoughts are between tags in the text, unless the request separates them.
   minimax: {
     provider: "minimax",
     path: "/v1",
@@ -654,7 +654,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     unauthorized: { error: { message: "login fail", type: "authorized_error" } },
     refusals: {},
   },
-  // vLLM's protocol.py: errors nested with a number as code; the field is `reasoning`.
+  // vLLM's protocol.py: errors are nested and have a number as code; the field is `reasoning`.
   vllm: {
     provider: "vllm",
     path: "/v1",
@@ -695,7 +695,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
       },
     },
   },
-  // SGLang's protocol.py: flat errors, reasoning tokens at the top of the usage.
+  // SGLang's protocol.py: errors are flat; reasoning tokens are at the top level of the usage.
   sglang: {
     provider: "sglang",
     path: "/v1",
@@ -730,7 +730,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     },
     failure: chunk({}, "abort"),
   },
-  // Ollama's openai.go: the role in every delta.
+  // Ollama's openai.go: every delta contains the role.
   ollama: {
     provider: "ollama",
     path: "/v1",
@@ -752,7 +752,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     unauthorized: UNAUTHORIZED,
     refusals: {},
   },
-  // No vendor: everything that some server does, at once.
+  // Not a vendor: combines the peculiarities of all servers.
   messy: {
     provider: "openai",
     path: "/v1",

@@ -7,7 +7,7 @@ import { objectAt, Refused } from "./text-contents.ts";
 const MAX_BATCH = 100;
 const DIMENSIONS = 3_072;
 
-/** `batchEmbedContents`: shortened vectors are not of unit length (Gemini API, embeddings). */
+/** Handles `batchEmbedContents`. Shortened vectors do not have unit length (Gemini API, embeddings). */
 export async function handleEmbeddings(
   model: string,
   response: SimulatedResponse,

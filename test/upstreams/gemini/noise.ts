@@ -1,12 +1,12 @@
 import { deflateSync } from "node:zlib";
 import { pngChunk, pngHeader, pngOf } from "../../support/pictures.ts";
 
-/** A PNG of black and white noise, fast to make and hard to compress. */
+/** Makes a PNG of black and white noise, which is fast to make and hard to compress. */
 export function makeSpeckles(width: number, height: number): Buffer<ArrayBuffer> {
   return assemble(width, height, { colourType: 0, depth: 1, bytesPerRow: Math.ceil(width / 8) });
 }
 
-/** A PNG of coloured noise, three bytes a pixel. */
+/** Makes a PNG of coloured noise with three bytes per pixel. */
 export function makeNoise(width: number, height: number): Buffer<ArrayBuffer> {
   return assemble(width, height, { colourType: 2, depth: 8, bytesPerRow: 3 * width });
 }
@@ -28,7 +28,7 @@ function assemble(
   const rows = new Uint8Array(stride * height);
   for (let start = 0; start < rows.length; start += RANDOM_BYTES)
     crypto.getRandomValues(rows.subarray(start, start + RANDOM_BYTES));
-  // The first byte of a row names its filter; 0 is none.
+  // The first byte of a row is the number of its filter; 0 means no filter.
   for (let start = 0; start < rows.length; start += stride) rows[start] = 0;
   return pngOf([
     pngHeader(width, height, colourType, depth),

@@ -15,7 +15,7 @@ export async function refuse(response: SimulatedResponse, { headers, ...error }:
   await sendJson(response, error.code, { error }, {}, headers);
 }
 
-/** An invalid request. */
+/** Returns the error for an invalid request. */
 export function invalid(message: string, field?: string): Refusal {
   const violation = { field, description: message };
   const details = [{ "@type": `${TYPES}BadRequest`, fieldViolations: [violation] }];
@@ -56,7 +56,7 @@ export const WRONG_TOKEN: Refusal = {
   details: [{ "@type": `${TYPES}ErrorInfo`, reason: "ACCESS_TOKEN_TYPE_UNSUPPORTED" }],
 };
 
-/** Errors of `error-status` by `text`; without a text the status alone counts. */
+/** Errors of `error-status` by `text`. Without a text only the status is used. */
 const BY_WORD: Readonly<Record<string, Refusal>> = {
   FAILED_PRECONDITION: {
     code: 400,
@@ -110,7 +110,7 @@ const BY_WORD: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** The error of a behaviour. */
+/** Returns the error of a behaviour. */
 export function findRefusal(behaviour: Behaviour, credential: string): Refusal | undefined {
   const headers = behaviour.retryAfter === undefined ? undefined : { "retry-after": behaviour.retryAfter };
   switch (behaviour.fault) {

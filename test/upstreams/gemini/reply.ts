@@ -8,12 +8,12 @@ import { makeSpeckles } from "./noise.ts";
 import type { ParsedRequest } from "./rules.ts";
 
 const PROMPT_BLOCKED = "prompt:";
-/** Long enough that a reader which decides by length alone takes it for a picture. */
+/** So long that a reader which only checks the length would read it as a picture. */
 const SIGNATURE = Buffer.alloc(60_000, 7).toString("base64");
 
 /**
- * Responds to a valid request. `content-refused` blocks for the reason in `text`: the prompt for `prompt:REASON`, else
- * the picture. `no-images` ends without a picture for that reason.
+ * Responds to a valid request. `content-refused` blocks the picture for the reason in `text`, or the prompt for
+ * `prompt:REASON`. `no-images` ends without a picture for that reason.
  */
 export async function sendReply(
   parsed: ParsedRequest,
@@ -66,7 +66,7 @@ async function outcomeOf(parsed: ParsedRequest, behaviour: Behaviour): Promise<o
 const FILTERED =
   "Unable to show the generated image. It was filtered out because it violated Google's use policy. Try rephrasing the prompt.";
 
-/** A model that stops by itself returns text; one that was stopped may return no content. */
+/** A model that stops by itself returns text. A model that was stopped may return no content. */
 function withoutPicture(reason: string): object {
   return reason === "STOP" ? { content: { role: "model", parts: [{ text: "Here is your image:" }] } } : {};
 }
@@ -94,7 +94,7 @@ async function makeParts(parsed: ParsedRequest, behaviour: Behaviour): Promise<o
   ];
 }
 
-/** The model's ratio nearest to the first reference; square without one. */
+/** Returns the model's ratio closest to the first reference; square without a reference. */
 async function shapeOf({ references: [first], model }: ParsedRequest): Promise<string> {
   if (!first) return "1:1";
   const { width, height } = await new Bun.Image(first.bytes).metadata();
@@ -113,7 +113,7 @@ function countTokens(parsed: ParsedRequest, behaviour: Behaviour): object {
   const thoughts = parsed.model.isThinking && isDrawn ? 300 : 0;
   return {
     promptTokenCount: text + image,
-    // Zeros are absent, as everywhere in this protocol.
+    // Counts of zero are omitted, as everywhere in this protocol.
     ...(candidates > 0 && { candidatesTokenCount: candidates }),
     ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
     totalTokenCount: text + image + candidates + thoughts,

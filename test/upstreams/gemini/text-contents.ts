@@ -2,7 +2,7 @@ import { decodeBase64 } from "../../../src/lib/base64.ts";
 import { isObject } from "../../../src/lib/json.ts";
 import { invalid, unknownName, type Refusal } from "./refusals.ts";
 
-/** Thrown for what the vendor refuses. */
+/** Thrown for input that the vendor refuses. */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.message);
@@ -16,7 +16,7 @@ export interface Content {
 
 interface ContentRules {
   demandsRoles: boolean;
-  /** Whether calls of the current turn must be signed. */
+  /** True when calls of the current turn need a signature. */
   checksSignatures: boolean;
   isOwnSignature(value: unknown): boolean;
 }
@@ -25,7 +25,7 @@ const PART = (
   "text thought thoughtSignature inlineData fileData functionCall functionResponse executableCode " +
   "codeExecutionResult videoMetadata mediaResolution"
 ).split(" ");
-/** A part has exactly one of these. */
+/** A part has exactly one of these fields. */
 const DATA = ["text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"];
 const SKIPPED = "skip_thought_signature_validator";
 
@@ -60,7 +60,7 @@ function readPart(value: unknown, path: string, isModel: boolean): Record<string
   const part = objectAt(value, path, PART);
   const data = DATA.filter((name) => name in part);
   if (data.length !== 1) throw new Refused(invalid(`${path}.data: required oneof field 'data'`, path));
-  // Official clients send the empty end of a stream back.
+  // Official clients send the empty last event of a stream back.
   if (part["text"] === "" && !isModel)
     throw new Refused(invalid("Unable to submit request because it must have a text parameter.", path));
   if ("inlineData" in part) {
@@ -77,9 +77,9 @@ function readPart(value: unknown, path: string, isModel: boolean): Record<string
   return part;
 }
 
-/** Results follow at once in a content of their own, as many as there were calls, by their names. */
+/** Checks that results follow directly in one content, with the same number and names as the calls. */
 function checkCalls(all: readonly Content[]): void {
-  // Official clients send each event of a stream back as a content of its own, the empty last one too.
+  // Official clients send each event of a stream back as a separate content, including the empty last one.
   const contents = all.filter(({ role, parts }) => role !== "model" || parts.some(({ text }) => text !== ""));
   for (const [index, content] of contents.entries()) {
     const calls = content.parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [functionCall] : []));
@@ -112,7 +112,7 @@ function checkCalls(all: readonly Content[]): void {
   }
 }
 
-/** In the current turn, the first call of each step must carry its signature (Gemini API, thought signatures). */
+/** In the current turn, the first call of each step needs its signature (Gemini API, thought signatures). */
 function checkSignatures(contents: readonly Content[], { isOwnSignature }: ContentRules): void {
   const start = contents.findLastIndex(
     ({ role, parts }) =>
@@ -128,7 +128,7 @@ function checkSignatures(contents: readonly Content[], { isOwnSignature }: Conte
   }
 }
 
-/** An object without unknown fields. Names may be in snake case, which is equivalent (protocol buffers, JSON mapping). */
+/** Returns an object without unknown fields. Names in snake case are equivalent (protocol buffers, JSON mapping). */
 export function objectAt(value: unknown, path: string, known: readonly string[]): Record<string, unknown> {
   if (!isObject(value)) throw new Refused(invalid(`Invalid value at '${path}'.`, path));
   const entries = Object.entries(value).map(([name, each]) => [camelCase(name), each] as const);

@@ -7,13 +7,13 @@ export interface TextReply {
   thought: string;
   /** Pieces of the text, one for each event. */
   pieces: string[];
-  /** Parts with calls. */
+  /** Parts that contain calls. */
   calls: object[];
   signature: string | null;
-  /** Set where the prompt was blocked. */
+  /** Not null when the prompt was blocked. */
   blockReason: string | null;
   finish: string;
-  /** The usage report; undefined is none. */
+  /** The usage report; undefined for none. */
   usage: unknown;
 }
 
@@ -22,8 +22,8 @@ const STREAM_ERROR = {
 };
 
 /**
- * The events of a streamed reply as text with line ends, with the fault of the behaviour. Counts are cumulative, and the
- * reason comes in an event after the last content.
+ * Yields the events of a streamed reply as text with line ends, with the fault of the behaviour. Counts are cumulative.
+ * The finish reason is in an event after the last content.
  */
 export function* textFrames(reply: TextReply, behaviour: Behaviour): Generator<string> {
   const write = (event: object) => frame(JSON.stringify(event), behaviour);
@@ -57,7 +57,7 @@ export function* textFrames(reply: TextReply, behaviour: Behaviour): Generator<s
 function* contentOf({ thought, pieces, calls }: TextReply): Generator<object[]> {
   if (thought !== "") yield [{ text: thought, thought: true }];
   for (const text of pieces) yield [{ text }];
-  // All calls of a step come in one event.
+  // All calls of a step are in one event.
   if (calls.length > 0) yield calls;
 }
 

@@ -1,4 +1,4 @@
-/** What a simulated text model differs in (Gemini API, models and thinking). */
+/** The differences between simulated text models (Gemini API, models and thinking). */
 export interface SimulatedTextModel {
   thinking: "level" | "budget";
   levels: readonly string[];

@@ -21,12 +21,12 @@ export interface TextCall {
 const SIGNATURE = Buffer.from("simulated-signature").toString("base64");
 const THOUGHT_TOKENS = 30;
 
-/** Text by `generateContent`, `streamGenerateContent` and `countTokens` (Gemini API reference). */
+/** Handles text by `generateContent`, `streamGenerateContent` and `countTokens` (Gemini API reference). */
 export async function handleText(call: TextCall): Promise<void> {
   await refusing(call, () => (call.method === "countTokens" ? countTokens(call) : generate(call)));
 }
 
-/** Sends what a handler refuses. */
+/** Runs a handler. If it throws `Refused`, sends the error. */
 export async function refusing(
   { response }: Pick<TextCall, "response">,
   handle: () => Promise<void>,
@@ -109,7 +109,7 @@ function composeReply(parsed: ParsedTextRequest, model: string, behaviour: Behav
   };
 }
 
-/** The first declared function is called while the last content is the user's; twice where its text asks for both. */
+/** Calls the first declared function when the last content is the user's, twice if the content's text requests both. */
 function chooseCalls({
   functions,
   contents,
@@ -161,7 +161,7 @@ function wholeOf({
   return { candidates: [{ content, finishReason: finish, index: 0 }], ...end };
 }
 
-/** Zeros are absent, as everywhere in this protocol. */
+/** Counts of zero are omitted, as everywhere in this protocol. */
 function usageOf(
   { prompt, candidates, thoughts }: { prompt: number; candidates: number; thoughts: number },
   behaviour: Behaviour,

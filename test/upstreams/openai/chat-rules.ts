@@ -12,7 +12,7 @@ const FIELDS: ReadonlySet<string> = new Set(
 );
 const ROLES: ReadonlySet<unknown> = new Set(["developer", "system", "user", "assistant", "tool", "function"]);
 
-/** The error of an invalid chat request; undefined for a valid one. */
+/** Returns the error of an invalid chat request; undefined for a valid one. */
 export function findChatFault(request: ReceivedRequest, models: readonly string[]): Refusal | undefined {
   if (request.headers["content-type"] !== "application/json")
     return invalid("You must send JSON with content type application/json.", null);

@@ -16,15 +16,15 @@ export interface ChatReply {
   text: string;
   /** Pieces of the text, one for each content frame. */
   pieces: string[];
-  /** The number of alternatives to each token; null without log probabilities. */
+  /** Number of alternatives for each token; null without log probabilities. */
   alternatives: number | null;
   calls: { id: string; name: string; arguments: string }[];
   finish: "stop" | "length" | "tool_calls";
-  /** The usage report; undefined is none. */
+  /** The usage report; undefined for none. */
   usage: unknown;
 }
 
-/** Chat completions, whole and as a stream (OpenAI chat reference). */
+/** Handles chat completions, complete and streamed (OpenAI chat reference). */
 export async function handleChat(
   request: ReceivedRequest,
   response: SimulatedResponse,
@@ -59,7 +59,7 @@ export async function handleChat(
   }
 }
 
-/** The choices of a response or a chunk, with the fault of the behaviour. */
+/** Returns the choices of a response or chunk, with the fault of the behaviour. */
 export function faultyChoices(choices: unknown[], { fault }: Behaviour): unknown[] | null {
   if (fault === "choices-null") return null;
   return fault === "choices-empty" ? [] : choices;
@@ -84,7 +84,7 @@ function makeReply(body: Record<string, unknown>, behaviour: Behaviour, requestB
   };
 }
 
-/** The log probabilities of some of the reply's pieces, as a choice has them. */
+/** Returns the log probabilities of these pieces in the format of a choice. */
 export function writeLogprobs({ alternatives }: ChatReply, pieces: readonly string[]): object | null {
   if (alternatives === null || pieces.length === 0) return null;
   return { content: logprobsOf(pieces, alternatives), refusal: null };
@@ -102,7 +102,7 @@ function cut(text: string, count: number): string[] {
   );
 }
 
-/** The first tool is called while the last message is the user's. */
+/** Calls the first tool when the last message is the user's. */
 function chooseCalls(body: Record<string, unknown>, behaviour: Behaviour): ChatReply["calls"] {
   if (behaviour.calls)
     return behaviour.calls.map(({ name, arguments: values }) => ({

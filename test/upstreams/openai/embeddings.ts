@@ -9,7 +9,7 @@ const DIMENSIONS: Readonly<Record<string, number>> = {
   "text-embedding-3-large": 3_072,
 };
 
-/** Embeddings as strict as the vendor's: the value of each dimension follows from the text (OpenAI API reference). */
+/** Handles embeddings as strictly as the vendor. Each dimension's value depends on the text (OpenAI API reference). */
 export async function handleEmbeddings(
   request: ReceivedRequest,
   response: SimulatedResponse,

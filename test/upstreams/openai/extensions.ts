@@ -1,6 +1,6 @@
-/** What a compatible vendor adds to OpenAI's chat responses. */
+/** Fields that a compatible vendor adds to OpenAI's chat responses. */
 export interface ChatExtensions {
-  /** Extends a whole response. */
+  /** Extends a complete response. */
   whole(response: object): object;
   /** Extends the frames of a stream. */
   frames(frames: Iterable<string>): Iterable<string>;

@@ -23,7 +23,7 @@ const FIELDS: ReadonlySet<string> = new Set(
 const FILE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/webp"]);
 const MAX_FILES = 16;
 
-/** Reads a generation as strictly as the vendor. */
+/** Reads a generation request as strictly as the vendor. */
 export async function readGeneration(
   request: ReceivedRequest,
   models: readonly string[],
@@ -59,7 +59,7 @@ interface FormPart {
   body: Buffer;
 }
 
-/** The parts as they were sent; the platform's own form reader would guess the type of an untyped file. */
+/** Reads the parts without changes. The platform's own form reader would guess the type of a file without a type. */
 function* readParts({ body, headers }: ReceivedRequest): Generator<FormPart> {
   const boundary = `--${/boundary=(.+)$/.exec(headers["content-type"] ?? "")?.[1]}`;
   let start = body.indexOf(boundary) + boundary.length + 2;

@@ -6,13 +6,13 @@ import { makePicture } from "../picture.ts";
 import { readGeneration, readEdit, type ImageFields } from "./image-rules.ts";
 import { refuse } from "./refusals.ts";
 
-/** Long factor of the vendor's token count, by quality (community-derived cost model of the images protocol). */
+/** Factor of the longer edge in the token count, by quality (community cost model of the images protocol). */
 const FACTORS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "gpt-image-2": { low: 16, medium: 48, high: 96 },
   default: { low: 16, medium: 24, high: 48, xhigh: 64, max: 96 },
 };
 
-/** Generations and edits: real pictures of the requested size, with usage (OpenAI image reference). */
+/** Handles generations and edits. Returns real pictures of the requested size, with usage (OpenAI image reference). */
 export async function handleImages(
   request: ReceivedRequest,
   response: SimulatedResponse,
@@ -59,12 +59,12 @@ async function makeItems(
     return Array.from({ length: count }, () => ({ b64_json: "*".repeat(200_000) }));
   const [width = 0, height = 0] = size.split("x").map(Number);
   const picture = await makePicture(width, height, fields.output_format);
-  // As some compatible vendors do.
+  // Some compatible vendors return a data URL.
   const header = behaviour.fault === "data-url" ? "data:image/png;base64," : "";
   return Array.from({ length: count }, () => ({ b64_json: header + picture.toString("base64") }));
 }
 
-/** Tokens of the prompt follow from its length, those of an image from area and shape. */
+/** Tokens of the prompt depend on its length, tokens of an image on its area and shape. */
 function countTokens(fields: ImageFields, size: string, quality: string, count: number): object {
   const [width = 1, height = 1] = size.split("x").map(Number);
   const factor = (FACTORS[fields.model] ?? FACTORS["default"])?.[quality] ?? 0;

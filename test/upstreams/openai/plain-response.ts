@@ -1,4 +1,4 @@
-/** A whole response with this output, as a vendor of the responses protocol sends it, but for its model and usage. */
+/** A complete response of the responses protocol with this output, but without model and usage. */
 export function responseOf(output: readonly object[]): object {
   return {
     id: "resp_1",

@@ -17,7 +17,7 @@ export async function refuse(response: SimulatedResponse, refusal: Refusal): Pro
   await sendJson(response, status, { error: { message, type, param, code } }, {}, headers);
 }
 
-/** An invalid request. */
+/** Returns the error for an invalid request. */
 export function invalid(message: string, param: string | null, code: string | null = null): Refusal {
   return { status: 400, message, type: "invalid_request_error", code, param };
 }
@@ -78,7 +78,7 @@ const BY_FAULT: Partial<Record<Fault, Refusal>> = {
   unauthorized: WRONG_KEY,
 };
 
-/** The error of a behaviour. */
+/** Returns the error of a behaviour. */
 export function findRefusal(behaviour: Behaviour, authorization: string): Refusal | undefined {
   const headers = behaviour.retryAfter === undefined ? undefined : { "retry-after": behaviour.retryAfter };
   if (behaviour.fault === "echo-authorization")

@@ -1,18 +1,18 @@
 import type { Behaviour } from "../behaviour.ts";
 import type { Parsed } from "./responses-rules.ts";
 
-/** The reply of a simulated model: its output items as they end, and what the response object repeats. */
+/** The reply of a simulated model: its final output items, and the fields that the response object repeats. */
 export interface SimulatedReply {
   response: Record<string, unknown>;
   items: Parsed[];
-  /** Pieces of each streamed text. */
+  /** Number of pieces of each streamed text. */
   pieces: number;
   usage: unknown;
 }
 
 type Send = (type: string, fields: object) => string;
 
-/** The events of a streamed response in the vendor's order, with the fault of the behaviour. */
+/** Yields the events of a streamed response in the vendor's order, with the fault of the behaviour. */
 export function* writeResponseFrames(reply: SimulatedReply, behaviour: Behaviour): Generator<string> {
   const send = numbered(behaviour);
   const { fault, code = "server_error" } = behaviour;
@@ -105,7 +105,7 @@ function* itemFrames(send: Send, index: number, item: Parsed, pieces: number): G
   yield send("response.output_item.done", { output_index, item });
 }
 
-/** What is empty of an item when it begins. */
+/** Fields that are empty at the beginning of an item. */
 const EMPTY = {
   message: { status: "in_progress", content: [] },
   reasoning: { summary: [], encrypted_content: "" },
@@ -114,7 +114,7 @@ const EMPTY = {
   web_search_call: { status: "in_progress" },
 };
 
-/** The pieces in which a text is sent. */
+/** Returns the pieces in which a text is sent. */
 export function cut(text: string, pieces: number): string[] {
   const size = Math.max(1, Math.ceil(text.length / pieces));
   return Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>

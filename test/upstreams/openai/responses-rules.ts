@@ -1,7 +1,7 @@
 import type { ReceivedRequest } from "../http-server.ts";
 import { invalid, unknownModel, type Refusal } from "./refusals.ts";
 
-/** A parsed request, whose members are checked one by one. */
+/** A parsed request. Its members are checked one by one. */
 export type Parsed = ReturnType<typeof JSON.parse>;
 
 const FIELDS: ReadonlySet<string> = new Set(
@@ -38,10 +38,10 @@ const TOOLS =
     " ",
   );
 
-/** What begins the encrypted reasoning of an account; another one cannot read it. */
+/** Prefix of an account's encrypted reasoning. Other accounts cannot decrypt it. */
 export const encryptedBy = (account: string) => `enc-${account}-`;
 
-/** The error of an invalid responses request; undefined for a valid one. `account` made what it can decrypt. */
+/** Returns the error of an invalid request, or undefined. Only data encrypted by `account` is accepted. */
 export function findResponsesFault(
   request: ReceivedRequest,
   models: readonly string[],

@@ -7,7 +7,7 @@ import { logprobsOf } from "./logprobs.ts";
 import { cut, writeResponseFrames, type SimulatedReply } from "./response-frames.ts";
 import { encryptedBy, findResponsesFault, type Parsed } from "./responses-rules.ts";
 
-/** Responses, whole and as a stream (OpenAI responses reference), of an account that stores nothing. */
+/** Handles responses, complete and streamed, of an account that stores nothing (OpenAI responses reference). */
 export async function handleResponses(
   request: ReceivedRequest,
   response: SimulatedResponse,
@@ -26,7 +26,7 @@ export async function handleResponses(
     exchange.reportUsage(reply.usage);
 }
 
-/** Counts of tokens (OpenAI responses reference, "Get input token counts"). */
+/** Handles token counts (OpenAI responses reference, "Get input token counts"). */
 export async function handleInputTokens(
   request: ReceivedRequest,
   response: SimulatedResponse,
@@ -112,7 +112,7 @@ function reasoningItem(body: Parsed, number: number, account: string): Record<st
   };
 }
 
-/** A tool is called while the last item is the user's: the chosen one, else the first. */
+/** Calls a tool when the last item is the user's: the forced tool, or else the first. */
 function callItems(body: Parsed, number: number, behaviour: Behaviour): Record<string, unknown>[] {
   const added: Parsed[] = Array.isArray(body["input"])
     ? body["input"].flatMap((item) => item.tools ?? [])
@@ -170,7 +170,7 @@ function messageItem(
   return { id: `msg_${number}`, type: "message", status: "completed", role: "assistant", content: [part] };
 }
 
-/** A value of a schema. */
+/** Returns a value that matches a schema. */
 function sample(schema: Parsed | undefined): unknown {
   switch (schema?.["type"]) {
     case "object": {

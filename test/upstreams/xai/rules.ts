@@ -1,7 +1,7 @@
 import type { ReceivedRequest } from "../http-server.ts";
 import { readInlineImage } from "../inline-image.ts";
 
-/** An error response; the vendor uses several shapes of body (xAI API reference). */
+/** An error response. The vendor uses several shapes of body (xAI API reference). */
 export interface Refusal {
   status: number;
   body: object;
@@ -17,7 +17,7 @@ export interface ParsedRequest {
   isInline: boolean;
 }
 
-/** Maximum of references by model; only the newer one takes a quality. */
+/** Maximum of references by model. Only the newer model accepts a quality. */
 const MODELS: Readonly<Record<string, { references: number; hasQuality: boolean }>> = {
   "grok-imagine-image": { references: 3, hasQuality: false },
   "grok-imagine-image-2.0": { references: 5, hasQuality: true },
@@ -30,7 +30,7 @@ const COMMON = "model prompt n response_format aspect_ratio resolution quality u
 type Values = Readonly<Record<string, unknown>>;
 type Read<Wanted> = Wanted | { refusal: Refusal };
 
-/** Reads a generation or an edit as strictly as the vendor: JSON only, every field and value checked. */
+/** Reads a generation or edit as strictly as the vendor: JSON only, every field and value is checked. */
 export async function parseRequest(request: ReceivedRequest): Promise<Read<ParsedRequest>> {
   if (request.headers["content-type"] !== "application/json")
     return {
@@ -103,7 +103,7 @@ async function readReferences(values: Values, max: number): Promise<Shape[] | { 
   return shapes;
 }
 
-/** A single image keeps its shape whatever is requested; several take the first one's unless a ratio is sent. */
+/** One image keeps its shape in any case. Several images get the first one's shape, unless a ratio is sent. */
 function ratioOf(label: string, [first, ...rest]: readonly Shape[]): number {
   if (first && (rest.length === 0 || label === "auto")) return first.width / first.height;
   const [across = 1, down = 1] = label === "auto" ? [1, 1] : label.split(":").map(Number);
