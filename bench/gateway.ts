@@ -38,7 +38,7 @@ export interface GatewayVariant {
   workers?: number;
   /** Address of an empty PostgreSQL database. By default the gateway uses SQLite in its data folder. */
   databaseUrl?: string | undefined;
-  /** Fills the empty database before the gateway starts. `location` is its address or the path of its file. */
+  /** Fills the empty database before the gateway starts. `location` is the address or the file of the database. */
   fill?(location: string): void | Promise<void>;
 }
 
@@ -183,5 +183,5 @@ async function runCommand(
   return output;
 }
 
-/** A gateway accepts a key that another process has created within a second. This pause is longer. */
+/** The gateway accepts another process's new key after at most a second. This pause is longer. */
 const KEY_SPREAD_MS = 1_500;

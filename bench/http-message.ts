@@ -9,7 +9,7 @@ export class MessageReader {
 
   constructor(readonly listener: MessageListener) {}
 
-  /** Parses received bytes. The listener is called before this function returns, so the bytes may be reused then. */
+  /** Parses received bytes. It calls the listener before it returns; the bytes may be reused afterwards. */
   push(data: Buffer): void {
     const bytes = this.#held ? Buffer.concat([this.#held, data]) : data;
     this.#held = undefined;

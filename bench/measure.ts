@@ -25,7 +25,7 @@ const MAX_EMPTY_WINDOWS = 3;
 
 /**
  * Runs a load against a server: first unmeasured, then for one window. A window without a response is counted and
- * repeated. Throws when too many windows have none, or when all requests failed.
+ * repeated. Throws after too many windows without a response, or when all requests failed.
  */
 export async function measure(
   servers: { measured: ServerProcess; mock: ServerProcess },

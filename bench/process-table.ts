@@ -14,7 +14,7 @@ export function childrenOf(processId: number): number[] {
   return processIds().filter((id) => parentIn(readOrEmpty(`/proc/${id}/stat`)) === processId);
 }
 
-/** Reads the sockets that listen on a port from `/proc/net/tcp`, written like the links in `/proc/<pid>/fd`. */
+/** Reads the sockets that listen on a port from `/proc/net/tcp`, in the form of the links in `/proc/<pid>/fd`. */
 export function listeningSockets(table: string, port: number): string[] {
   const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
   const rows = table.split("\n").map((line) => line.trim().split(/\s+/));
@@ -44,7 +44,7 @@ function readOrEmpty(path: string): string {
   return attempt(() => readFileSync(path, "latin1")) ?? "";
 }
 
-/** Returns undefined on an error: during a read a process may end, or may belong to another user. */
+/** Returns undefined on an error: the process may have ended, or may belong to another user. */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work();

@@ -10,7 +10,7 @@ export interface Row {
   gateway: string;
   /** Either gateway divided by floor, or the time that the gateway adds: median (minimum to maximum) of the rounds. */
   comparison: string;
-  /** The bar that the figure must meet. Absent for a figure that is only reported. */
+  /** The bar, a limit for the figure. Absent for a figure that is only reported. */
   bar?: string;
   passed?: boolean;
 }
@@ -30,7 +30,7 @@ export function ratioRow(
   };
 }
 
-/** Returns a row for the growth of a figure from one state of a server to another. The bar is the minimum growth. */
+/** Returns a row for the growth of a figure from one state of a server to another. The bar is a minimum. */
 export function growthRow(
   names: Pick<Row, "workload" | "figure">,
   figures: Record<"floor" | "gateway", { floor: Spread; gateway: Spread; ratio: Spread }> & {

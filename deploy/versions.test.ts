@@ -32,7 +32,7 @@ test("an image that Docker builds is configured as that of a release", async () 
     expect(last).toContain(line);
 });
 
-test("whoever has no checkout finds in the release what the pages for operators name of this folder", async () => {
+test("a release packs every file of this folder that the operators' pages mention", async () => {
   const pages = join(import.meta.dir, "../docs/run");
   const texts = await Promise.all(
     (await readdir(pages))

@@ -19,7 +19,7 @@ const MODULES = join(import.meta.dir, "node_modules");
 const SCALAR = join(MODULES, "@scalar/api-reference");
 /** The path below which the gateway serves the site. */
 const OWN_BASE = "/docs/";
-/** Compression does not make smaller files any smaller. */
+/** Smaller files gain nothing from compression. */
 const MIN_COMPRESSED_BYTES = 512;
 
 /** Files on the site, each with its source in the folder `api`. */

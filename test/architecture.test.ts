@@ -124,7 +124,7 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "storage/database/wal-file.ts",
   "storage/live-processes.ts",
 ]);
-/** Number of allowed casts in `src`, which only shrinks. A cast stands directly after the check for it. */
+/** Allowed number of casts in `src`. It only shrinks. A cast stands directly after the check that justifies it. */
 const MAX_CASTS = 80;
 /** Tables and generated types may be long. */
 const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
@@ -138,7 +138,7 @@ interface Source {
 const sources = await readSources();
 
 describe("architecture", () => {
-  test("every folder stands on a floor", () => {
+  test("every folder has a floor", () => {
     const unknown = sources
       .map(({ path }) => folderOf(path))
       .filter((folder) => FLOORS[folder] === undefined);
@@ -170,7 +170,7 @@ describe("architecture", () => {
     });
   }
 
-  test("no file is longer than a reader's patience", () => {
+  test("no file exceeds the maximum length", () => {
     const long = sources.filter(
       ({ path, text }) =>
         !LONG_BY_NATURE.test(path) && !isTest(path) && text.split("\n").length > MAX_LINES + 1,
@@ -178,7 +178,7 @@ describe("architecture", () => {
     expect(long.map(({ path, text }) => `${path}: ${text.split("\n").length}`)).toEqual([]);
   });
 
-  test("no name says nothing", () => {
+  test("no file has a meaningless name", () => {
     const empty = /(?:^|\/)(?:utils?|helpers?|common|misc|types|manager|service)(?:\.ts|\/)/;
     expect(sources.map(({ path }) => path).filter((path) => empty.test(path))).toEqual([]);
   });
@@ -188,13 +188,13 @@ describe("architecture", () => {
   });
 
   // Such a file is read only by way of its one importer, and it lengthens the folder's list.
-  test("short files with one user are only those that are known", () => {
+  test("short files with one importer are listed", () => {
     expect(crumbsOf(sources).filter((path) => !KNOWN_CRUMBS.has(path))).toEqual([]);
     const isCrumb = new Set(crumbsOf(sources));
     expect([...KNOWN_CRUMBS].filter((path) => !isCrumb.has(path))).toEqual([]);
   });
 
-  test("casts do not become more", () => {
+  test("the number of casts does not grow", () => {
     const casts = sources.flatMap(castsOf);
     expect(casts.length <= MAX_CASTS ? [] : casts).toEqual([]);
     const cast = source(

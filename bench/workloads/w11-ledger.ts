@@ -14,9 +14,9 @@ const ENTRIES_A_STEP = 250_000;
 const FAILED_REQUESTS = 100_000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
-/** Hours are kept from the beginning; older ones than a reading may ask for are left out here. */
+/** Sums by hour exist for all time, but a query covers 92 days at most. Older sums are not written here. */
 const HOURS_MS = 92 * DAY_MS;
-/** Zones ahead of UTC, behind it, and with a part of an hour. */
+/** Time zones ahead of UTC, behind UTC, and with an offset of hours and minutes. */
 const ZONES = ["America/New_York", "Asia/Tokyo", "Asia/Kolkata", "Australia/Sydney", "Pacific/Auckland"];
 const ROUNDS = 15;
 const BAR_MS = 100;
@@ -86,7 +86,7 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
   ];
 }
 
-/** The differences between the two databases. */
+/** The calls and the SQL that differ between SQLite and PostgreSQL. */
 interface FilledDatabase extends AsyncDisposable {
   run(text: string): Promise<unknown>;
   /** Statements before and after the rows. They avoid double writes and collect statistics for query planning. */
@@ -139,8 +139,8 @@ function openPostgres(address: string): FilledDatabase {
 }
 
 /**
- * Fills the store by direct statements. Writes entries and the sums that posting would have written, in order of time
- * like posting.
+ * Fills the store by direct statements. Writes entries and the sums that posting would have written, in the same order
+ * of time.
  */
 async function fill(location: string): Promise<void> {
   await using database = location.startsWith("postgres:") ? openPostgres(location) : openSqlite(location);

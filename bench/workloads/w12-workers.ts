@@ -85,7 +85,7 @@ async function warmTurn(stage: Stage, server: ServerProcess): Promise<() => Prom
 
 /**
  * Requests per second that the workers would reach on as many cores of their own. Two workers share their cores with
- * mock and load, so that time is subtracted. Idle time still counts against the workers.
+ * mock and load, so the time of mock and load is subtracted. Idle time counts against the workers.
  */
 export function capacityOf({ completed, elapsedMs, loadShare }: Sample, workers: number): number {
   const coresLeft = workers === 1 ? 1 : workers - loadShare;

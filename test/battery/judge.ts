@@ -83,7 +83,7 @@ function overlaps(spans: readonly Span[], { startedAt, endedAt }: Outcome, grace
   return spans.some(({ from, to }) => from <= endedAt && to + graceMs >= startedAt);
 }
 
-/** Compares the served requests of the limited key, in each minute, with the limit. Not with a moved clock. */
+/** Compares the limited key's served requests with its limit, per minute. Skipped when the clock is moved. */
 function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const { mix, history } = setting;
   if (mix.hasClock) return [];

@@ -18,7 +18,7 @@ import { reportExact } from "../support/figure.ts";
 const BY = { actor: "test" };
 const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
-/** Time between two operations. It is so long that exhaustion is not cached and processes wait again. */
+/** Time between two operations, so long that no exhaustion is cached and processes wait for others again. */
 const STEP_MS = 10_000;
 /** A lease lasts 15 minutes. After this time it may not be used without the store. */
 const EXPIRY_MS = 15 * 60_000;

@@ -78,7 +78,7 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     expect(await console.page.$$("main img")).toEqual([]);
   });
 
-  test("filters stand in the address and leave what they say", async () => {
+  test("filters are in the address and select rows", async () => {
     await console.open("/requests?status=5xx&code=upstream_error");
     await console.see("502");
     expect(await console.page.$$("tbody tr")).toHaveLength(1);

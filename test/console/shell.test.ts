@@ -161,7 +161,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     expect(await shown.accessibilityFindings()).toEqual([]);
   });
 
-  test("range and grouping stand in the address, and Back undoes one after the other", async () => {
+  test("range and grouping are in the address, and Back undoes them one by one", async () => {
     const addressIs = (search: string) => shown.page.waitForFunction(`location.search === "${search}"`);
     await shown.press("button", "7 days");
     await shown.press("button", "Keys");
@@ -176,7 +176,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     expect(await shown.page.$eval("[aria-pressed=true]", (button) => button.textContent)).toBe("7 days");
   });
 
-  test("days are those of the zone that one has chosen, which the chart names", async () => {
+  test("days begin in the chosen time zone, which the chart names", async () => {
     await shown.page.emulateTimezone("Asia/Kathmandu");
     await shown.open("/money/usage?range=7d&step=day");
     await shown.see("Days in UTC");

@@ -22,7 +22,7 @@ import {
   updateMember,
 } from "../support/admin-calls.ts";
 
-/* Alerts from their cause to the mail server and the queue of webhooks. */
+/* Follows alerts from their cause to the mail server and the queue of webhooks. */
 interface MailRow {
   status: string;
   last_result: string | null;

@@ -73,7 +73,7 @@ const callers: Record<string, () => Promise<unknown>> = {
 };
 
 test.each(Object.keys(callers))(
-  "%s: nothing is sent to a server whose certificate signed itself",
+  "%s: nothing is sent to a server with a self-signed certificate",
   async (name) => {
     await expect(callers[name]!()).rejects.toThrow();
     expect(received).toEqual([]);

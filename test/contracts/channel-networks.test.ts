@@ -127,7 +127,7 @@ test.each([
   },
 );
 
-test("an address stays with the right of whoever chose it", async () => {
+test("an address keeps the rights of the member who chose it", async () => {
   await using administration = await openAdministration();
   const { context } = administration;
   const [owner, admin] = [

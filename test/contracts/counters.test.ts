@@ -35,7 +35,7 @@ test("a Redis that is away at the start is reported once, however often it is tr
 });
 
 test.skipIf("missing" in found)(
-  "going away and coming back are told once each, and being there is not",
+  "an outage and its end are reported once each, normal operation is not",
   async () => {
     const redis = await startRedis("binary" in found ? found.binary : "");
     try {

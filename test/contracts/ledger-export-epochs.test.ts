@@ -52,7 +52,7 @@ onEachDatabase("Files of a ledger that goes back in time", (databases) => {
     const before = await world.keep();
     await world.step("proc_a");
     await world.step("proc_b");
-    // Simulates that the clock of the ended server was an hour ahead.
+    // Simulates that the previous server's clock was an hour ahead.
     await world.run(`UPDATE ledger_exports SET epoch = epoch + 3600000, until_time = 0`);
     await world.post("lost", 4);
     await world.step("proc_b");
@@ -69,7 +69,7 @@ onEachDatabase("Files of a ledger that goes back in time", (databases) => {
     const before = await world.keep();
     await world.post("lost", 2);
     await world.step("proc_a");
-    // Simulates that the step had begun when the database was saved, but not yet its file.
+    // Simulates a database that was saved after a step had begun, but before the step's file was begun.
     const taken = "UPDATE ledger_exports SET until_time = (SELECT until_time FROM ledger_exports_after)";
     await world.run("CREATE TABLE ledger_exports_after AS SELECT * FROM ledger_exports");
     await world.goBack(before, () => false);

@@ -314,7 +314,7 @@ onEachDatabase("The store of a member of one organization", (databases) => {
     },
   );
 
-  test("the own is changed", async () => {
+  test("the member's own records are changed", async () => {
     expect(await scoped.keys.update("key_mine", () => ({ isDisabled: true }), BY)).toMatchObject({
       isDisabled: true,
     });

@@ -18,14 +18,14 @@ const START = Date.UTC(2026, 2, 14, 22);
 const NAMES = ["organizationId", "keyId", "model", "channel", "source", "client", "currency"] as const;
 
 const DURATIONS = Array.from({ length: DURATION_BUCKETS }, () => 0);
-/** Zones whose days begin within an hour of UTC. Sums by key, member or client program have only hours. */
+/** Zones whose days do not begin at a full hour of UTC. Sums by key, member or client program exist by hour only. */
 const WITH_PARTS_OF_HOURS = new Set([
   "Asia/Kolkata",
   "Asia/Kathmandu",
   "Australia/Lord_Howe",
   "Pacific/Chatham",
 ]);
-/** Most of them change their clocks between February and June. */
+/** Most of these zones change their clocks between February and June. */
 const ZONES = [
   "America/New_York",
   "America/Los_Angeles",

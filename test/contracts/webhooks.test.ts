@@ -12,7 +12,7 @@ import { addWebhook, listDeliveries } from "../support/admin-calls.ts";
 import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
 import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/* Webhooks from the end of a job to a receiver. The receiver verifies them with the specification's own library. */
+/* Follows webhooks from the end of a job to a receiver, which verifies them with the specification's own library. */
 interface Received {
   path: string;
   headers: Record<string, string>;

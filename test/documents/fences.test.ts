@@ -142,7 +142,7 @@ async function runOwnCommand(request: Request): Promise<Response> {
   return new Response(`${stdout}${stderr}`, { status: code === 0 ? 200 : 400 });
 }
 
-/** Compiles a Python file. Exits with 1 if a module in the arguments is not installed. Loads none, for speed. */
+/** Compiles a Python file. Exits with 1 if a module in the arguments is not installed. Loads no module (slow). */
 const PYTHON_SYNTAX = (path: string) => [
   "python3",
   "-c",

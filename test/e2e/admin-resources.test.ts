@@ -87,7 +87,7 @@ test("an organization is created, found, changed and called with its own setting
   expect(await refusal("GET", "/organizations?serch=x")).toEqual([400, "invalid_input", "serch"]);
 });
 
-test("no two names look alike for what cannot be seen", async () => {
+test("no two names differ only in invisible characters", async () => {
   const refused = [400, "invalid_input", "name"];
   for (const name of [
     "\uffa0",

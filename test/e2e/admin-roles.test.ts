@@ -145,7 +145,7 @@ test.each(ROUTES)("$method $path refuses every lesser role, and no other", async
   const { role: least, foreign: reaching } = ADMIN_ROUTES[nameOf(route)]!;
   const isStream = reaching.gets === "stream";
   for (const [role, as] of members) {
-    // No schema has this field, so the operation does nothing.
+    // No schema has this field, so the request is refused before it changes anything.
     const { status, body } = isStream ? await open(as, route) : await perform(as, route, { notAField: "x" });
     const expected = ROLES.indexOf(role) < ROLES.indexOf(least) ? 403 : isStream ? 200 : 400;
     expect([role, status, status === expected ? "" : body]).toEqual([role, expected, ""]);

@@ -100,7 +100,7 @@ test("an owner of one organization does not give it more than it was given", asy
   await owner.act("PATCH", "/organizations/acme", { models: "*", limits: { requestsPerMinute: "default" } });
 });
 
-test("an owner of one organization does not have a cheap model served by a dear one", async () => {
+test("an owner of one organization cannot route a cheap model to an expensive one", async () => {
   const route = { organizationId: "acme", model: "sandbox-b-fast" };
   const dear = { channel: "sandbox", upstreamModel: "sandbox-b-quality", weight: 1 };
   const own = { channel: "sandbox", upstreamModel: "sandbox-b-fast", weight: 7 };
@@ -113,7 +113,7 @@ test("an owner of one organization does not have a cheap model served by a dear 
   expect(swapped).toMatchObject({ targets: [dear, own] });
 });
 
-test("what the installation runs on is not told with a failed request", async () => {
+test("a failed request does not reveal what the installation runs on", async () => {
   const { secret } = await owner.act("POST", "/keys", { organizationId: "acme", name: "Failing" });
   const call = {
     headers: { authorization: `Bearer ${secret}` },
@@ -157,7 +157,7 @@ test("a lesser token of a member does not get what the member's session was give
   expect([replayed.status, JSON.stringify(replayed.body).includes("gk_")]).toEqual([409, false]);
 });
 
-test("a secret that a key has, or had, is nobody else's", async () => {
+test("a secret of a current or former key cannot become another key's", async () => {
   await owner.act("POST", "/organizations", { id: "rival", name: "Rival" });
   const { key, secret } = await tenant.act("POST", "/keys", { organizationId: "acme", name: "Ours" });
   const claim = () => owner.send("POST", "/keys", { organizationId: "rival", name: "Claimed", secret });

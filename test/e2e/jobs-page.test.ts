@@ -44,7 +44,7 @@ test.skipIf(!Bun.which("curl"))(
     await gateway.kill();
     await gateway.restart();
     const ended = await untilStatus(gateway, submitted.id);
-    // The job fails if the sandbox was drawing when it was killed, because such a job cannot be looked up.
+    // The job fails if the sandbox was drawing during the kill, because that job cannot be looked up.
     expect(["completed", "failed"]).toContain(ended.status);
     expect(await run(look, submitted.id)).toMatchObject({ id: submitted.id, status: ended.status });
     const edited = (await run(edit)) as WireJob;

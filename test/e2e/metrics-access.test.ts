@@ -56,7 +56,7 @@ test("a metrics port in use ends the start with its variable's name", async () =
   }
 });
 
-test("a scrape tells of targets, budgets, limits, stores and the process", async () => {
+test("a scrape contains targets, budgets, limits, stores and the process", async () => {
   const token = "a-token-for-metrics";
   const headers = { authorization: `Bearer ${token}` };
   await using fleet = await openFleet({ vendors: 2, env: { METRICS_TOKEN: token } });

@@ -94,7 +94,7 @@ test("what is kept is deleted by request and by organization, and that is audite
   expect(all.status).toBe(400);
 });
 
-test("whoever may not read prompts does not, and nothing is kept once that is off", async () => {
+test("a member without the right reads no prompts, and nothing is stored once the setting is off", async () => {
   await owner.act("POST", "/members", {
     name: "reader",
     password: "a-password-of-a-reader",

@@ -197,7 +197,7 @@ test("processes whose supervisor is killed end by themselves and lose no charge"
   expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   const killedAt = performance.now();
   await own.gateways[0]!.kill();
-  // A stop may signal the whole process group. No process may read this as a second signal.
+  // A service manager may signal the whole process group. This must not count as a second signal.
   for (const pid of pids) process.kill(pid, "SIGTERM");
   await until("the processes to end", () => (pids.some(isRunning) ? undefined : true));
   expect(

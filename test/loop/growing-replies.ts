@@ -3,7 +3,7 @@ import type { TextDialectName } from "../../src/dialects/name.ts";
 /** A vendor's reply in which one kind of item grows: a complete body, or the pieces of a stream. */
 export type GrowingReply = (count: number) => Iterable<string>;
 
-/** How one dialect writes the content that all dialects have. */
+/** The content that all dialects have, written in one dialect. */
 interface Words {
   /** Returns a complete reply with these numbers of texts and calls, and with further members. */
   whole(content: { texts?: number; calls?: number; text?: string; more?: object }): object;

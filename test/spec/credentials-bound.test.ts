@@ -7,7 +7,7 @@ import { CLIENT, CLIENT_SECRET, startEntra, TENANT } from "../upstreams/entra-to
 import { startTokenServer } from "../upstreams/google-tokens.ts";
 import { startSimulator, type Hit } from "../upstreams/simulator.ts";
 
-/* A vendor's credential is sent only to the configured address, whatever the vendor responds. For every provider. */
+/* A vendor's credential is sent only to the configured address, whatever the vendor responds. Tests every provider. */
 const SECRET = "vendor-secret-0123456789abcdef";
 const google = await startTokenServer();
 const entra = await startEntra();

@@ -102,7 +102,7 @@ describe("the key", () => {
     ],
   ])("is read %s", async (_, headers) => {
     for (const path of [PATH, `${PATH}?beta=true`]) expect((await bare(headers(), path)).status).toBe(200);
-    // This vendor error shows that the key was accepted: a count may not have a maximum.
+    // This error of the vendor shows that the key was accepted: a request to count tokens may not have a maximum.
     const counted = await bare(headers(), `${PATH}/count_tokens`);
     expect(counted.json["error"].message).toBe("max_tokens: Extra inputs are not permitted");
   });

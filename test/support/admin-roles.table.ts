@@ -56,7 +56,7 @@ export const ALERT = {
 };
 const SOON = () => new Date(Date.now() + 3_600_000).toISOString();
 
-/** All operations, and by name all other routes for members. */
+/** All operations. Other routes for members are listed by their names. */
 export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   "session.get": row("viewer", OWN),
   "session.remove": row("viewer", OWN),

@@ -29,7 +29,7 @@ export interface TestConsole extends AsyncDisposable {
   see(text: string): Promise<void>;
   /** Waits until no dialog is open. */
   untilClosed(): Promise<void>;
-  /** Errors in the browser's console, with violations of the content security policy, without error statuses. */
+  /** Errors in the browser's console. Includes violations of the security policy, excludes error statuses. */
   problems: string[];
   /** Hosts other than the gateway to which the page has sent requests. */
   foreignHosts: Set<string>;

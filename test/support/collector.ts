@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A receiver of OTLP over HTTP with JSON, as strict as the protocol: ids in hexadecimal, times as text in ns. */
+/** A receiver of OTLP over HTTP with JSON. Like the protocol it requires ids in hexadecimal and times as text. */
 export interface Collector {
   url: string;
   /** Spans in the order of arrival, with plain attributes. */

@@ -16,7 +16,7 @@ const unused = (): never => {
   throw new Error("the local machine is used");
 };
 
-/** The parts of a machine that has a store, for commands. */
+/** The functions that commands use on a machine with a store. */
 export const MACHINE = {
   openAdminStore,
   readStoredEntries,

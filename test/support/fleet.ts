@@ -52,7 +52,7 @@ export interface Fleet extends AsyncDisposable {
   gateways: readonly TestGateway[];
   /** The first model's vendors. */
   vendors: readonly Simulator[];
-  /** Vendors by model. Their channels are `{model}-1`, `{model}-2` and so on. */
+  /** Vendors by model. Each vendor is a channel: `{model}-1`, `{model}-2` and so on. */
   vendorsByModel: ReadonlyMap<string, readonly Simulator[]>;
   /** Returns the ids of processes that serve requests. */
   pids(): number[];
@@ -72,7 +72,7 @@ export interface ChatRequest {
   isStream?: boolean;
   model?: string;
   signal?: AbortSignal;
-  /** True uses a new connection. Processes that share a port share connections, not requests. */
+  /** True for a new connection. The processes on a port take turns by connection, not by request. */
   isOnNewConnection?: boolean;
 }
 
@@ -154,7 +154,7 @@ export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<vo
     return (await Promise.all(probes)).every((status) => status === 429);
   };
   await until("the budget to be in force", async () => {
-    // Each of 48 requests reaches one of three processes; one is missed once in a hundred million times.
+    // One of three processes is missed by all of 48 requests once in a hundred million times.
     return ((await areRefused(1)) && (await areRefused(48))) || undefined;
   });
   for (const vendor of fleet.vendors) vendor.reset();

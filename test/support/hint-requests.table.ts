@@ -66,7 +66,7 @@ export function wordsOf({ system, picture, called, tools, stop, schema, document
   ];
 }
 
-/** Requests of one protocol: builds them from content and hints, with each hint in the protocol's own place. */
+/** Creates and reads the requests of one protocol. Each hint is written where the protocol has it. */
 interface HintCaller {
   build(content: Content, hints: Hints): Body;
   read(bytes: Uint8Array): TextPayload;

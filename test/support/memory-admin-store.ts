@@ -277,7 +277,7 @@ function pageOf<Item extends { id: string; createdAt: number }>(
   return structuredClone(items.slice(start, start + limit));
 }
 
-/** Changes the fields that are defined, like the database's stores. */
+/** Changes the fields that are defined, as the database's stores do. */
 function applyChange<Value extends object>(
   records: Map<string, Value>,
   id: string,

@@ -14,9 +14,9 @@ export interface MemoryBudgetStore extends BudgetStore {
   /** Returns the fault of a call; undefined for none. */
   fault: (call: string) => Fault | undefined;
   held(budget: string): bigint;
-  /** Posts a charge like the ledger. */
+  /** Posts a charge as the ledger would. */
   post(processId: string, budget: string, charged: bigint): void;
-  /** Returns all leases of a process, like an operator's write-off. */
+  /** Returns all leases of a process, as an operator's write-off does. */
   writeOff(processId: string): void;
 }
 

@@ -6,7 +6,7 @@ import { freePort } from "./free-port.ts";
 import { until } from "./gateway.ts";
 import { userPostgres } from "./postgres.ts";
 
-/** PgBouncer in front of a private PostgreSQL server. Each transaction gets its own session of the server. */
+/** PgBouncer in front of a private PostgreSQL server. Each transaction may get another session of the server. */
 export interface PgBouncer extends AsyncDisposable {
   /** Returns `address` with the pooler instead of the server. */
   through(address: string): string;

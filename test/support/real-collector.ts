@@ -7,15 +7,15 @@ import { until } from "./gateway.ts";
 /** The OpenTelemetry Collector as a process of its own on a free loopback port. */
 export interface RealCollector extends AsyncDisposable {
   url: string;
-  /** The numbers of records that its receiver has accepted and refused since its start, such as `accepted_spans`. */
+  /** Numbers of accepted and refused records since the start, by names such as `accepted_spans`. */
   received(): Promise<Record<string, number>>;
-  /** All records that it has received since its start, in the text of its debug exporter. */
+  /** Returns all records since the start, in the text format of the collector's debug exporter. */
   records(): Promise<string>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the collector at the path `binary`. Each distribution has the receiver and the exporter that are used. */
+/** Starts the collector at the path `binary`. Every distribution has the receiver and exporter that are used. */
 export async function startRealCollector(binary: string): Promise<RealCollector> {
   const folder = await mkdtemp(join(tmpdir(), "collector-"));
   const [port, ownPort] = [freePort(), freePort()];

@@ -169,9 +169,9 @@ export function readEvents(text: string): StreamEvent[] {
 }
 
 /**
- * Checks every event against its schema, and the order that official clients need: numbers from 0 without a gap and one
- * response; items are opened before their pieces and closed with the sum of these; one final event with the complete
- * output.
+ * Checks every event against its schema, and the order that official clients need: numbers from 0 without a gap, and
+ * one response. Items are opened before their pieces and closed with the joined pieces. One final event has the
+ * complete output.
  */
 export function expectLawfulEvents(events: readonly StreamEvent[]): void {
   expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index));

@@ -127,7 +127,7 @@ export type Question = (typeof QUESTIONS)[number];
 export interface Caller {
   path(model: string, isStream: boolean): string;
   body(model: string, question: Question, isStream: boolean): object;
-  /** Parses that body, for a stream. */
+  /** Parses the `body` for a stream. */
   payload(body: object, model: string): TextPayload;
   expectReply(reply: unknown): void;
   expectStream(text: string): void;

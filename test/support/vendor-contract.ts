@@ -65,7 +65,7 @@ export interface TransportSubject {
   echo?: Fault | Behaviour;
 }
 
-/** The same tests for a harness whose vendor does not accept masks. */
+/** Runs the tests of transport faults with a harness. Its vendor accepts no masks. */
 export function describeVendor(
   { vendor, key, open, order, generate }: VendorHarness,
   echo?: TransportSubject["echo"],

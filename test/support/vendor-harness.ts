@@ -25,7 +25,7 @@ export interface VendorHarness<Vendor extends Simulator = Simulator> {
 export interface HarnessOptions<Vendor extends Simulator> {
   /** Id of the channel, and also of its provider. */
   channel: string;
-  /** Variables that contain the credential. Further ones enable other channels with the same models. */
+  /** Variables that contain the credential. Further variables enable other channels with the same models. */
   variables: readonly string[];
   key: string;
   start(): Promise<Vendor>;

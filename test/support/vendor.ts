@@ -18,7 +18,7 @@ export interface GatewayFixtureOptions extends GatewayOptions {
   firstByteMs?: number;
   idleMs?: number;
   totalMs?: number;
-  /** After this time without content, the response of a stream begins. */
+  /** After this time without content, a stream's response begins without it. */
   firstByteSeconds?: number;
   /** Chat models besides `house-chat`. Each has its own channel, so that failures of one do not eject the others. */
   extraModels?: readonly string[];

@@ -11,7 +11,7 @@ export const COMPATIBLE_KEY = "sk-compatible-0123456789";
 export function startCompatible(): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const [, first = ""] = request.path.split("/");
-    // The address of this vendor has no path for the persona.
+    // The address of this vendor has no place for a persona in its path.
     const isByHost = first === "compatible-mode";
     const persona = PERSONAS[isByHost ? "dashscope" : first];
     const path = isByHost ? request.path : request.path.slice(`/${first}`.length);

@@ -7,7 +7,7 @@ const LAWS = ["src/dialects/chat/translation.test.ts"];
 const WRITER = ["src/dialects/chat/write-request.test.ts"];
 const VENDORS = ["src/providers/openai-compatible/errors.test.ts"];
 
-/** Promises of chat streams, of translations from and to chat, and of compatible vendors. */
+/** Faults in chat streams, in translations from and to chat, and with compatible vendors. */
 export const CHAT_FAULTS: readonly Fault[] = [
   {
     name: "reasoning that only the total tells is billed and not shown",

@@ -1,6 +1,6 @@
 import type { Fault } from "../fault.ts";
 
-/** Promises of the other tables that tests of the whole gateway prove too. */
+/** Faults of the kinds in the other tables, for tests of the whole gateway that claim to find them. */
 export const END_TO_END_FAULTS: readonly Fault[] = [
   {
     name: "a ledger is verified on the thread of requests",

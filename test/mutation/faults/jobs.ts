@@ -17,7 +17,7 @@ const jobs = ["test/contracts/storage-jobs.test.ts"];
 const DECISIONS = "knownAs(known, job) ?? fullFor(queued, job) ?? (await exhaustedBy(kind, sql, job))";
 const PERSISTED = `if (results.some((result) => "job" in result)) await persist();`;
 
-/** Jobs: queue, leases and ends. */
+/** Faults in jobs: their queue, their leases and their ends. */
 export const JOB_FAULTS: readonly Fault[] = [
   {
     name: "the money of a waiting job is held no longer than a lease",

@@ -24,7 +24,7 @@ const writer = ["test/contracts/ledger-writer.test.ts"];
 const posting = ["test/contracts/posting.test.ts"];
 const folders = ["test/e2e/restart-journals.test.ts"];
 
-/** The path of an accepted charge to the ledger, whatever process ends in between. */
+/** Faults between an accepted charge and the ledger, also when a process ends in between. */
 export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "the journal is never synced to the disk",

@@ -17,7 +17,7 @@ const limiters = ["test/contracts/limiter.test.ts"];
 const workers = ["test/contracts/worker-limits.test.ts"];
 const processes = ["test/e2e/limits-processes.test.ts"];
 
-/** Counting in limits: in one process, in several processes, and with Redis. */
+/** Faults in the counts of limits: in one process, in several processes, and with Redis. */
 export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "the limit of a key does not count",

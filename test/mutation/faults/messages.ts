@@ -8,7 +8,7 @@ const vendor = [`${FOLDER}/write-request.test.ts`];
 const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const adapter = ["test/contracts/anthropic.test.ts"];
 
-/** Promises of the messages protocol. */
+/** Faults in the messages protocol. */
 export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "a caller continues a thread that another organization began at the vendor",

@@ -21,7 +21,7 @@ const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const leases = ["src/gateway/metering/budget-leases.test.ts", "src/gateway/metering/lease-table.test.ts"];
 const ceiling = ["src/gateway/metering/text-ceiling.test.ts"];
 
-/** Holds, charges and budget leases in one process. */
+/** Faults in holds, charges and budget leases of one process. */
 export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a lease that requests use is returned as idle",

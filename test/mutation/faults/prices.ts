@@ -17,7 +17,7 @@ const uses = ["src/domain/use-prices.test.ts"];
 const lookup = ["src/gateway/metering/price.test.ts"];
 const images = ["src/gateway/images.test.ts"];
 
-/** The price of a request, and the amount for its usage. */
+/** Faults in the choice of a request's price, and in the amount for its usage. */
 export const PRICE_FAULTS: readonly Fault[] = [
   {
     name: "a title that a vendor of embeddings reads is free",

@@ -14,7 +14,7 @@ const relay = ["src/gateway/relay.test.ts"];
 const endpoint = ["src/server/endpoint.test.ts"];
 const policy = ["test/e2e/routing-policy.test.ts"];
 
-/** A request's holds, limits and costs from its admission to its end. */
+/** Faults in a request's holds, limits and costs, from its admission to its end. */
 export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "an idempotency key gets the outcome of another endpoint",

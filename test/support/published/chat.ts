@@ -104,7 +104,7 @@ export const chatChunk = z.object({
   usage: usage.nullish(),
 }) satisfies z.ZodType<ChatCompletionChunk>;
 
-/** Vectors are base64 if the caller requested it. The client's types do not include this form. */
+/** A vector is base64 if the caller requested this. The client's types do not include it. */
 const vector = z.union([z.array(z.number()), z.base64() as unknown as z.ZodType<number[]>]);
 
 export const embeddingsReply = z.object({

@@ -11,7 +11,7 @@ export interface StreamReader {
   read(name: string | undefined, data: string): void;
   /** Call it when the stream has ended normally. */
   end(): void;
-  /** Reads text at the end of the stream that is not an event, for protocols that have such text. */
+  /** Reads text at the stream's end that is not an event. Only some protocols have such text. */
   bare?(text: string): void;
 }
 
@@ -141,7 +141,7 @@ export function responsesStream(): StreamReader {
   };
 }
 
-/** Checks that replies have one id. An error may come at the end, or alone without an event. */
+/** Checks that replies have one id. An error may be the end, or all of the stream without the form of an event. */
 export function nativeStream(): StreamReader {
   let id: string | undefined;
   let hasBegun = false;

@@ -135,7 +135,7 @@ function reportUsage(body: Body, counts: Counts, behaviour: Behaviour, cache: Pr
   }
 }
 
-/** Counts the prompt up to the last cache mark: as written at first, as read afterwards. */
+/** Counts the prompt's tokens up to the last cache mark: at first as written, later as read. */
 function countCached(
   body: Body,
   prompt: number,

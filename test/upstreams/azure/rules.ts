@@ -12,7 +12,7 @@ export interface Target {
 }
 
 const OPERATION = "(chat/completions|images/generations|images/edits)";
-/** Only the v1 surface has responses. */
+/** Only the v1 surface has the responses protocol. */
 const V1 = new RegExp(`^/openai/v1/(responses|${OPERATION.slice(1, -1)})$`);
 const CLASSIC = new RegExp(`^/openai/deployments/([^/]+)/${OPERATION}$`);
 

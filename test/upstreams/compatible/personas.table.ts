@@ -23,7 +23,7 @@ export interface Persona {
   hasNoList?: true;
   whole: object;
   frames: Frames;
-  /** The same for a request with tools; it contains a call of `look_up`. */
+  /** The same fields for a request with tools. The response contains a call of `look_up`. */
   tool?: { whole: object; frames: Frames };
   /** The usage in the ledger's categories. */
   tokens: Readonly<Record<string, number>>;
@@ -330,7 +330,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     },
     failure: { ...chunk({}), x_groq: { error: { message: "Over capacity", type: "internal_server_error" } } },
   },
-  // xAI API reference: reasoning is not part of completion tokens, tool calls have no index, errors flat or nested.
+  // xAI API reference: reasoning is not in completion tokens; tool calls have no index; errors are flat or nested.
   xai: {
     provider: "xai",
     path: "/v1",
