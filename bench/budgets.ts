@@ -14,7 +14,7 @@ const ROUNDS = 100;
 const ENTRIES_A_BATCH = 100;
 const SETUP_TIMEOUT_MS = 10 * 60_000;
 
-/** Times in milliseconds. Single calls have their median; operations on all leases have their total time. */
+/** Times in milliseconds: the median of single calls, the total time of operations on all leases. */
 interface Row {
   database: string;
   budgets: number;

@@ -20,7 +20,7 @@ export interface Contender {
 /** The key for calls to the mock, which accepts any key. */
 export const MOCK_KEY = "bench-upstream";
 
-/** A server that uses the mock's own model name and does not check keys. */
+/** Returns a server as a contender: it uses the mock's own model name and does not check keys. */
 export function plainContender(name: string, server: ServerProcess): Contender {
   return {
     name,
@@ -33,7 +33,7 @@ export function plainContender(name: string, server: ServerProcess): Contender {
   };
 }
 
-/** This gateway. It replaces the model's name and requests the usage chunk itself. */
+/** Returns this gateway as a contender. It replaces the model's name and requests the usage chunk itself. */
 export function ourContender(name: string, { gateway }: Stage): Contender {
   return { ...plainContender(name, gateway), key: gateway.key, model: PUBLIC_MODEL, includeUsage: false };
 }

@@ -32,7 +32,7 @@ const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
 
 /** A workload's own gateway differs from the common one in these settings. */
 export interface GatewayVariant {
-  /** Configuration whose top-level keys replace those of the common one. */
+  /** Configuration. Each of its top-level keys replaces that key of the common configuration. */
   configuration?: Record<string, unknown>;
   /** Number of processes that share the port. One process runs on the server's core, several run on both cores. */
   workers?: number;

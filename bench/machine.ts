@@ -56,8 +56,8 @@ export function cpuBetween(before: CpuReading, after: CpuReading): number {
 }
 
 /**
- * Returns a function. The function returns the processor time that other programs have used since then, as a share of
- * one core. This process and the given ones are not counted; the given ones must still run.
+ * Returns a function. The function reports the processor time of other programs since its creation, as a share of one
+ * core. This process and the given ones do not count. The given ones must still run.
  */
 export function watchOtherWork(processIds: readonly number[]): () => number {
   const own = [process.pid, ...processIds];

@@ -29,7 +29,7 @@ const UNKNOWN_MODEL = plainReply(
 const STREAM_WITH_USAGE = wireFrames(true);
 const STREAM_WITHOUT_USAGE = wireFrames(false);
 
-/** Writes the frames of streams with an interval when they are due. The timer runs only while such streams are open. */
+/** Writes the frames of streams with an interval when they are due. The timer runs only while a stream needs it. */
 class StreamPacer {
   readonly #streams = new Set<OpenStream>();
   #timer: Timer | undefined;

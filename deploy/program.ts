@@ -37,7 +37,7 @@ export async function buildExecutable({
 export interface ExecutableOptions {
   outfile: string;
   runtime?: Runtime;
-  /** Folders that are read at run time. They have the same last names as the default, `PROGRAM_FOLDERS`. */
+  /** Folders that are read at run time. The last part of each path is as in the default, `PROGRAM_FOLDERS`. */
   folders?: readonly string[];
   /** Adds compiled code. The program then starts with half the processor time, and its file is 20 MB larger. */
   isPrecompiled?: boolean;

@@ -10,8 +10,8 @@ import { MANIFEST, type SiteManifest } from "../src/server/endpoints/docs.ts";
 
 /*
  * `npm run site` builds the documents into static files. Rspress makes the pages, a Markdown copy of each, and the
- * search index. The interface's page and the list of all files, which the gateway needs, are added. `--base /x/ --out
- * DIR` builds for another host.
+ * search index. The interface's page, and the list of all files for the gateway, are written afterwards. `--base /x/
+ * --out DIR` builds for another host.
  */
 
 const ROOT = resolve(import.meta.dir, "..");

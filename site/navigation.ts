@@ -45,7 +45,7 @@ export function topNavigation(parts: readonly Part[]) {
   return [...links, { text: "API", link: "/api" }];
 }
 
-/** Returns the sidebars. A part lists its own pages; pages outside of parts list those of every part. */
+/** Returns the sidebars. A part's sidebar lists its own pages. Other pages list the pages of every part. */
 export function sidebars(parts: readonly Part[]) {
   const groups = parts.map(({ folder, title, pages }) => ({
     path: `/${folder}/`.replace("//", "/"),

@@ -46,7 +46,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
     what: /(?:\b(?:(?:open|cp|(?:read|write|append|copy)File)(?:Sync)?|create(?:Read|Write)Stream)|Bun\.(?:file|write))\(\s*(?:`\$\{)?(?:location|database)\b/,
     where: /^$/,
   },
-  // An existing file may be the database. Such code may only create a file or leave an existing one unchanged.
+  // An existing file may be the database, so this code may only create a file or leave an existing file unchanged.
   { name: "private files", what: /openSync\(path, "(?!ax")/, where: /^(?!storage\/private-files\.ts$)/ },
   // A build contains only the threads and folders that are listed in this file.
   {
@@ -62,13 +62,13 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "OpenTelemetry", what: /from "@opentelemetry\//, where: /^telemetry\/otlp\// },
   { name: "the command-line library", what: /from "commander"/, where: /^cli\// },
   {
-    // All other files here parse with `parseBounded`. Those below parse our own texts, or parts of a parsed text.
+    // All other files of these folders use `parseBounded`. Those below parse our own texts, or parts of a parsed text.
     name: "JSON of others without bounds",
     what: /\bJSON\.parse\(|\.json\(\)/,
     where:
       /^(?!dialects|gateway|lib|providers)|^dialects\/(?:request-body|picture-links)\.ts$|^dialects\/chat\/usage\.ts$|^dialects\/messages\/usage\.ts$|^dialects\/chat\/forward\.ts$|^dialects\/native\/text\/(?:forward|read-parts|usage)\.ts$|^dialects\/responses\/(?:write-reply|forward|usage)\.ts$|^lib\/(?:json|json-spool|parse-json)\.ts$|^lib\/json-spool\/scanner\.ts$|^providers\/vertex\/service-account\.ts$/,
   },
-  // Tests set the time of this one clock. The modules below wait for events, or run in the browser.
+  // Tests set the time of this one clock. The modules below wait for events or run in the browser instead.
   {
     name: "the wall clock",
     what: /\bDate\.now\(\)|\bnew Date\(\)/,
@@ -100,7 +100,7 @@ const SHARED_BY_DIALECTS = new Set(["conversation", "sse"]);
 
 const MAX_LINES = 300;
 const CRUMB_LINES = 40;
-/** Short files that are allowed: each is one of a family, such as formats or vendors. The list only shrinks. */
+/** Allowed short files. Each is one of a family, such as the formats or the vendors. The list only shrinks. */
 const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "admin/usage/operations.ts",
   // Parts of the page that the browser loads separately.
@@ -187,7 +187,7 @@ describe("architecture", () => {
     expect(equalTypeNames(sources)).toEqual([]);
   });
 
-  // Such a file is read only by way of its one importer, and it lengthens the folder's list.
+  // A reader comes to such a short file only from its one importer, and it lengthens the folder's list.
   test("short files with one importer are listed", () => {
     expect(crumbsOf(sources).filter((path) => !KNOWN_CRUMBS.has(path))).toEqual([]);
     const isCrumb = new Set(crumbsOf(sources));

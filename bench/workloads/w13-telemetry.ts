@@ -120,7 +120,7 @@ function cpuRow(rounds: readonly Round[]): Row {
   };
 }
 
-/** Reports that spans arrived. Without spans the measured processor time would be that of disabled telemetry. */
+/** Reports that spans arrived. Without spans the measurement would show the processor time of disabled telemetry. */
 function spansRow(perRequest: number): Row {
   return {
     workload: "W13",

@@ -19,7 +19,7 @@ const MAX_TURN_MS = 500;
 const MAX_VIOLATIONS = 20;
 
 export interface AnswerFigures {
-  /** Counts by caller, vendor and end. */
+  /** Number of responses by caller, vendor and kind of end. */
   outcomes: Record<string, number>;
   longestTurnMs: number;
   violations: string[];

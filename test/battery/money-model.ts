@@ -196,7 +196,7 @@ async function openWorld(
     async settle(process, { pick, amount }) {
       const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
       if (!request) return;
-      // Half of the runs have no such request, so their amounts must be exact.
+      // Half of the runs have no request above its hold, so their amounts must be exact.
       const isOver = wide % 2n === 0n && pick % OVER_EVERY === 0;
       const spent = isOver ? request.amount + OVER_NANOS : BigInt(amount) % (request.amount + 1n);
       if (isOver) for (const budget of request.budgets) accounts.get(budget)!.over += OVER_NANOS;

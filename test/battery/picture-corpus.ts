@@ -75,7 +75,7 @@ const slots = createSemaphore(2);
 /** Maximum mean distance of all channel values, which range from 0 to 255. */
 const MAX_DISTANCE = 4;
 
-/** Decoders disagree about these pictures. The gateway only must not crash on them. */
+/** Decoders disagree about these pictures. Any result is right if the gateway does not crash. */
 const OPEN_VERDICTS = [
   // The other decoder cannot read these.
   /\.bmp$/,
@@ -111,7 +111,7 @@ type Theirs =
   | { verdict: "refused"; why: string; width: 0; height: 0 }
   | { verdict: "read"; width: number; height: number; pixels: Buffer };
 
-/** Returns null when the other decoder does not support the format. Then the gateway only must read the picture. */
+/** Returns null when the other decoder does not support the format. Then it is enough to read the picture. */
 async function readTheirs(bytes: Uint8Array, file: string): Promise<Theirs | null> {
   const refused = (why: string): Theirs => ({ verdict: "refused", why, width: 0, height: 0 });
   if (file.endsWith(".heic")) return null;

@@ -72,7 +72,7 @@ async function tryWithout(copy: string, { attack, edits }: Mend, seconds: number
     for (const { file, find, replace } of edits) {
       const text = await readFile(join(copy, file), "utf8");
       if (!originals.has(file)) originals.set(file, text);
-      // The function keeps `$` in the replacement from being read as a pattern.
+      // A function as replacement: in a text, `$` would be a pattern.
       await writeFile(
         join(copy, file),
         text.replace(find, () => replace),

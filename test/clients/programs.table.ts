@@ -11,7 +11,7 @@ export interface Program {
   seesPictures?: true;
   /** True when the program uses only one call of a reply. */
   takesOneCall?: true;
-  /** Scenarios in which the program ends differently from `Scenario`, whatever the response says. */
+  /** Scenarios in which the program ends differently from the `Scenario`'s rule, whatever the response says. */
   ends?: Readonly<Record<string, Ending>>;
 }
 
@@ -20,7 +20,7 @@ export interface Ending {
   requests: number;
   /** A message that replaces the scenario's. */
   message?: RegExp;
-  /** The reason, with the place in the program's source. */
+  /** The reason, and the lines of the program's source that cause it. */
   why: string;
 }
 

@@ -7,7 +7,7 @@ type Arguments = Call["arguments"];
 /** Names of the programs' tools for writing a file and for viewing a picture, with their arguments. */
 const SAVING: Readonly<Record<string, (path: string, content: string) => Arguments>> = {
   save_file: (path, content) => ({ path, content }),
-  // Instructor has this in place of a tool.
+  // Instructor has this name instead of a tool.
   File: (path, content) => ({ path, content }),
   Write: (file_path, content) => ({ file_path, content }),
   write_file: (file_path, content) => ({ file_path, content }),

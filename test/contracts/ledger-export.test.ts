@@ -229,7 +229,7 @@ function runningExport(
   return { ...running, [Symbol.asyncDispose]: () => running.stop() };
 }
 
-/** Simulates that the time of a killed process has passed. */
+/** Ends the turn of a killed process, as if its time had passed. */
 async function endTurn({ database }: Stores): Promise<void> {
   await database.begin(async (sql) => void (await sql`UPDATE ledger_exports SET until_time = 0`));
 }

@@ -110,7 +110,7 @@ test("a creation with an idempotency key happens once", async () => {
   expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
   expect(await isInDatabase(gateway, first.body.key.id)).toBe(true);
   expect(await isInDatabase(gateway, first.body.secret)).toBe(false);
-  // Nor may its encoded bytes be stored, whatever their offset is.
+  // Nor may the secret be stored in base64, whatever its offset is.
   for (const shift of [0, 1, 2]) {
     const shifted = Buffer.from(first.body.secret.slice(shift)).toString("base64");
     expect(await isInDatabase(gateway, shifted.slice(0, 40))).toBe(false);

@@ -98,7 +98,7 @@ test("the claim decides the role at each sign-in, and who had more before is sig
   const viewer = await signInAs({ ...ADA, groups: "staff" });
   expect((await viewer.browser.as().act("GET", "/session")).role).toBe("viewer");
   expect((await admin.browser.as().send("GET", "/session")).status).toBe(401);
-  // Other applications often have groups of that name too.
+  // Other applications often have groups with these names too.
   const named = await signInAs({ ...ADA, groups: ["owner", "admin", "billing"] });
   expect((await named.browser.as().act("GET", "/session")).role).toBe("viewer");
 });

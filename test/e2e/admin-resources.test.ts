@@ -4,7 +4,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 
 /*
  * The resources of administration over HTTP, as programs and the console use them. Other files test the roles and reach
- * of members route by route, and check each response against the document.
+ * of members for each route. `send` checks each response against the document.
  */
 
 let gateway: TestGateway;

@@ -81,7 +81,7 @@ test("a database that is replaced by a copy under load loses no charge, however 
   expect(Number(/^gateway_ledger_backlog (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(40);
   const answered = await load.end();
   expect(await gateway.stop()).toBe(0);
-  // Puts a copy in place as the documents describe.
+  // Puts a copy of the database in the folder as the documents describe.
   for (const suffix of ["-wal", "-shm"]) rmSync(pathOf(gateway, suffix), { force: true });
   renameSync(kept, pathOf(gateway));
   await gateway.restart();

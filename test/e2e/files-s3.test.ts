@@ -6,7 +6,7 @@ import { startS3, type S3Simulator } from "../upstreams/s3.ts";
 
 /* Downloads of results from object storage. The gateway reads an object in parts, as fast as the client reads. */
 const SIZE = 12_000_000;
-/** Number of bytes that the gateway reads together. */
+/** Number of bytes that the gateway reads from the storage in one request. */
 const PIECE = 512 * 1024;
 const IDLE_SECONDS = 8;
 const READERS = 20;

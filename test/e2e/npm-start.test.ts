@@ -21,7 +21,7 @@ afterAll(() => rm(home, { recursive: true }));
 const TOKENS = 60;
 const EDIT_MS = 1_500;
 
-/** Every way to start the gateway, with every receiver. Both signals are handled alike, so one per row is enough. */
+/** Every way to start the gateway, with every receiver of a signal. The two signals are handled alike. */
 const STOPS = [
   { isByNpm: false, workers: 1, signal: "SIGTERM", receiver: "process" },
   { isByNpm: false, workers: 1, signal: "SIGINT", receiver: "group" },

@@ -143,7 +143,7 @@ for (const route of ROUTES) {
   }
 }
 
-/** The same path serves text and images; the model decides. */
+/** Text and images have the same path. The model in the path decides. */
 for (const [when, group, status, code] of REFUSALS) {
   test.each(["v1", "v1beta"])(`native text by /%s is ${status} when ${when}`, async (version) => {
     const models = group === "unpriced" ? "unpriced" : "house";

@@ -15,7 +15,7 @@ const WAYS: Record<string, Behaviour> = {
   hangs: { fault: "stall" },
   "is-ten-times-slower": { delayMs: 200 },
   "answers-html": { fault: "html" },
-  // The response has no wait time, which would eject the target immediately.
+  // A wait time in the response would eject the target immediately.
   "answers-429": { fault: "error-status", status: 429 },
 };
 const ALL = "all-fail";

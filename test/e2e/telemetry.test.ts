@@ -167,7 +167,7 @@ test("without a collector nothing is exported, and vendors are told of no trace"
   expect(await (await fetch(`${gateway!.url}/metrics`)).text()).not.toContain("gateway_telemetry");
 });
 
-/** Content is exported only of organizations that keep it. */
+/** Content is exported only for organizations that store prompts. */
 async function keepPrompts(gateway: TestGateway): Promise<void> {
   await gateway.stop();
   await gateway.cli("orgs", "set", "default", "--prompt-log-days", "1");

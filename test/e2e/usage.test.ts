@@ -299,7 +299,7 @@ test("a flood of refused requests fills the log to its bound and no further", as
 });
 
 test("the overview has the spending, the errors and the steps taken, also after a restart", async () => {
-  // Otherwise the error could arrive together with the first words, and the request would be tried again.
+  // A closed connection is used, because an error event could arrive with the first words and cause a retry.
   for (const fault of [undefined, "close-midway"] as const) {
     if (fault) fixture.vendor.next({ fault });
     expect((await chat(CUT, newId(), { stream: true })).status).toBe(200);

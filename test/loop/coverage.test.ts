@@ -8,7 +8,7 @@ import { LONG_READINGS } from "../support/long-readings.ts";
 import { CASES } from "./cases.ts";
 import { CALLED_PROVIDERS } from "./provider-calls.ts";
 
-// Fails for a new route, provider or operation without a case that grows.
+// These tests fail for a new route, provider or operation that has no growing case.
 
 /** Routes with callers' bodies that need no case of their own. */
 const EXEMPT: Readonly<Record<string, string>> = {

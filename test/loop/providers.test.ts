@@ -38,7 +38,7 @@ describe.each([...CALLED_PROVIDERS])("%s", (name) => {
           () => null,
           (error: unknown) => error,
         );
-        // Client and server run on this thread. Parsing one of these responses alone would take longer.
+        // Client and server run on this thread. Parsing one of these responses would take longer than 500 ms.
         expect({ kind, status, isLong: threadTime() - start > 500 }).toEqual({ kind, status, isLong: false });
         expect(thrown).toBeInstanceOf(UpstreamError);
       }

@@ -26,7 +26,7 @@ const values = readOptions({
 });
 const MAX_WAIT_MS = 100;
 const MAX_GROWTH = 2.5;
-/** In a shorter time, other work of the program would be a large part. */
+/** In a shorter time, other work of the program would be a large part of the time. */
 const MIN_GROWTH_MS = 40;
 const MAX_TRIES = Number(values.tries);
 const PATIENCE_MS = 60_000;

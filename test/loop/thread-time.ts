@@ -25,7 +25,7 @@ export interface Growth {
 
 /** Allowed growth of the time for four times the items: below 2.5 per doubling. Quadratic growth would be 16. */
 const MAX_GROWTH = 2.5 ** 2;
-/** In a shorter time, other work of the runtime would be a large part. */
+/** In a shorter time, other work of the runtime would be a large part of the time. */
 const MIN_MS = 4;
 const MAX_TRIES = 6;
 

@@ -143,7 +143,7 @@ async function tryFault(copy: string, fault: Fault, baseline: Baseline): Promise
   if (failing) return { fault, result: "BROKEN", seconds: 0, detail: `${failing} fails without it` };
   const path = join(copy, fault.file);
   const original = await readFile(path, "utf8");
-  // The function keeps `$` in the replacement from being read as a pattern.
+  // A function as replacement: in a text, `$` would be a pattern.
   await writeFile(
     path,
     original.replace(fault.find, () => fault.replace),

@@ -106,7 +106,7 @@ async function restore(version: string, kind: string, env: Record<string, string
 
 interface Column {
   type: string;
-  /** True when an insertion must give a value. */
+  /** True when an INSERT must set the column. */
   isRequired: boolean;
 }
 

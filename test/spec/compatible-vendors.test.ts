@@ -173,7 +173,7 @@ test("reasoning goes back to a vendor that demands it, by a caller of another pr
     { role: "assistant", content: "CONTENT" },
     { role: "user", content: [result] },
   ];
-  // Builds the body of a client that keeps the numbers in arguments unchanged, so it sends the same text.
+  // Sends the reply's text back unchanged, like a client that preserves the numbers in arguments.
   const span = scanObject(text, ["content"]).spans[0]!;
   const body = JSON.stringify({ ...first, messages }).replace('"CONTENT"', () =>
     text.slice(span.start, span.end),
@@ -228,7 +228,7 @@ function configuration(url: string): object {
     serve(`house-${name}`, name);
     for (const [which, { failsOver }] of Object.entries(persona.refusals)) {
       serve(`refused-${name}-${which}`, name);
-      // This vendor has no such refusal, and responds.
+      // This vendor does not have this refusal, so it responds normally.
       if (failsOver) serve(`spared-${name}-${which}`, name, ["house-ollama"]);
     }
   }

@@ -253,7 +253,7 @@ describe.each(CELLS.filter(({ model }) => model !== "sandbox-chat"))(
       const vendor = model as VendorName;
       const { path, body, payload } = CALLERS[caller];
       await (await fixture.gateway.call(path(model, true), { body: body(model, question, true) })).text();
-      // The arguments of a call stay those of its tool.
+      // The arguments of a tool call must not change, so only other replies get this text.
       const text = question === "tools" ? undefined : 'Ünï \u{1F30A} 語 "quotes"\n\\u00e9';
       const bytes = await fixture.repeatLast(vendor, text);
       const asked = payload(body(model, question, true), model);

@@ -25,7 +25,7 @@ export async function adminContext(): Promise<AdminContext & { store: MemoryAdmi
   };
 }
 
-/** Returns the same with one organization, `acme`. */
+/** Returns the result of `adminContext` with one organization, `acme`. */
 export async function withOrganization(): ReturnType<typeof adminContext> {
   const context = await adminContext();
   await createOrganization(context, { id: "acme", name: "Acme" });

@@ -70,7 +70,7 @@ export async function folder(files: Record<string, string> = {}) {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Creates the same with a small catalogue in `catalogue/`. */
+/** Creates a folder with a small catalogue in `catalogue/`. */
 export function folderWithCatalogue(files: Record<string, string> = {}) {
   return folder({
     "catalogue/sandbox.yaml": SANDBOX_CATALOGUE,

@@ -147,7 +147,7 @@ export const PHONE_TIFF = Buffer.from(
   "base64",
 );
 
-/** The same pixels, stored upright, cropped to their size and then rotated a quarter to the right. */
+/** The same pixels as in `PHONE_HEIC`, stored upright, cropped to their size and rotated a quarter to the right. */
 export const TURNED_HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWl4AAAAAG1pZjFoZWl4bWlhZgAABA5tZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAADRpbG9j" +
     "AAAAAERAAAIAAQAAAAAEMgABAAAAAAAAAH0AAgAAAAAErwABAAAAAAAAACQAAAA4aWluZgAAAAAAAgAAABVpbmZlAgAAAAABAABodmMxAAAA" +
@@ -168,7 +168,7 @@ export const TURNED_HEIC = Buffer.from(
   "base64",
 );
 
-/** The same colours in sRGB. The picture is derived from another one of an even size. */
+/** The same colours as in `PHONE_HEIC`, in sRGB. The picture is derived from another one of an even size. */
 export const DERIVED_HEIC = Buffer.from(
   "AAAAGGZ0eXBoZWljAAAAAG1pZjFoZWljAAABrW1ldGEAAAAAAAAAIWhkbHIAAAAAAAAAAHBpY3QAAAAAAAAAAAAAAAAAAAAADnBpdG0AAAAA" +
     "AAIAAAAQaWRhdAAAAAAAIQARAAAAOGlsb2MBAAAAREAAAgABAAAAAAAAAc0AAQAAAAAAAAB9AAIAAQAAAAAAAAABAAAAAAAAAAgAAAA4aWlu" +

@@ -5,7 +5,7 @@ import { join } from "node:path";
 export interface FakeClock {
   /** Environment variables for a process with this clock. */
   env: Record<string, string>;
-  /** Sets the wall clock's offset from its start in seconds. */
+  /** Sets the offset from the real clock, in seconds that are added to the initial offset. */
   jump(seconds: number): Promise<void>;
 }
 

@@ -10,10 +10,10 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, until, type TestGateway } from "./gateway.ts";
 import { freePort } from "./free-port.ts";
 
-/** The fleet's chat model. Input is free, and an output token costs this number of nano-units. */
+/** The fleet's chat model. Input is free. An output token costs `TOKEN_NANOS` nano-units. */
 export const MODEL = "fleet-chat";
 export const TOKEN_NANOS = 1_000n;
-/** The fleet's image model, at the same vendors, and the price of a picture. */
+/** The fleet's image model, at the same vendors. A picture costs `IMAGE_NANOS` nano-units. */
 export const IMAGE_MODEL = `${MODEL}-image`;
 export const IMAGE_NANOS = 50_000_000n;
 

@@ -25,7 +25,7 @@ export async function chord(
   await page.keyboard.up(held);
 }
 
-/** Compares the label, own label or text of the focused element with the name. This is enough for these tests. */
+/** Compares the name with the focused element's labels and its text. */
 async function hasFocus(page: Page, name: string): Promise<boolean> {
   return (await page.evaluate(`(() => {
     const element = document.activeElement;

@@ -14,7 +14,7 @@ export const OVER_NATIVE = "over-native";
 export const OTHER_ACCOUNT = "other-account";
 /** A route over the other account, then the first. */
 export const FALLBACK = "fallback";
-/** The same route, but both vendors support only responses. */
+/** The route of `FALLBACK`, but both vendors support only responses. */
 export const FALLBACK_ONLY = "fallback-only";
 /** The same vendor on separate channels, so that their rate limits do not affect other models. */
 export const LIMITED = { native: "limited-native", "over-chat": "limited-chat" } as const;

@@ -34,7 +34,7 @@ export async function shell(options: ShellOptions = {}) {
   return { run, store, calls, path: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
-/** The same with an organization `default`. */
+/** Creates a command line whose store has an organization `default`. */
 export async function shellWithOrganization(options: ShellOptions = {}) {
   const cli = await shell(options);
   await cli.run("orgs create --id default --name Default");

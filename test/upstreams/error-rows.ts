@@ -41,7 +41,7 @@ export function startVendor(
   const results = createResultFiles();
   return startSimulator(async (request, response, exchange) => {
     if (await results.serve(request, response)) return;
-    // The adapter does not await cancel calls. Such a call could take the behaviour for another test's request.
+    // The adapter does not await cancel calls, so a late one could take the behaviour of another test's request.
     const behaviour = request.path.endsWith("/cancel") ? {} : exchange.takeBehaviour(undefined);
     if (await applyEarlyFault(behaviour, response)) return;
     const origin = `http://${request.headers["host"]}`;

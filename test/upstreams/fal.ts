@@ -36,7 +36,7 @@ export const ROWS: ErrorRows = {
   downstream_service_error: { status: 400, body: problem("downstream_service_error", "body") },
   downstream_service_unavailable: { status: 503, body: problem("downstream_service_unavailable", "body") },
   generation_timeout: { status: 504, body: problem("generation_timeout", "body") },
-  // Errors of the queue itself. They are returned in place of the result (fal error reference, request errors).
+  // Errors of the queue itself, which are returned where the result would be (fal error reference, request errors).
   runner_disconnected: {
     status: 503,
     body: { detail: "Runner disconnected", error_type: "runner_disconnected" },

@@ -1,6 +1,6 @@
 import type { Fault } from "../fault.ts";
 
-/** Faults of the kinds in the other tables, for tests of the whole gateway that claim to find them. */
+/** Faults like those of the other tables. Here tests of the whole gateway must find them. */
 export const END_TO_END_FAULTS: readonly Fault[] = [
   {
     name: "a ledger is verified on the thread of requests",

@@ -23,7 +23,7 @@ export interface Persona {
   hasNoList?: true;
   whole: object;
   frames: Frames;
-  /** The same fields for a request with tools. The response contains a call of `look_up`. */
+  /** The vendor's responses to a request with tools. They contain a call of `look_up`. */
   tool?: { whole: object; frames: Frames };
   /** The usage in the ledger's categories. */
   tokens: Readonly<Record<string, number>>;
@@ -213,7 +213,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     },
     failure: chunk({}, "insufficient_system_resource"),
   },
-  // Kimi API, "Error reference". The usage is inside the choice, by the converter of the AI SDK's Moonshot provider.
+  // Kimi API, "Error reference". The usage is in the choice (converter of the AI SDK's Moonshot provider).
   moonshot: {
     provider: "moonshot",
     path: "/v1",
