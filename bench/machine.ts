@@ -69,7 +69,7 @@ export function watchOtherWork(processIds: readonly number[]): () => number {
   };
 }
 
-/** Milliseconds since the machine's start in which its cores were busy or stolen, summed over the cores. */
+/** Milliseconds since the machine's start in which its cores were busy or used by other virtual machines, summed. */
 function readMachineBusyMs(): number {
   const line = readFileSync("/proc/stat", "latin1").split("\n", 1)[0] ?? "";
   const [user = 0, nice = 0, system = 0, , , interrupt = 0, softInterrupt = 0, stolen = 0] = line

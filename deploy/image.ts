@@ -9,7 +9,7 @@ import { run } from "./run.ts";
 
 /** Path of the executable in the image. */
 const PROGRAM = "/usr/bin/gateway";
-/** User id of the program. No other system has a user with this id. Kubernetes requires a number. */
+/** User id of the program. Other systems do not have a user with this id. Kubernetes requires a number. */
 const USER = 65_532;
 const PORT = 8080;
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";

@@ -18,7 +18,7 @@ const MAX_ROUND_MS = 600_000;
 /** Longer than the five seconds after which spans are sent. */
 const EXPORT_MS = 6_000;
 const SAMPLED = 0.1;
-/** Spans of one request here: one for the request and one for its call to a vendor. */
+/** Number of spans of one request: one for the request, and one for its call to a vendor. */
 const SPANS = 2;
 const CPU_BAR = 1.03;
 

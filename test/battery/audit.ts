@@ -146,7 +146,7 @@ function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]
   });
 }
 
-/** Returns when a change has reached every process. An outage of the database delays this time. */
+/** Returns the time at which a change has reached every process. An outage of the database delays it. */
 function reachesAll({ databaseOutages }: Setting["history"], from: number): number {
   const outages = databaseOutages.filter((outage) => outage.from <= from + CHANGE_MS && outage.to >= from);
   return Math.max(from, ...outages.map(({ to }) => to)) + CHANGE_MS;

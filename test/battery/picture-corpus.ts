@@ -141,7 +141,7 @@ function unpack(picture: Sharp): Promise<{ data: Buffer; info: OutputInfo }> {
     .toBuffer({ resolveWithObject: true });
 }
 
-/** Returns the pixels after JPEG compression by the other encoder, because this compression also changes colours. */
+/** Returns the pixels after the other encoder has made a JPEG, because any JPEG differs from the picture in colours. */
 async function asJpeg({ width, height, pixels }: Extract<Theirs, { verdict: "read" }>): Promise<Buffer> {
   const picture = sharp(pixels, { raw: { width, height, channels: 4 } });
   return (await unpack(sharp(await picture.jpeg({ quality: JPEG_QUALITY }).toBuffer()))).data;

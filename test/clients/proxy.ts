@@ -69,7 +69,7 @@ export async function startRecordingProxy(gateway: string): Promise<RecordingPro
 
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/** Returns the address to call: the gateway for a path, this machine for a full address on it. Null for others. */
+/** Returns the address to call: the gateway's for a path, or the given address on this machine. Null for others. */
 function targetOf({ url = "/" }: IncomingMessage, gateway: string): URL | null {
   const target = new URL(url, gateway);
   return target.hostname === "127.0.0.1" ? target : null;

@@ -67,7 +67,7 @@ function scenariosOf({ seesPictures, takesOneCall }: Program): Scenario[] {
   return SCENARIOS.filter(({ name }) => name.includes(values.scenario) && !left.has(name));
 }
 
-/** Returns the vendors of a scenario. Translation only affects content, so one is enough for failures. */
+/** Returns the vendors of a scenario. Translation affects only content, so one vendor is enough for failures. */
 function vendorsOf({ isOnce }: Scenario): VendorName[] {
   const wanted = VENDORS.filter((vendor) => vendor.includes(values.vendor));
   return isOnce ? wanted.slice(0, 1) : wanted;

@@ -19,7 +19,7 @@ export interface TestDatabases {
   location(): Promise<string>;
   /** Opens a database. It is closed after the suite. */
   open(location: string): Promise<Database>;
-  /** Returns the server, for a database with one. */
+  /** Returns the database's server. SQLite has none. */
   server(): PrivatePostgres;
 }
 

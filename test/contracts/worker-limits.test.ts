@@ -228,7 +228,7 @@ test("a supervisor that does not respond means limits by share, and what it gran
   state.isFrozen = false;
   await until(() => state.undelivered === 0);
   await until(async () => (await count(one, small(), 4)) === 4);
-  // Returned only once: the other worker's part stays counted.
+  // The late grant is returned only once: the images of the other worker stay counted.
   expect(await count(one, ofBoth, 10)).toBe(6);
 });
 

@@ -11,7 +11,7 @@ import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
 /*
  * Unmodified clients with their default number of retries, or with six or ten, send a request only once when a retry
- * cannot succeed. The AI SDK is excluded: it does not read the header for this and repeats every 429.
+ * cannot succeed. The AI SDK is excluded: it ignores the header that forbids retries and repeats every 429.
  */
 let fixture: MatrixFixture;
 let poorKey: string;

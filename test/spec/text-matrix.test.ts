@@ -240,7 +240,7 @@ describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targ
   });
 });
 
-/** True when reasoning is shown. Chat callers cannot request it; `over-chat` never shows it, some always do. */
+/** True when reasoning is shown: always by `over-thinking`, never by `over-chat`. Chat callers cannot request it. */
 function showsReasoning(caller: CallerName, model: (typeof MODELS)[number], question: Question): boolean {
   if (model === "over-thinking") return true;
   return question === "reasoning" && model !== "over-chat" && caller !== "chat";

@@ -13,8 +13,8 @@ export interface TestConsole extends AsyncDisposable {
   /** Reloads the page and waits until it is shown. */
   reload(): Promise<void>;
   /**
-   * Gives the browser a session, by default the administrator's. Returns a client with this session for requests
-   * besides the page. `shell.test.ts` tests the sign-in form.
+   * Gives the browser a session, by default the administrator's. Returns a client that sends its own requests with this
+   * session. `shell.test.ts` tests the sign-in form.
    */
   signIn(name?: string, password?: string): Promise<Administrator>;
   /** Removes the session from the browser, as if it had ended. */

@@ -2,7 +2,7 @@ import type { Page } from "puppeteer-core";
 
 const TIMEOUT_MS = 20_000;
 
-/** Presses Tab (Shift+Tab for `isBack`) until the element with this name has the focus. It may appear later. */
+/** Presses Tab (Shift+Tab for `isBack`) until the element with this name has the focus. The element may come later. */
 export async function tabTo(page: Page, name: string, { isBack = false } = {}): Promise<void> {
   const end = performance.now() + TIMEOUT_MS;
   while (performance.now() < end) {

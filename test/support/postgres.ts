@@ -53,7 +53,7 @@ export interface PostgresOptions {
   isDurable?: boolean;
   /** Enables TLS with this certificate and key, both in PEM. */
   tls?: { certificate: string; key: string };
-  /** Makes the server a read-only standby of this server. */
+  /** A server that the new server follows as a read-only standby. */
   primary?: PrivatePostgres;
 }
 

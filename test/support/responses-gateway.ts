@@ -12,7 +12,7 @@ export const RESPONSES_ONLY = "responses-only";
 export const OVER_MESSAGES = "over-messages";
 export const OVER_NATIVE = "over-native";
 export const OTHER_ACCOUNT = "other-account";
-/** A route over the other account, then the first. */
+/** A route that calls `other` first and then `vendor`. */
 export const FALLBACK = "fallback";
 /** The route of `FALLBACK`, but both vendors support only responses. */
 export const FALLBACK_ONLY = "fallback-only";

@@ -77,7 +77,7 @@ function mixed(accepted: readonly string[]): string {
   return word === undefined || mark === undefined ? "" : word + mark;
 }
 
-/** True for more repetitions than a constant factor explains. */
+/** True when the number of repetitions is too high to be a constant factor. */
 function isUnbounded(quantifier: string): boolean {
   return /^[*+]|,\}|\d{3,}\}/.test(quantifier);
 }

@@ -44,7 +44,7 @@ export function problemOfFailure(charges: readonly LedgerEntry[], error: unknown
   return isRight ? null : `an error with ${charges.length} charges`;
 }
 
-/** Checks that there is one charge, of integers, within the maximum that the request may cause. */
+/** Checks that there is one charge, with integers only and within the maximum that the request may cause. */
 export function problemOfCharge(
   charges: readonly LedgerEntry[],
   payload: TextPayload | EmbeddingsPayload,
