@@ -9,9 +9,9 @@ export const MAX_PIXELS = 50_000_000;
 export const MAX_EDGE = 16_384;
 
 /**
- * Opens a picture for the codec and turns it upright by its Exif orientation. All code that reads pictures of callers
- * or vendors uses this function, so that header and pixels agree. Throws an `UnreadableImageError` when a format that
- * needs another decoder cannot be decoded. The pipeline throws the codec's own errors later.
+ * Opens a picture for the codec and turns it upright by its Exif orientation, so that the pixels agree with the header.
+ * Throws an `UnreadableImageError` when a format that needs another decoder cannot be decoded. The codec's own errors
+ * come later, from the returned pipeline.
  */
 export async function openPicture(
   image: Blob,

@@ -4,7 +4,7 @@ import { yieldToEventLoop } from "../lib/waiting.ts";
 
 /**
  * Reads parts of a blob that belong to its header, and skips the data between them. The total number of bytes is
- * limited, so that a header cannot cause the whole file to be read.
+ * limited, so that a damaged header cannot cause endless reading.
  */
 export interface HeaderReader {
   readonly size: number;
@@ -61,7 +61,7 @@ const MAX_WINDOW_BYTES = 256 * 1024;
 /** Error message for a picture whose header is valid but whose data cannot be decoded. */
 export const UNDECODABLE = "cannot be decoded; save it anew as PNG or JPEG";
 
-/** Maximum number of bytes that are read. The largest input picture is smaller, so metadata may be at any offset. */
+/** Maximum number of bytes that are read. It exceeds the largest input picture: metadata may be at any offset. */
 const MAX_BYTES_READ = 40 * 2 ** 20;
 
 export function createHeaderReader(blob: Blob): HeaderReader {

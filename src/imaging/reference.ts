@@ -9,7 +9,7 @@ import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
 
 /**
- * Reads a caller's picture and decodes all of it once. Returns the picture unchanged if vendors display it correctly.
+ * Reads a caller's picture and decodes all of it. Returns the picture unchanged if vendors display it correctly.
  * Otherwise (HEIC, AVIF, TIFF, unusual BMP, CMYK JPEG, PNG or WebP with an Exif orientation) encodes it again, upright
  * and with CMYK as RGB. `name` appears in messages ("Image 3 of 16"). Throws `invalid_image`.
  */

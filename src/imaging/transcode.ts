@@ -55,7 +55,7 @@ interface TranscodeOptions {
   compression?: number;
   /** Slots that limit how many pictures are decoded or encoded at the same time. */
   slots: Semaphore;
-  /** Aborts the wait for a slot, and the decoding of formats that the built-in codec cannot read. */
+  /** Aborts the wait for a slot, and the work of other threads than the codec's: foreign formats, and PNG encoding. */
   signal?: AbortSignal;
 }
 

@@ -14,7 +14,7 @@ export class JobBilling {
   /** The maximum cost, which is the amount to reserve. */
   ceiling: Nanos = 0n;
   budgets: readonly string[];
-  /** The ledger entry of the job. Its charge is zero when it only records an orphan cost (work that is not billed). */
+  /** The job's ledger entry, once settled. Its charge is zero when it only records an orphan cost (unbilled work). */
   entry: LedgerEntry | null = null;
 
   /** `budgets` are the ids of the budgets on which the money is reserved. */

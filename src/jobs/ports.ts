@@ -157,7 +157,7 @@ export interface JobTerms {
   budgets: readonly string[];
   /** The member or program that submitted the job, for the ledger. Null means the holder of the key. */
   source: string | null;
-  /** Name of the client's program, for the ledger. */
+  /** Name of the client's program, for the ledger; null when it is unknown. */
   client: string | null;
 }
 
@@ -173,9 +173,9 @@ export interface JobPage {
   limit: number;
   offset: number;
   statuses: readonly JobStatus[];
-  /** Earliest creation, in Unix milliseconds, inclusive. */
+  /** Earliest creation, in Unix milliseconds, inclusive; null for no bound. */
   createdFrom: number | null;
-  /** Latest creation, in Unix milliseconds, exclusive. */
+  /** Latest creation, in Unix milliseconds, exclusive; null for no bound. */
   createdTo: number | null;
 }
 
@@ -220,7 +220,7 @@ export interface JobEnding {
   status: "completed" | "failed" | "cancelled";
   outputs: JobOutput[];
   error: JobError | null;
-  /** The ledger entry. Its charge is zero when it only records an orphan cost (work that is not billed). */
+  /** The ledger entry, if any. Its charge is zero when it only records an orphan cost (work that is not billed). */
   entry: LedgerEntry | null;
 }
 

@@ -49,8 +49,8 @@ export class RunControl implements Disposable {
   }
 
   /**
-   * Call this method before each poll of a vendor's job. A waiting cancellation takes effect in the next turn of the
-   * event loop. By then all calls of the order are being polled.
+   * Call this method before each poll of a vendor's job. A cancellation that waited for the poll takes effect in the
+   * next turn of the event loop, when the order's other vendor jobs are polled too.
    */
   beforePoll(): void {
     this.#isUnpolled = false;
@@ -96,7 +96,7 @@ const MAX_REFUSED_CALLS = 5;
 
 /**
  * Returns the milliseconds that the job should wait. It waits when all vendors are at their limits, or when the called
- * vendors reported overload and did no work. Returns null when waiting is useless.
+ * vendors reported overload and did no work. Returns null for any other error and after too many calls.
  */
 export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: boolean): number | null {
   if (!(error instanceof UpstreamError) || error.isAmbiguous) return null;

@@ -52,7 +52,7 @@ export async function runJob(claimed: JobRun): Promise<JobEnding> {
     entry: billing.entry,
   });
   try {
-    // The job was cancelled after its earlier worker had ended, before any vendor was called.
+    // No vendor works on this cancelled job, so it ends without a run.
     if (control.isCancelled && !job.sent) return cancelled();
     if (job.sent && Object.keys(job.sent.vendorJobs).length === 0) {
       await recordLoss(run, billing);

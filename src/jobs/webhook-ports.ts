@@ -39,6 +39,6 @@ export interface DueWebhook {
   format: WebhookFormat;
   /** True for the address of an endpoint that a member added. False for an address that a job names. */
   isOfEndpoint: boolean;
-  /** Secrets, each of which signs the message. For PagerDuty, the routing key. Empty when the endpoint was removed. */
+  /** Each secret signs a `standard` message. For PagerDuty, the routing key. Empty when the endpoint was removed. */
   secrets: readonly string[];
 }

@@ -22,7 +22,7 @@ export interface WebhookOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** Waits before the second and later attempts. Eight attempts take about fifteen hours. */
+/** Waits before the second and later attempts. Eight attempts take about sixteen hours. */
 const RETRY_MS = [
   5_000,
   MINUTE_MS,
@@ -42,8 +42,8 @@ const GONE = 410;
 const TRANSIENT = new Set([408, 425, 429]);
 
 /**
- * Sends messages until the returned work is stopped. Sends each message at least once and signs it as Standard Webhooks
- * prescribes. Calls only addresses that are allowed and follows no redirects.
+ * Sends messages until the returned work is stopped. A message may be sent more than once. Messages of the format
+ * `standard` are signed as Standard Webhooks prescribes. Calls only allowed addresses and follows no redirects.
  */
 export function startWebhooks(options: WebhookOptions): BackgroundWork {
   const stopping = new AbortController();
@@ -126,7 +126,7 @@ function contentOf(
   return { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
 }
 
-/** Returns the body and headers with one signature for each valid secret. */
+/** Returns the body and headers with one signature for each secret; null like `contentOf`. */
 function signedContent(
   options: WebhookOptions,
   message: DueWebhook,

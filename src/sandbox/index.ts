@@ -4,8 +4,8 @@ import { createSandboxImageUpstream } from "./images/generate.ts";
 import { createSandboxTextUpstreams } from "./text/send.ts";
 
 /**
- * A vendor inside the gateway that needs no key and no network. It generates real pictures and texts. The same request
- * always gets the same result.
+ * A vendor inside the gateway that needs no key and no network. It generates real pictures and texts. Equal requests
+ * always get equal pictures and texts.
  */
 export const sandbox = {
   name: "sandbox",

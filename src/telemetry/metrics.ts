@@ -19,9 +19,9 @@ export interface MetricFamily {
 }
 
 /**
- * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes and ids of declared models,
- * organizations and channels. A model that matches a pattern counts under the id of the pattern. So callers cannot
- * create series. The number of series of a metric is limited.
+ * Counters in Prometheus' text format (version 0.0.4). Callers cannot create series: label values are from closed sets
+ * or declared by operators (models, organizations, channels). A model that matches a pattern counts under the id of the
+ * pattern. The number of series of a metric is limited.
  */
 export class Metrics {
   readonly #requests = new Counters(METRICS.gateway_requests_total.labels);

@@ -61,7 +61,7 @@ export class RequestRecorder {
     return taken;
   }
 
-  /** Number of requests that were not recorded because of the limits. */
+  /** Number of requests that were not recorded, because of the limits or because the database did not accept them. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -143,8 +143,8 @@ interface Bounds {
 }
 
 /**
- * Maximum number of names that are remembered. At the limit the least recently used name is forgotten and may send
- * another burst.
+ * Maximum number of names that are remembered. At the limit the name that was remembered first is forgotten and may
+ * send another burst.
  */
 const MAX_NAMES = 10_000;
 

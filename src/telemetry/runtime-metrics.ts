@@ -8,7 +8,7 @@ import { METRICS } from "./metrics.table.ts";
 const MICROSECONDS = 1e6;
 const MS = 1_000;
 
-/** Metrics of the program and its process. Their names are the standard names of Prometheus' client libraries. */
+/** Metrics of the program and its process. Names with `process_` are those of Prometheus' client libraries. */
 export class RuntimeMetrics {
   readonly #startedAt = systemClock.now() / MS - process.uptime();
 

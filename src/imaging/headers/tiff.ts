@@ -57,7 +57,7 @@ const ORIENTATIONS: readonly Orientation[] = [2, 3, 4, 5, 6, 7, 8];
 export type TiffBytes = (offset: number, length: number) => Promise<DataView | null>;
 
 /**
- * Returns the values of the first directory, by tag. Reads only tags with a single value of type short or long. Returns
+ * Returns the values of the first directory, by tag. Reads only tags of type short or long, each as one value. Returns
  * null for a damaged structure. Source: TIFF 6.0, section 2.
  */
 async function readDirectory(

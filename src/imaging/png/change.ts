@@ -28,8 +28,8 @@ export function turn(pixels: PngPixels, orientation: Orientation): PngPixels {
 }
 
 /**
- * The position of a pixel in the upright picture, by orientation. `right` and `bottom` are the largest coordinates of the
- * stored picture (Exif 2.32, section 4.6.4).
+ * The position of a pixel in the upright picture, by orientation. `right` and `bottom` are the stored picture's largest
+ * coordinates (Exif 2.32, section 4.6.4).
  */
 const POSITIONS: Readonly<
   Record<Orientation, (x: number, y: number, right: number, bottom: number) => { x: number; y: number }>

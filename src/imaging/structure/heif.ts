@@ -18,7 +18,7 @@ export async function walkHeif(cursor: ByteCursor): Promise<void> {
 }
 
 const FULL_BOX_FLAGS = 4;
-/** Maximum size of a table in bytes. Even a picture with thousands of tiles has a smaller table. */
+/** Maximum number of bytes of the box `meta`. Even the tables of a picture with thousands of tiles take fewer. */
 const MAX_META_BYTES = 256 * 1024;
 
 async function findMeta(cursor: ByteCursor): Promise<DataView> {

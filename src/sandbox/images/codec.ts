@@ -28,7 +28,7 @@ export interface Encoding {
   quality: number;
 }
 
-/** Resizes a painted canvas to its exact size and encodes it. The codec runs in another thread. */
+/** Resizes a painted canvas to the size in `encoding` and encodes it. The codec runs in another thread. */
 export async function encodePicture(canvas: Canvas, encoding: Encoding, codec: Codec): Promise<Blob> {
   const { width, height, quality } = encoding;
   using _slot = await codec.slots.acquire(codec.signal);
@@ -48,7 +48,7 @@ export async function encodePicture(canvas: Canvas, encoding: Encoding, codec: C
 const BYTES_PER_PIXEL = 4;
 
 /**
- * Decodes a reference (input picture) to pixels of another size. `inside` keeps the ratio, `fill` stretches the
+ * Decodes a reference (input picture) to pixels in the size `target`. `inside` keeps the ratio, `fill` stretches the
  * picture. Throws a `rejected` error that names the field when the picture cannot be decoded.
  */
 export async function decodeReference(

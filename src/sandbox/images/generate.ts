@@ -9,8 +9,8 @@ import { encodePicture } from "./codec.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
 
 /**
- * Returns an upstream that paints pictures with the text of the prompt, in the exact size. The same order always has
- * the same bytes. The upstream throws a `rejected` `UpstreamError` when a reference (input picture) cannot be decoded.
+ * Returns an upstream that paints pictures with the text of the prompt, in exactly the ordered size. Equal orders give
+ * equal bytes. The upstream throws a `rejected` `UpstreamError` when a reference (input picture) cannot be decoded.
  */
 export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairSemaphore): ImageUpstream {
   return {

@@ -74,7 +74,7 @@ export async function paintPicture(
   return canvas;
 }
 
-/** Returns the size to paint. It has the ratio of the order and at most the number of pixels of the quality. */
+/** Returns the size to paint. It has the order's ratio and at most `wanted` pixels, or more with a mask. */
 function paintedSize(order: ImageOrder, wanted: number): { width: number; height: number } {
   const { width, height } = order.size;
   const pixels = order.mask === undefined ? wanted : Math.max(wanted, MIN_MASKED_PIXELS);

@@ -17,7 +17,7 @@ export interface Conversation {
   question: string;
   /** Number of pictures and files in the last user message. */
   attachments: number;
-  /** The tool result in the last message; null when the last message is not a tool result. */
+  /** The tool results after all other messages; null when the last message is not a tool result. */
   toolResult: string | null;
   /** The tool that the reply must call; null for a reply without a tool call. */
   tool: Tool | null;

@@ -43,9 +43,9 @@ interface FlatSchema {
 }
 
 /**
- * Makes a value that matches a JSON Schema. Makes only the required properties. Uses the first branch that leads to a
- * value. Returns `{}` when no value is found. Callers write the schemas, so a maximum number of steps limits the time
- * and the size of the result.
+ * Makes a value that matches a JSON Schema. Makes only the required properties, or all if none is required. Uses the
+ * first branch that leads to a value. Returns `{}` when no value is found. Callers write the schemas, so a maximum
+ * number of steps limits the time and the size of the result.
  */
 export function sampleSchema(schema: unknown, topic: string): unknown {
   const work: Work = { root: schema, topic, steps: MAX_STEPS };

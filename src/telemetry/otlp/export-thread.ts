@@ -15,7 +15,8 @@ import { contentAttributes, contextOf, spansOf, timeOf } from "./spans.ts";
 
 /*
  * This thread makes spans, metrics and events from records and sends them to the collector with the official libraries.
- * It reports each batch of requests that it has sent. Only after the report does it get the next batch.
+ * It reports each batch of requests that it has sent. Until the process stops, it gets a batch only after it has
+ * reported the previous one.
  */
 const TIMEOUT_MS = 5_000;
 

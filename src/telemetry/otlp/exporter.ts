@@ -43,7 +43,7 @@ export type ExportOrder =
 /** Interval between batches. Even a small message to the collector costs milliseconds of processor time. */
 const SEND_MS = 5_000;
 const METRICS_MS = 60_000;
-/** Maximum number of records that wait for the thread. Further records are dropped. */
+/** Maximum number of records that wait for the thread. */
 const MAX_WAITING = 4_000;
 const BATCH = 1_000;
 /** Maximum number of characters of prompts and replies in the waiting records. */
@@ -51,9 +51,9 @@ const MAX_CONTENT = 16_000_000;
 const END_MS = 2_000;
 
 /**
- * Passes records of requests to a thread that exports them. The thread has only one batch at a time. So a slow or
- * unavailable collector only costs the memory of the waiting records. At `MAX_WAITING`, new records are dropped and
- * counted.
+ * Passes records of requests to a thread that exports them. Until `stop`, the thread has only one batch at a time. So a
+ * slow or unavailable collector only costs the memory of the waiting records. New records above `MAX_WAITING` or
+ * `MAX_CONTENT` are dropped and counted.
  */
 export class OtlpExporter {
   readonly #options: ExporterOptions;

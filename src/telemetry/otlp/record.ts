@@ -10,7 +10,7 @@ export interface Measurement {
   provider: string;
   model: string;
   upstreamModel: string | null;
-  /** The error code of a failure. */
+  /** The request's error code; null without an error. */
   error: string | null;
   durationMs: number;
   firstByteMs: number | null;
@@ -19,8 +19,7 @@ export interface Measurement {
 }
 
 /**
- * The fields of a request that spans and events need. `postMessage` can clone this object. Times are in Unix
- * milliseconds.
+ * The fields of a request that spans and events need. JSON can represent this object. Times are in Unix milliseconds.
  */
 export interface SpanRecord {
   measured: Measurement;
