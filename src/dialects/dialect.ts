@@ -25,7 +25,7 @@ export interface TextRequest {
   body: Record<string, unknown>;
 }
 
-/** A request: its exact text, which is forwarded unchanged, and the facts that the gateway read from it. */
+/** A request: its exact text, and the facts that the gateway read from it. */
 export interface TextPayload<Request extends TextRequest = TextRequest> {
   dialect: TextDialectName;
   raw: string;
@@ -128,7 +128,7 @@ export interface TextStream {
   readonly text: string;
   /** Returns the billed usage of the reply so far. */
   usage(): TokenUsage;
-  /** Returns a frame with the error. It replaces the normal end. */
+  /** Returns the frames with the error. They replace the normal end. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 

@@ -63,8 +63,8 @@ export function shaped(check: Check, schema: JsonSchema): Check {
 export const TYPED: JsonSchema = { type: "object", properties: { type: text.schema }, required: ["type"] };
 
 /**
- * Documented fields: name, rule, and a description if the name is not self-explanatory. The rules contain no ranges and
- * enumerations, because these differ between vendors. Vendors refuse wrong values themselves.
+ * Documented fields: name, rule, and a description if the name is not self-explanatory. The rules contain hardly any
+ * ranges and enumerations, because these differ between vendors. Vendors refuse wrong values themselves.
  */
 export type FieldChecks = readonly (readonly [name: string, check: Check, description?: string])[];
 

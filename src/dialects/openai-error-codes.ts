@@ -16,8 +16,8 @@ const ERROR_TYPES = {
 } as const satisfies Record<GatewayError["kind"], string>;
 
 /**
- * Returns the `type` of an error. A server's error that no retry can change is not called one, because the AI SDK and
- * opencode repeat streams that fail with `server_error`.
+ * Returns the `type` of an error. A server error that no retry can change gets the type `permission_error`, because the
+ * AI SDK and opencode repeat streams that fail with `server_error`.
  */
 export function errorType({ kind, shouldRetry }: GatewayError): string {
   return kind === "server" && shouldRetry === false ? ERROR_TYPES.permission : ERROR_TYPES[kind];

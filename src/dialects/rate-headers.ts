@@ -3,9 +3,8 @@ import { systemClock } from "../lib/clock.ts";
 import type { TextDialectName } from "./name.ts";
 
 /**
- * Returns the rate-limit headers of a response. `now` is the time in Unix milliseconds. Chat, responses and images have
- * OpenAI's headers (rate limit reference). Messages have Anthropic's headers, whose reset times are RFC 3339
- * timestamps.
+ * Returns the rate-limit headers of a response. `now` is the time in Unix milliseconds. The messages protocol has
+ * Anthropic's headers, whose reset times are RFC 3339 timestamps. All others have OpenAI's (rate limit reference).
  */
 export function rateHeaders(
   limitState: LimitState | null,

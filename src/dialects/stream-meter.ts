@@ -27,7 +27,7 @@ export class StreamMeter {
   readonly #ended = new Set<unknown>();
   /**
    * True after content has arrived or a choice has ended. `TextStream.hasContent` tells whether another upstream can
-   * still continue the request.
+   * still take over.
    */
   hasContent = false;
 

@@ -66,8 +66,8 @@ const MAX_FIELDS = 1_000;
 const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...FIELDS.map(([name]) => name)]);
 
 /**
- * Reads a request of the completions protocol (OpenAI reference, "Completions"). The request becomes a chat. Throws a
- * `GatewayError` that names the field to change.
+ * Reads a request of the completions protocol (OpenAI reference, "Completions"). Converts it to a chat request. Throws
+ * a `GatewayError` that names the field to change.
  */
 export function readCompletion(bytes: Uint8Array): Completion {
   const { body, raw } = readBody(bytes, []);

@@ -51,7 +51,7 @@ function withModelAndUsage(
   return edits.length === 0 ? raw : splice(raw, edits);
 }
 
-/** Renames fields and roles that the vendor refuses. Removes a field only if the vendor has no equivalent. */
+/** Renames fields and roles that the vendor refuses. Removes fields whose equivalent is absent or already set. */
 function adapt(
   text: string,
   body: Readonly<Record<string, unknown>>,

@@ -70,8 +70,8 @@ export function isMistralClient(headers: Pick<Headers, "get">): boolean {
 }
 
 /**
- * Returns the larger maximum. Vendors obey one of the two fields, or bill up to the larger one. So the held amount must
- * cover the larger one.
+ * Returns the larger number of two fields; null when both are absent. Vendors obey one of the fields, or bill up to the
+ * larger number. So the held amount must cover the larger number.
  */
 function largerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);

@@ -20,7 +20,7 @@ export function readArguments(text: string): RawJson | null {
 }
 
 /**
- * Returns the reply if the arguments of all its tool calls are objects, or if the reply was cut. Otherwise throws a
+ * Returns the reply if the arguments of all its function calls are objects, or if the reply was cut. Otherwise throws a
  * `broken` error, because a client would run a tool with arguments that the model did not intend.
  */
 export function requireArguments(reply: Reply): Reply {

@@ -16,7 +16,7 @@ export interface Finish {
 
 /** A whole reply in the neutral form: a form that is independent of protocols. */
 export interface Reply {
-  /** The vendor's id of the reply. */
+  /** The vendor's id of the reply; null if the vendor sent none. */
   id: string | null;
   parts: readonly AssistantPart[];
   finish: Finish;
@@ -67,7 +67,7 @@ export interface ReplyWriter {
   write(event: ReplyEvent): string;
   /** Returns the last frames of a complete reply, with the billed usage. */
   end(usage: TokenUsage): string;
-  /** Returns a frame with the error. It replaces the normal end. */
+  /** Returns the frames with the error. They replace the normal end. */
   fail(error: GatewayError): string;
 }
 

@@ -130,7 +130,7 @@ export interface ReasoningPart {
   type: "reasoning";
   /** The text of the reasoning; empty when the vendor does not show it. */
   text: string;
-  /** The vendor's proof that it wrote the text. */
+  /** The vendor's proof that it wrote the text; null without one. */
   signature: Signature | null;
   /** True when the vendor sent only encrypted reasoning, which is in `signature`. */
   isRedacted?: true;

@@ -118,7 +118,7 @@ export function writeReply(
   return { text: `{"object":"list","data":[${data.join()}],${rest}`, usage };
 }
 
-/** Scales a vector to unit length. A shortened vector has another length (Gemini API, embeddings). */
+/** Scales a vector to unit length. A vector shortened to fewer dimensions does not have it (Gemini API, embeddings). */
 function toUnitLength(vector: readonly number[]): number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];

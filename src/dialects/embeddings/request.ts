@@ -122,7 +122,7 @@ export function inputText(
   { texts, estimatedInput, foreign }: EmbeddingsPayload,
   { takesPurposes = false }: { takesPurposes?: boolean } = {},
 ): CountableText {
-  // The tokens of this input are already counted.
+  // Input that consists of tokens needs no tokenizer.
   if (!texts) return { text: "", share: 1, otherTokens: estimatedInput };
   const titles = takesPurposes ? (foreign?.purposes.flatMap(({ title }) => title ?? []) ?? []) : [];
   const text = [...texts, ...titles].join("\n");

@@ -16,7 +16,7 @@ export function isPictureField(name: string | number | undefined): boolean {
   return typeof name === "string" && (isReferenceField(name) || isMaskField(name));
 }
 
-/** True for a field that the gateway reads. Other fields are skipped and named in a response header. */
+/** True for a field that the gateway reads. Other fields are skipped, and most are named in a response header. */
 export function isKnownField(name: string): boolean {
   return isPictureField(name) || isReadField(name);
 }

@@ -13,7 +13,7 @@ import { reportedFailure } from "./error.ts";
 
 /**
  * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name.
- * Removes content that vendors of other dialects wrote.
+ * Removes thinking that vendors of other dialects wrote, and a thinking budget that cannot apply without it.
  */
 export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
   const own = afterForeignAnswers(raw, parsed.body, traits);

@@ -70,7 +70,7 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
  */
 const ATTRIBUTION = /^x-anthropic-billing-header:/;
 
-/** Reads a request as a `Conversation`, the neutral form. A field without a neutral form causes an `UpstreamError`. */
+/** Reads a request as a neutral `Conversation`. Throws an `UpstreamError` for a value without a neutral form. */
 export function readConversation({ raw, parsed }: MessagesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
   const { ownHints, ownFields } = readOwnNames(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });

@@ -59,8 +59,8 @@ const OF_CALL = "gw-call-";
 const UNSIGNED = "gw-unsigned";
 
 /**
- * Returns the text that replaces a signature and that the caller sends back. It contains another protocol's signature,
- * or says that there is no signature.
+ * Returns the text that a caller gets as the signature and sends back: the signature, with a prefix if it is another
+ * protocol's, or a mark that there is none.
  */
 export function sealThinking(signature: Signature | null): string {
   return signature ? sealSignature(signature, "messages") : UNSIGNED;

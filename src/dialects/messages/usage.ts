@@ -151,7 +151,7 @@ const COUNTED = [
 
 /**
  * Merges a later event's usage into the earlier usage of the stream. Numbers are cumulative, so a later number replaces
- * an earlier one. A number that is null, absent or zero changes nothing (Anthropic API, "Streaming messages").
+ * an earlier one. A later value that is null, absent or zero replaces no number (Anthropic API, "Streaming messages").
  */
 export function mergeUsage(
   earlier: Readonly<Record<string, unknown>>,

@@ -10,9 +10,9 @@ interface RepeatRules {
 }
 
 /**
- * Returns the caller's body for an upstream of the same protocol. Changes only pictures that were fetched or converted,
- * and a size or ratio that the model does not support. `native` must come from `readRequest`, because its pictures must
- * be the references of the order.
+ * Returns the caller's body for an upstream of the same protocol. Removes `model` and adds required roles. Otherwise
+ * changes only pictures that were fetched or converted, and a size or ratio that the model does not support. `native`
+ * must come from `readRequest`, because its pictures must be the references of the order.
  */
 export function repeatRequest(
   native: StreamedObject,

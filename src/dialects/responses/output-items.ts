@@ -4,7 +4,7 @@ import type { ReplyEvent } from "../conversation/reply.ts";
 import { FOREIGN_REASONING_PREFIX } from "./forward.ts";
 import type { ToolNames } from "./tools.ts";
 
-/** Returns an event with the next sequence number. */
+/** A function that returns the text of an event with the next sequence number. */
 type Emit = (type: string, fields: object) => string;
 
 /** An item of the output that is being written. Its events have the order that official clients check. */

@@ -219,7 +219,7 @@ class ResponseObject {
     this.#echo = fields(echoOf(parsed.body));
   }
 
-  /** Sets the id of the response. Call this method before all others. */
+  /** Sets the id of the response. Call this method before all other methods. */
   begin(id: string): void {
     const createdAt = Math.floor(systemClock.now() / 1000);
     this.#head = fields({ id, object: "response", created_at: createdAt, model: this.#model });

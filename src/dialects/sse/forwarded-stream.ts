@@ -25,7 +25,7 @@ export interface FrameForwarder {
   forwardComment(frame: Buffer, output: Uint8Array[]): void;
   /** Returns the last frames of a complete reply for the caller. */
   end(): Uint8Array[];
-  /** Returns a frame with the error. It replaces the normal end. */
+  /** Returns the frames with the error. They replace the normal end. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 

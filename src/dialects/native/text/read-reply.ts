@@ -68,7 +68,7 @@ export class NativeReader implements ReplyReader {
     if (signed) yield { type: "signature", ...signed };
   }
 
-  /** Reads a tool call. Most calls arrive whole. A call that arrives in pieces is reported after its last piece. */
+  /** Reads a tool call. The arguments of a call that arrives in pieces are reported after its last piece. */
   *#readCall(
     { id, name, args, partialArgs, willContinue }: Record<string, unknown>,
     signature: Signature | undefined,

@@ -18,12 +18,12 @@ const KNOWN = namesOf([
   "toolConfig",
   "safetySettings",
   "labels",
-  // Only the standard tier can occur here: other tiers were refused.
+  // A tier other than the standard one arrives here only if the model allows the feature `service_tier`.
   "serviceTier",
   "store",
 ]);
 
-/** Reads a request as a `Conversation`, the neutral form. A field without a neutral form causes an `UpstreamError`. */
+/** Reads a request as a neutral `Conversation`. Throws an `UpstreamError` for a value without a neutral form. */
 export function readConversation({ raw, parsed }: NativePayload): Conversation {
   const { body, isStream, choices } = parsed;
   refuseFilters(body);
@@ -160,7 +160,7 @@ type Settings = Pick<
 /** Reads `generationConfig`. Its types are already checked. Throws for settings that other protocols do not have. */
 function readConfig(body: StreamedObject): Settings {
   const config = configOf(body);
-  // Log probabilities are only returned on request.
+  // Only true requests log probabilities, which the neutral form does not carry for this protocol.
   const { responseLogprobs: isLogged, response_logprobs: isLoggedToo } = config;
   if (isLogged === true || isLoggedToo === true) throw untranslatable("generationConfig.responseLogprobs");
   const modalities = findField(config, "responseModalities")?.value;

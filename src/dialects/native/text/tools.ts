@@ -62,7 +62,7 @@ function readChoice(body: StreamedObject): ToolChoice | null {
 const CONFIG_NAMES = namesOf(["functionCallingConfig"]);
 /**
  * Names of the fields that control tool calls. `streamFunctionCallArguments` has no effect for vendors of other
- * protocols, whose calls arrive whole.
+ * protocols: the gateway writes their calls whole.
  */
 const CALLING_NAMES = namesOf(["mode", "allowedFunctionNames", "streamFunctionCallArguments"]);
 
