@@ -6,9 +6,9 @@ import { UNDECODABLE, UnreadableImageError } from "./header-reader.ts";
 export type PictureReply = { png: Uint8Array<ArrayBuffer> } | { problem: string };
 
 /**
- * Starts a thread for one picture, sends the request to the thread and returns the thread's PNG. The buffer of the
- * third argument, which the request contains, is transferred. The thread then ends, which frees all of its memory.
- * Throws an `UnreadableImageError`.
+ * Starts a thread for one picture, sends the request to the thread and returns the thread's PNG. The third argument is
+ * a part of the request; its buffer is transferred. The thread then ends, which frees all of its memory. Throws an
+ * `UnreadableImageError`.
  */
 export async function pngFromThread(
   script: ThreadScript,

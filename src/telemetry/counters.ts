@@ -125,8 +125,8 @@ export class Counters {
   }
 
   /**
-   * Adds `by` to the series with these label values. `at` is the time in Unix milliseconds. Only metrics with foldable
-   * labels need it, to find idle series.
+   * Adds `by` to the series with these label values. Metrics with foldable labels need `at` (Unix milliseconds) to find
+   * idle series.
    */
   add(values: readonly string[], by = 1, at = 0): void {
     this.#series.open(values, at).total += by;

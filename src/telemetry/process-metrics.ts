@@ -17,8 +17,8 @@ const messageSchema = z.object({
 type Message = z.output<typeof messageSchema>;
 
 /**
- * Returns a function that gathers the metrics of all processes of the port. The processes exchange them through the
- * supervisor. `worker` is the number of this process; null means that there is only one process.
+ * Returns a function that gathers the metrics of all processes that share the port. The processes exchange them through
+ * the supervisor. `worker` is the number of this process; null means that there is only one process.
  */
 export function gatherMetrics(
   metrics: Metrics,

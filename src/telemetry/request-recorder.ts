@@ -16,7 +16,7 @@ export interface RecorderSettings {
 
 /** Maximum number of requests that a process records in a burst, and then per second. */
 const PER_PROCESS = { atOnce: 1_000, perSecond: 50 };
-/** The same limits for one key. All requests without a key count as one key. */
+/** The limits for one key, per process. All requests without a key count as one key. */
 const PER_KEY = { atOnce: 500, perSecond: 0.5 };
 /** Maximum number of records that wait for the database. */
 const MAX_WAITING = 5_000;

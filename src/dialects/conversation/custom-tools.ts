@@ -46,7 +46,7 @@ export function customNames(tools: readonly Tool[]): ReadonlySet<string> {
   return new Set(tools.flatMap(({ kind, name }) => (kind === "custom" ? [name] : [])));
 }
 
-/** Returns true when vendors of a protocol support custom tools. Only some vendors of chat completions do. */
+/** Returns true when vendors of a protocol support custom tools. Among vendors of chat completions, only some do. */
 export function takesCustomTools(
   dialect: TextDialectName,
   { refuses }: VendorTraits & { refuses?: readonly string[] },

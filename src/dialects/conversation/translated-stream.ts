@@ -192,7 +192,7 @@ export class Delivered {
     if (!isRepeat) this.#meter.pieces.add(text);
   }
 
-  /** Counts characters that the writer stores. */
+  /** Counts characters that the writer stores. Throws above `MAX_CHARACTERS`. */
   #keep(text: string): void {
     this.#characters += text.length;
     if (this.#characters > MAX_CHARACTERS) throw new UpstreamError("broken", "a reply with too much text");

@@ -22,8 +22,8 @@ const TYPES = {
 export const THREAD = "thread";
 
 /**
- * Error details for the tool runners of official clients. They try a thread first. After this error they send the whole
- * history instead.
+ * Error details for the tool runners of official clients. They first try to continue a thread. After this error they
+ * send the whole history.
  */
 const UNTHREADED = { error_code: "thread_unsupported_request", unsupported: [THREAD] } as const;
 

@@ -36,7 +36,7 @@ export interface MessagesRequest extends TextRequest {
 
 export type MessagesPayload = TextPayload<MessagesRequest>;
 
-/** Headers that vendors of this protocol also get, because fields of the body depend on them. */
+/** The caller's headers that vendors of this protocol get, because fields of the body depend on them. */
 const FORWARDED_HEADERS = ["anthropic-version", "anthropic-beta"];
 /** Maximum number of tokens that a vendor's own tool adds to the prompt, such as the pages that it reads. */
 const MAX_SERVER_TOOL_TOKENS = 200_000;

@@ -137,7 +137,7 @@ function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
   return sum;
 }
 
-/** Fields that are merged. The list is short, because a stream may contain thousands of reports. */
+/** Fields that merged usage keeps. Only a few, because a stream may contain thousands of reports. */
 const COUNTED = [
   "input_tokens",
   "cache_creation_input_tokens",

@@ -140,7 +140,7 @@ type CopyPixel = (
   toX: number,
 ) => void;
 
-/** Returns a function that copies pixels of this size into rows that are zero. */
+/** Returns a function that copies pixels of `bits` bits into rows whose bits are all zero. */
 export function pixelCopier(bits: number): CopyPixel {
   if (bits < 8) {
     const mask = 2 ** bits - 1;

@@ -37,7 +37,7 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
 
 const BRACE = 0x7b;
 
-/** Returns an error that was sent instead of a stream and is not an event. */
+/** Returns the text of an error that was sent instead of a stream; null for other frames. */
 function bareError(frame: Uint8Array): string | null {
   return frame[0] === BRACE ? Buffer.from(frame).toString() : null;
 }

@@ -48,7 +48,7 @@ function relay(chunks: Iterable<Uint8Array>): { text: string; stream: TextStream
   return { text: Buffer.concat([...output, stream.end()]).toString(), stream };
 }
 
-/** The writer uses LF for frames that it changes and for frames that were split inside a line break. */
+/** Returns the text with LF line breaks. The writer uses LF in changed frames and frames split inside a line break. */
 const plain = (text: string) => text.replaceAll("\r\n", "\n");
 
 describe.each(Object.entries(GOLDEN))("%s", (_, events) => {
