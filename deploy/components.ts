@@ -25,7 +25,7 @@ export async function components(): Promise<string> {
   }
 }
 
-/** Returns the development dependencies that the page imports. Tailwind counts, as the page contains its styles. */
+/** Returns the development dependencies that the page imports, and Tailwind, whose styles the page contains. */
 async function consoleDependencies(): Promise<Record<string, string>> {
   const root = join(PROGRAM_ROOT, "src/console");
   const names = (await readdir(root, { recursive: true })).filter((name) => /\.(?:tsx?|css)$/.test(name));
