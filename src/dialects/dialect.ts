@@ -30,7 +30,7 @@ export interface TextPayload<Request extends TextRequest = TextRequest> {
   dialect: TextDialectName;
   raw: string;
   parsed: Request;
-  /** Headers of the caller that vendors of the same protocol also get. Names are in lower case. */
+  /** Headers of the caller that vendors of the same protocol get. Names are in lower case. */
   headers: Readonly<Record<string, string>>;
 }
 

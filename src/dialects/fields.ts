@@ -10,7 +10,7 @@ export interface Check {
   holds(value: unknown): boolean;
   /** Description of the rule for error messages, such as "a number". */
   must: string;
-  /** The same rule as JSON Schema, for the published description of the interface. */
+  /** The rule in the form of JSON Schema, for the published description of the interface. */
   schema: JsonSchema;
 }
 

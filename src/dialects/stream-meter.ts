@@ -20,7 +20,7 @@ export class StreamMeter {
   #reportedEighths = 0;
   /** Content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** The same content in whole items, if the protocol sends both; else null. The larger counts as delivered. */
+  /** Content in whole items, if the protocol sends it so too; else null. The larger of the two counts as delivered. */
   whole: SizedText | null = null;
   /** Indexes of choices that have begun and not ended. `#ended` are the indexes of ended choices. */
   readonly #running = new Set<unknown>();

@@ -156,7 +156,7 @@ export const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0
 export class Histogram {
   /** Upper bounds of the buckets. */
   readonly bounds: readonly number[];
-  /** One for each bound, and a last one for the observations above all bounds. */
+  /** Number of observations for each bound, and a last number for those above all bounds. */
   readonly buckets: Float64Array;
   sum = 0;
   count = 0;

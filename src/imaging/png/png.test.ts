@@ -166,7 +166,7 @@ test("a compressed reference keeps its channels, and one that would lose depth o
   const size = { width: 300, height: 250 };
   for (const form of FORMS) {
     const [colourType, depth, channels] = form;
-    // Random pixels. Only those of 16-bit grey with alpha count as noise, which is left alone too.
+    // Random pixels. `recompress` also returns noise unchanged, but only those of 16-bit grey with alpha are noise.
     const noise = new Blob([anyPng(form, size)]);
     if (depth === 8 && colourType !== 3) continue;
     if (channels * depth < 8) continue;

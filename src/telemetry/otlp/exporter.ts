@@ -35,7 +35,7 @@ interface ExporterOptions extends ExportSetup {
 
 /**
  * A message to the thread: a batch of `SpanRecord` of sampled requests as JSON, the sums of all requests, or the order
- * to end. To send a text costs this thread a fraction of the time that cloning an object costs.
+ * to end. Sending a text costs the sender a fraction of the time that cloning an object costs.
  */
 export type ExportOrder =
   { kind: "requests"; requests: string } | { kind: "metrics"; metrics: ExportedMetric[] } | { kind: "end" };

@@ -26,9 +26,9 @@ const ATTRIBUTES = [
 /** Attributes that may have many values, because callers can choose model names. */
 const FOLDABLE = ["gen_ai.response.model", "gen_ai.request.model"];
 
-/** The histograms of all requests with the same attributes, which are found once for each request. */
+/** The histograms of all requests with the same attributes. One search per request finds all of them. */
 class CallHistograms {
-  /** By the error code; empty for success. */
+  /** Durations of calls by error code, which is empty for success. */
   readonly durations = new Map<string, Histogram>();
   readonly firstChunks = new Histogram(SECONDS);
   readonly inputTokens = new Histogram(TOKENS);

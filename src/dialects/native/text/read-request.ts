@@ -160,7 +160,7 @@ type Settings = Pick<
 /** Reads `generationConfig`. Its types are already checked. Throws for settings that other protocols do not have. */
 function readConfig(body: StreamedObject): Settings {
   const config = configOf(body);
-  // Only true requests log probabilities, which the neutral form does not carry for this protocol.
+  // Only the value true requests log probabilities. They have no neutral form when this protocol requests them.
   const { responseLogprobs: isLogged, response_logprobs: isLoggedToo } = config;
   if (isLogged === true || isLoggedToo === true) throw untranslatable("generationConfig.responseLogprobs");
   const modalities = findField(config, "responseModalities")?.value;
