@@ -19,7 +19,7 @@ export interface DrillWorld extends AsyncDisposable {
   redis: PrivateRedis;
   /** Sends an organization's chat request and returns the status. */
   chat(organization: string): Promise<number>;
-  /** Sets the amount of an organization's budget. Verdict and alerts show the budget by its organization. */
+  /** Sets the amount of an organization's budget. Verdict and alerts call the budget by the organization's name. */
   limit(organization: string, amount: string): Promise<void>;
   /** Returns the console's verdict, for one organization or for all. */
   verdict(organization?: string): Promise<Verdict>;
