@@ -54,7 +54,7 @@ export function operation<Input extends ZodType, Output extends Shown>(
 
 /**
  * Runs an operation for the caller in the context. Its changes are in force in this process when it returns. Throws an
- * `AdminError`: 403, 400 for input that the schema refuses, or the operation's own error.
+ * `AdminError`: 403 without the required access, 400 for input that the schema refuses, or the operation's own error.
  */
 export async function runOperation<Input extends ZodType, Output extends Shown>(
   operation: Operation<Input, Output>,
@@ -65,8 +65,8 @@ export async function runOperation<Input extends ZodType, Output extends Shown>(
 }
 
 /**
- * Checks access and input, and returns a function that runs the operation. Throws an `AdminError`: 403, or 400 for
- * input that the schema refuses.
+ * Checks access and input, and returns a function that runs the operation. Throws an `AdminError`: 403 without the
+ * required access, or 400 for input that the schema refuses.
  */
 export function readOperation<Input extends ZodType, Output extends Shown>(
   operation: Operation<Input, Output>,

@@ -51,7 +51,7 @@ export interface Storage extends Stores {
   verification(): { at: number; differences: number };
   /** Returns the number of charges of this process that are not in the ledger yet. */
   backlog(): number;
-  /** Returns the number of charges of ended processes that this process has posted. */
+  /** Returns the number of charges in the journals that this process has taken over from ended ones. */
   recovered(): number;
   /**
    * Returns the number of charges that this process has posted again, because the database was set back to an earlier
@@ -69,8 +69,8 @@ export interface Storage extends Stores {
   /** Posts the journaled charges. Returns false when `deadlineMs` milliseconds have passed before all are posted. */
   flush(deadlineMs: number): Promise<boolean>;
   /**
-   * Flushes, gives this process's budget leases back and closes everything. The next start posts the charges that were
-   * not posted in time, and then gives the leases back.
+   * Flushes, gives this process's budget leases back and closes everything. If charges were not posted in time, another
+   * process or the next start posts them and then gives the leases back.
    */
   close(deadlineMs: number): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { queryTimeSchema } from "../input.ts";
 import { pageFields, type Page } from "../paging.ts";
 import { maskedAddress } from "../webhooks/shown-address.ts";
 
-/** A name in a query. An unknown name matches nothing. */
+/** The name of a kind or an action in a query. An unknown name matches nothing. */
 const wordSchema = z.string().min(1).max(100);
 
 const auditFilterSchema = z.strictObject({

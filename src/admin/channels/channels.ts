@@ -57,8 +57,8 @@ export async function createChannel(
 }
 
 /**
- * Changes the fields that the input contains. Running requests continue with the earlier channel. Throws 409 for a channel
- * that is not in the database, or that was changed since the given version.
+ * Changes the fields that the input contains. Running requests continue with the earlier channel. Throws 409 for a
+ * channel that is not in the database, or that was changed since the given version.
  */
 export async function updateChannel(
   context: OperationContext,
@@ -86,8 +86,8 @@ export async function updateChannel(
 }
 
 /**
- * Removes a channel from the database. Throws 409 while routes use the channel, with the names of these routes. With
- * `force`, removes the channel nevertheless; the routes continue without it.
+ * Removes a channel from the database. Throws 409 while the channel is in use, and names the uses. With `force`,
+ * removes the channel nevertheless; the routes continue without it.
  */
 export async function removeChannel(context: OperationContext, id: string, force = false): Promise<void> {
   const configured = await readConfigured(context);
@@ -105,10 +105,7 @@ export async function removeChannel(context: OperationContext, id: string, force
     throw unknown(configured, id);
 }
 
-/**
- * Builds the channel of a stored entry. Throws 400 for a channel that cannot be used, or for an address that the
- * channel may not call.
- */
+/** Builds the channel of a stored entry. Throws 400 for one that cannot be used, or that may not call its address. */
 export async function checkChannel(
   context: OperationContext,
   configured: ConfiguredValues,

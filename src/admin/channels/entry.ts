@@ -154,10 +154,7 @@ function namedAddresses(value: EntryValue): [field: string, address: string][] {
   return all.filter((each): each is [string, string] => typeof each[1] === "string");
 }
 
-/**
- * Throws 400 when the input contains the mask but no secret is stored. The mask represents a stored secret and is never
- * a secret itself.
- */
+/** Throws 400 when the input contains the mask but no secret is stored. The mask is never a secret itself. */
 export function requireKnown(known: unknown, field: string, path = inputField(field)): void {
   if (isSealed(known)) return;
   throw new AdminError(400, path, `${path} is masked, and not known here: write the secret`);

@@ -114,10 +114,7 @@ export const channelOperations = {
   }),
 };
 
-/**
- * Returns every provider with the fields that the form of a channel needs, and the ids under which it serves shipped
- * models.
- */
+/** Returns every provider with the fields of its channel form, and the ids under which it serves shipped models. */
 async function listProviders(context: OperationContext): Promise<z.output<typeof providerSchema>[]> {
   const { state } = await readConfigured(context);
   const shippedOf = (name: string) =>

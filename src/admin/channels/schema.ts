@@ -22,10 +22,7 @@ const deadlines = z
   .strictObject({ firstByteMs: milliseconds, idleMs: milliseconds, totalMs: milliseconds })
   .partial();
 
-/**
- * Text shown instead of a secret. Input with this text leaves the stored secret unchanged. It is refused when no secret
- * is stored.
- */
+/** Text shown for a secret. Input with it keeps the stored secret, and is refused when no secret is stored. */
 export const MASK = "********";
 
 export const channelCreationSchema = z.strictObject({

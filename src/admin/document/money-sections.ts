@@ -27,8 +27,7 @@ export const prices: Section = {
   },
   async create(context, id, { effectiveFrom, ...item }) {
     const start = typeof effectiveFrom === "string" ? Date.parse(effectiveFrom) : Number.NaN;
-    // A price that has already started at the export starts now in this installation, because past charges do not
-    // change.
+    // A price whose start has passed starts now in this installation, because past charges do not change.
     const from = start > context.clock.now() ? { effectiveFrom } : {};
     await setPrice(context, readInput(priceCreationSchema, { ...item, ...from }), { id });
     return null;

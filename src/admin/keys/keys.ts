@@ -46,7 +46,7 @@ export async function createKey(
   return { secret, key };
 }
 
-/** A key whose secret has just been generated. */
+/** A key and its new secret. */
 interface NewSecret {
   secret: string;
   key: KeyRecord;

@@ -20,7 +20,7 @@ interface LedgerView extends ChargeHistory {
   net: Nanos;
 }
 
-/** A page of entries, newest first, and the cursor of the next page; null when it is the last. */
+/** A page of entries, and the cursor of the next page; null when it is the last. */
 interface LedgerListing {
   entries: LedgerEntry[];
   next: string | null;

@@ -81,7 +81,8 @@ export interface AdminTokenStore {
 }
 
 /**
- * Counts of sign-ins by account and by address. They are in the database, because several processes accept sign-ins.
+ * Counts of sign-ins by account, network, session and browser. They are in the database, because several processes
+ * accept sign-ins.
  */
 export interface SignInAttemptStore {
   /**

@@ -89,7 +89,7 @@ export async function updateOrganization(
   });
 }
 
-/** Changes the current state of an organization. Throws 404 for an unknown one. */
+/** Replaces an organization by the result of `change` for its current state. Throws 404 for an unknown one. */
 export async function changeOrganization(
   context: Pick<AdminContext, "store" | "by">,
   id: string,

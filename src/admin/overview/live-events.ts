@@ -3,7 +3,7 @@ import { readEjections } from "../status/ejected-targets.ts";
 import { RECENT_MS } from "../status/recent-traffic.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 
-/** A change that is sent to followers. */
+/** A change that `LiveEvents` reports to its followers. */
 export interface LiveEvent {
   kind: "jobs" | "channels" | "requests";
   /** The organization that the change concerns; null when it concerns all. */

@@ -140,10 +140,7 @@ function spendByModel(
   }));
 }
 
-/**
- * Returns which of the first steps are done. Creating a key is done when there are two keys, because the first start
- * creates one.
- */
+/** Returns which of the first steps are done. Two keys count as a created key, because the first start makes one. */
 async function firstSteps({ store, catalogue }: AdminContext) {
   const [picture, keys, budgets, alerts] = await Promise.all([
     store.usage.hasPictures(),

@@ -43,7 +43,7 @@ export async function setPrice(
   return change;
 }
 
-/** Returns the effect of `setPrice`, or the reason why it would be refused. Writes nothing. */
+/** Returns the effect of `setPrice`, and in `refusal` why it would be refused, or null. Writes nothing. */
 export async function previewPrice(
   context: AdminContext,
   fields: z.output<typeof priceCreationSchema>,
@@ -136,7 +136,9 @@ type PriceInput = Pick<
   "perImage" | "perMillion" | "longContext" | "perUse"
 >;
 
-/** Returns the currency of a price: the organization's own, else the given one, else USD. */
+/**
+ * Returns the currency of a price: the organization's, else `given`, else USD. Throws 400 when the first two differ.
+ */
 export async function currencyOf(
   context: AdminContext,
   organizationId: string | null,

@@ -38,14 +38,14 @@ export interface RouteExplanation {
   key: string | null;
   model: string;
   source: "organization" | "default" | "draft";
-  /** A channel of the organization's own route that is not configured, so that the route is ignored. */
+  /** A channel of the organization's own route that is not configured, so that the route is ignored; else null. */
   missingChannel: string | null;
   strategy: Route["strategy"];
   /** Targets in the order of calls. For `weighted`, the most likely first. */
   targets: ExplainedTarget[];
-  /** The price row in force now. */
+  /** The price in force now; null when there is none. */
   price: Price | null;
-  /** The error that the caller would get. */
+  /** The error that the caller would get; null for none. */
   refusal: { code: ErrorCode; message: string } | null;
   verdict: string;
 }

@@ -99,10 +99,7 @@ function requireKnownTargets(
     );
 }
 
-/**
- * Removes an organization's own route, so that the model has its default route again. Throws 404 when there is no own
- * route.
- */
+/** Removes an organization's own route, so that the default route applies. Throws 404 when there is no own route. */
 export async function removeRoute(
   context: AdminContext,
   organizationId: string,

@@ -22,7 +22,7 @@ interface Attempt {
 interface Trying {
   name: string;
   address: string;
-  /** Id of a session, or of a browser in which the member has signed in before. Each has a count of its own. */
+  /** Id of a session, or of a browser in which the member has signed in before, whose own count is used; else null. */
   known: string | null;
 }
 

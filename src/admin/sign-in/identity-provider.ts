@@ -17,7 +17,7 @@ export interface IdentitySettings {
   /** Text of the button that leads to the provider. */
   label: string;
   scope: string;
-  /** Name of the claim that contains the groups of a person. */
+  /** Name of the claim that contains the groups of a person; null when groups are not used. */
   roleClaim: string | null;
   /**
    * Groups by role: their members get the role. The role is decided again at each sign-in. Null when owners decide the
@@ -41,8 +41,8 @@ export interface IdentityClaims {
 }
 
 /**
- * The changes that disable all other ways to sign in. The member's creator knows the earlier password, and may have
- * entered somebody else's address.
+ * The changes that leave the identity provider as the only way to sign in. The member's creator knows the earlier
+ * password, and may have entered somebody else's address.
  */
 const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: null } as const;
 
@@ -50,8 +50,8 @@ type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
  * Opens a session for the member with this identity. If there is none, uses the member with this verified address, or
- * creates a member if the domain is allowed. The first sign-in by address disables all other ways to sign in. Throws
- * 403 for everybody else and for disabled members. Every outcome is audited.
+ * creates a member if the domain is allowed. The first sign-in by address leaves this as the only way to sign in.
+ * Throws 403 for everybody else and for disabled members. Every outcome is audited.
  */
 export async function signInByIdentity(
   context: Stored,

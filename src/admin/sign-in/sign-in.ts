@@ -25,8 +25,8 @@ type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
 /**
  * Checks name, password and, when TOTP is on, a code, and opens a session. Throws 401 without saying whether the name
  * or the password was wrong. Throws 401 `code_required` when both are right but a code is missing, and 429 for too many
- * attempts. Every outcome is audited. `browser` is the mark that an earlier sign-in has stored in the browser; the
- * result contains the next one.
+ * attempts. Every outcome except a missing code is audited. `browser` is the mark that an earlier sign-in has stored in
+ * the browser; the result contains the next one.
  */
 export async function signIn(
   context: SignInContext,

@@ -5,11 +5,11 @@ import type { AdminContext } from "../context.ts";
 import type { TrafficSum } from "../usage/store-port.ts";
 import { isKeyOf } from "../../lib/json.ts";
 
-/** Calls and requests of the last 15 minutes by minute, and the usual duration of calls of each channel. */
+/** Recent calls and requests by minute, and the usual duration of calls of each channel. */
 export interface RecentTraffic {
-  /** Calls to vendors by minute, model, channel and outcome. */
+  /** Calls to vendors in the last 15 minutes by minute, model, channel and outcome. */
   calls: readonly TrafficSum[];
-  /** Requests of the last minutes by minute, organization and error code. */
+  /** Requests of the last 5 minutes by minute, organization and error code. */
   requests: readonly TrafficSum[];
   /** The median duration of calls since about a day ago, by channel, in milliseconds. */
   usualMs: ReadonlyMap<string, number>;
@@ -93,7 +93,7 @@ const MANY = { failed: 5, share: 0.1 };
 
 /**
  * Returns the failures among the newest calls or requests; null when there are too few failures. Counts only as many
- * minutes as are needed to see ten calls, and at most five minutes, so that past trouble is soon ignored.
+ * minutes as are needed to see ten calls or requests, and at most five minutes, so that past trouble is soon ignored.
  */
 export function recentFailures(sums: readonly TrafficSum[], now: number): Failures | null {
   const byMinute = Map.groupBy(sums, ({ at }) => at);

@@ -98,7 +98,7 @@ async function readCauses(context: AdminContext, { organizations: ids, isOfAll }
   const targets = new Set(out.flatMap(({ kind, subject }) => (kind === "ejection" ? [subject] : [])));
   const held = ejections.filter(({ target }) => targets.has(target));
   const health = await channelHealths(context, { traffic, ejections: held, slow, organizations: ids });
-  // Members of organizations must not see vendors that the organizations cannot call.
+  // A member of only some organizations must not see vendors that these organizations cannot call.
   const callable = isOfAll ? null : callableChannels(organizations, context.catalogue);
   const channels = new Map([...health].filter(([id]) => callable?.has(id) ?? true));
   return { causes, channels, hasCalls: traffic.calls.length > 0 || traffic.requests.length > 0 };

@@ -58,10 +58,7 @@ export function requestCauses({ requests }: RecentTraffic, now: number): StatusC
 
 /** Minimum number of calls that show that a vendor is slow. */
 const FEW_SLOW = 3;
-/**
- * A call is slow when it takes longer than this time and longer than `TIMES_USUAL` times the usual duration of its
- * channel.
- */
+/** A call is slow when it takes longer than this and than `TIMES_USUAL` times the usual duration of its channel. */
 const LONG_MS = 10_000;
 const TIMES_USUAL = 8;
 /** A call on a channel with an unknown usual duration is slow when it takes longer than this. */

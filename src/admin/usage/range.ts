@@ -18,7 +18,6 @@ const MINUTES_KEPT_MS = 2 * DAY_MS - HOUR_MS;
 /** Maximum range, which is the time for which traffic is kept. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
-/** The lengths of the points of a series. */
 type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
 /** A range with its points. Its ends are rounded to the minute, or to the hour where sums by minute are removed. */

@@ -19,8 +19,8 @@ export interface UsageStore {
   /** Adds the counts of a process. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
   /**
-   * Removes counts whose retention has ended. Completes the sums for days of time zones by those of processes of the
-   * version before, which only add to the others.
+   * Removes counts whose retention has ended. Adds to the sums for days of time zones what processes of an earlier
+   * version have added only to the sums by hour.
    */
   maintain(): Promise<void>;
   /** True when at least one picture was ever delivered. */

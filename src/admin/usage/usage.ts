@@ -116,7 +116,7 @@ export async function readUsage(
 
 /**
  * Counts all requests and the failed requests of each group. If only the ledger has the groups (`counted` is null),
- * failed requests belong to no group. `unnamed` counts the failed requests that are not in the ledger.
+ * failed requests belong to no group, and `unnamed` counts those that are not in the ledger.
  */
 async function countRequests(
   { store: { usage } }: AdminContext,
@@ -141,7 +141,7 @@ async function countRequests(
   };
 }
 
-/** Returns a function that makes the view of a group. Reads the names of all groups first. */
+/** Returns a function that makes the view of a group. */
 function groupView({
   names,
   before,

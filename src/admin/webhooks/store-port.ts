@@ -10,10 +10,7 @@ interface DeliveryFilter extends OrganizationFilter {
 
 export interface WebhookStore {
   add(endpoint: WebhookEndpoint & { secret: string }, by: Actor): Promise<void>;
-  /**
-   * Returns the endpoints of an organization; those of the installation for null; all endpoints when the id is
-   * undefined.
-   */
+  /** Returns the endpoints of an organization; for null those of the installation; for undefined all endpoints. */
   list(organizationId?: string | null): Promise<WebhookEndpoint[]>;
   /** Removes an endpoint. Returns false when there is none. */
   remove(id: string, by: Actor): Promise<boolean>;

@@ -107,7 +107,7 @@ export async function rotateWebhook(
   return { secret };
 }
 
-/** Returns messages and their deliveries, newest first. */
+/** Returns the messages to endpoints with the state of their delivery, newest first. */
 export async function listDeliveries(
   context: AdminContext,
   input: z.output<typeof deliveryListSchema>,

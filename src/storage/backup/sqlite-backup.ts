@@ -27,10 +27,7 @@ export async function migrateSqlite(path: string): Promise<void> {
   }
 }
 
-/**
- * Reads a whole copy. Throws an `Error` when it is damaged. `journals` is the folder of the journals of the same
- * backup.
- */
+/** Reads a whole copy. Throws an `Error` when it is damaged. `journals`: the folder of the journals of the backup. */
 export async function verifySqlite(path: string, journals: string): Promise<DatabaseFacts> {
   const database = await openDatabase(path);
   try {

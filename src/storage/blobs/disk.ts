@@ -95,8 +95,8 @@ const DISK = {
 };
 
 /**
- * Returns a function that is true while a folder accepts new files. It is called before a vendor is paid for a picture.
- * At most once a second, it writes a test file, because a disk with free space may have no free inodes.
+ * Returns a function that returns true while a folder accepts new files. It is called before a vendor is paid for a
+ * picture. At most once a second, it writes a test file, because a disk with free space may have no free inodes.
  */
 export function diskCheck(folder: string, clock: Clock, report: StorageReport): () => boolean {
   const outage = outageReport(DISK, report);
@@ -117,7 +117,9 @@ export function diskCheck(folder: string, clock: Clock, report: StorageReport): 
   };
 }
 
-/** A file that was removed meanwhile counts as the newest, so that the caller does not remove it again. */
+/**
+ * Returns the age and size of a file. One that was removed meanwhile counts as the newest, so that nobody removes it.
+ */
 async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number; size: number }> {
   const found = await stat(path).catch(() => null);
   return { name, storedAt: found?.mtimeMs ?? Infinity, size: found?.size ?? 0 };

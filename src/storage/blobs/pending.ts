@@ -82,7 +82,7 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
       await local.write(name, image);
       pending.add(name);
     },
-    // Another process on this machine may have stored the picture on the local disk.
+    // The local disk is always read first: another process on this machine may have stored the picture there.
     get: async (name) => (await local.get(name)) ?? (await tryRemote(() => remote.get(name))),
     pages: () => remote.pages(),
     remove: (name) => remote.remove(name),
@@ -90,7 +90,7 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
   };
 }
 
-/** Makes a call of the object storage and records whether it responded. */
+/** Makes a call to the object storage and records whether it responded. */
 async function noting<T>(outage: ReturnType<typeof outageReport>, call: () => Promise<T>): Promise<T> {
   try {
     const result = await call();

@@ -8,7 +8,8 @@ import { expiry, take, WANTED_MS } from "./take.ts";
 
 /**
  * Budgets, and the leases of processes on them. A take never raises `spent + held` above the amount of a budget, and
- * `held` is always the sum of the leases. A lease equals the amount drawn from the budget minus the charges since then.
+ * `held` is always the sum of the leases. The amount of a lease is what was drawn from the budget minus the posted
+ * charges.
  */
 export interface LeaseStore extends BudgetStore {
   /**
@@ -19,7 +20,7 @@ export interface LeaseStore extends BudgetStore {
   /**
    * Returns the processes whose leases contain money but were not renewed in time. The money stays held, because
    * charges may still be in a journal. It is released when the journal is posted, or when an operator writes the leases
-   * off. Also deletes empty leases of such processes that expired a day ago.
+   * off. Also deletes empty leases that expired more than a day ago.
    */
   processesInDoubt(): Promise<string[]>;
 }

@@ -20,8 +20,8 @@ export interface LockedBudget extends BudgetLevel {
   /** Unix milliseconds. */
   periodStart: number;
   /**
-   * Time until which another process needs money of the budget. `now` is the time of the lock. Both are Unix
-   * milliseconds by the store's clock.
+   * Time until which a process counts as short of money of the budget (`WANTED_MS`). `now` is the time of the lock.
+   * Both are Unix milliseconds by the store's clock.
    */
   wantedUntil: number;
   now: number;
@@ -85,7 +85,7 @@ export async function saveBudgets(
     WHERE budgets.id = changed.id`;
 }
 
-/** A process's lease of one budget. */
+/** The lease that a process or job has on one budget. */
 interface LockedLease {
   /** Amount held in the budget: `drawn` minus the charges that were posted. */
   amount: Nanos;
@@ -93,7 +93,7 @@ interface LockedLease {
   drawn: Nanos;
 }
 
-/** Locks and returns a process's leases of some budgets, in the order of the budgets. Lock the budgets first. */
+/** Locks and returns the leases of a process or job on some budgets, in their order. Lock the budgets first. */
 export async function lockLeases(
   kind: Database["kind"],
   sql: Sql,
@@ -146,8 +146,8 @@ function release(budget: LockedBudget, lease: LockedLease, amount: Nanos): Nanos
 }
 
 /**
- * Returns the period that runs at `now` by the store's clock. When the stored row still belongs to an earlier period,
- * nothing is spent and the budget has no level.
+ * Returns the period that runs at `now` (by the store's clock), and the spent amount and level of the budget in it.
+ * When the stored row belongs to an earlier period, nothing is spent and the budget has no level.
  */
 export function inRunningPeriod(
   {
@@ -186,8 +186,8 @@ interface Correction {
 
 /**
  * Corrects a locked budget whose period a wrong clock began: sets the running period for the budget and for the
- * bookings made since then. Returns the amount spent in that period, including bookings from before the clock went
- * wrong.
+ * bookings of the wrong period. Returns the amount spent in the running period, including bookings from before the
+ * clock went wrong.
  */
 async function correctPeriod(
   sql: Sql,

@@ -8,8 +8,8 @@ import { lockBudgets, lockLeases, saveBudgets, type LockedBudget } from "./locke
 const LEASE_TTL_MS = 15 * 60_000;
 
 /**
- * Time for which a budget counts as wanted after a process could not get money from it. The mark is renewed every
- * `WANTED_AGAIN_MS`.
+ * Time for which a budget counts as wanted after a process could not get money from it. The mark is renewed at most
+ * every `WANTED_AGAIN_MS`.
  */
 export const WANTED_MS = 2000;
 const WANTED_AGAIN_MS = 250;

@@ -58,8 +58,8 @@ export class LimitCoordinator {
   }
 
   /**
-   * Processes a message. Takes are decided at the end of the turn, when all messages that workers sent before are
-   * received. So a correction counts for the next take even if it comes from another worker.
+   * Processes a message. Takes are decided at the end of the turn of the event loop, when all messages that workers
+   * sent before are received. So a take sees the earlier corrections of all workers.
    */
   receive(worker: number, { returns, corrections, releases, takes }: WorkerLimits): void {
     for (const returned of returns) this.#return(worker, returned);

@@ -55,7 +55,7 @@ export interface LimitCredit {
   counter: LimitCounter;
   limit: number;
   amount: number;
-  /** The unused amount of the limit, for the rate-limit headers. */
+  /** The unused amount of the limit apart from the credit, for the rate-limit headers. */
   remaining: number;
   resetSeconds: number;
 }

@@ -161,7 +161,7 @@ export function readEpoch(result: unknown): [epoch: string, ageMs: number] {
 
 /**
  * Adds the grants of a process to windows that the store has lost. KEYS: one window each. ARGV: length of the window
- * and of its slots in milliseconds; then for each window the number of its uses, and the age and amount of each use.
+ * and of its slots in milliseconds; then for each window the number of grants, and the age and amount of each.
  */
 export const SEED = script(`${WINDOWS}
 local position = 3

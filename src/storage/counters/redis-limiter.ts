@@ -195,7 +195,7 @@ export class RedisLimiter implements Limiter {
         isOpen = false;
         if (shared.connection !== this.#connection || !this.#link.isUp) return undefined;
         const correcting = this.#correct(requests, quantity, { at: shared.at, by, closed });
-        // A correction by 0 only changes the `Retry-After` of other requests, so the response does not wait for it.
+        // A correction by 0 only changes the `Retry-After` of later requests, so the response does not wait for it.
         return by === 0 ? undefined : correcting;
       },
       release: () => {

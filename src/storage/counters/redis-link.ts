@@ -21,13 +21,13 @@ interface RedisLinkOptions {
 const CONNECT_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
-/** Extra time after the deadline, before the link stops waiting for a response. */
+/** Resolution of deadlines, and the length of the second part of a call's deadline. */
 const TICK_MS = 10;
 
 /**
  * A connection that is either quick or closed. The first failed or late response closes it for all waiting callers; the
- * link reconnects by itself at most once a second. A server that does not respond delays each request by no more than
- * the bound.
+ * link reconnects by itself after a pause of 0.1 to 1 second. A server that does not respond delays each request by no
+ * more than the bound.
  */
 export class RedisLink {
   /** Settles when the first attempt to connect has succeeded or failed. Never rejects. */
@@ -94,7 +94,7 @@ export class RedisLink {
       reject(error);
       this.#lose(client, error);
     };
-    // If this process itself was busy, the response may already be in the socket, so the call gets one more tick.
+    // The deadline has two parts: if this process was busy during the first, the response may be in the socket already.
     let deadline = this.#deadlines.set(this.#options.boundMs - TICK_MS, () => {
       deadline = this.#deadlines.set(TICK_MS, () =>
         fail(new Error("the counter store did not respond in time")),

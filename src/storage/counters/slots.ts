@@ -11,7 +11,6 @@ export class ConcurrencySlots {
   readonly #released = new Map<string, readonly string[]>();
   #count = 0;
 
-  /** Id of this process, which differs from that of every other process. */
   readonly #processId: string;
   readonly #slotMs: number;
 

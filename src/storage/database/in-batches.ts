@@ -9,7 +9,7 @@ interface BatchedWork<Item, Result> {
    */
   laneOf(item: Item): string;
   /**
-   * Processes a batch. Returns a result for each item in the same order. Stores the changes of the whole batch or none.
+   * Processes a batch. Returns the results in the order of the items. Stores the changes of the whole batch or none.
    */
   run(items: readonly Item[]): Promise<readonly Result[]>;
 }
@@ -40,7 +40,7 @@ async function gathered(waiting: readonly unknown[]): Promise<void> {
 /**
  * Runs work on batches. A batch contains the items that arrived within a few turns of the event loop or while the
  * previous batch ran. If the database refuses a batch because of its data, each item is tried alone. If the database is
- * unavailable, all items of the batch fail.
+ * unavailable, all items of the batch and all that wait in its lane fail.
  */
 export function inBatches<Item, Result>({
   laneOf,

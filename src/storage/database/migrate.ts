@@ -72,10 +72,7 @@ export async function isMade(database: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-/**
- * Returns the number of migrations that were applied to the database. Throws for a migration that the code does not
- * know.
- */
+/** Returns the number of applied migrations of the database. Throws for a migration that the code does not know. */
 async function countApplied(sql: Sql, migrations: readonly Migration[]): Promise<number> {
   const applied = await sql<{ version: Integer; name: string }[]>`
     SELECT version, name FROM schema_migrations ORDER BY version`;

@@ -12,10 +12,7 @@ interface OpenedFiles {
    * still at their paths.
    */
   replaced(): string | null;
-  /**
-   * Moves the WAL away when another file has replaced the database, because SQLite would read it as the WAL of that
-   * file.
-   */
+  /** Moves the WAL away when another file has replaced the database: SQLite would read it as the WAL of that file. */
   separateWal(): void;
 }
 

@@ -185,7 +185,7 @@ const TLS = {
   "verify-full": "verify-full",
 } as const satisfies Record<Encryption, string>;
 
-/** A pooler accepted the settings of a session but did not pass them on. */
+/** The error for a pooler that accepted the settings of a session but did not pass them on. */
 class SettingsDropped extends Error {}
 
 /**

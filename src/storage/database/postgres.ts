@@ -74,7 +74,7 @@ async function listenOn(sql: SQL, channel: string, onNotify: () => void) {
   };
 }
 
-/** The mode is not READ WRITE, because a server that is temporarily read-only would refuse it. */
+/** Mode that every server accepts. READ WRITE would be refused by one that is temporarily read-only. */
 const ANY_MODE = "ISOLATION LEVEL READ COMMITTED";
 
 /** Runs `work` in one transaction. Rolls the transaction back if the signal has aborted before the end of `work`. */

@@ -3,8 +3,9 @@ import { withDeadline } from "../../lib/waiting.ts";
 import { isUnavailable } from "./unavailable.ts";
 
 /**
- * The only access to the database, SQLite or PostgreSQL. Every call ends within its deadline. A failure that means
- * "unavailable now" is thrown as a `DependencyError`; other errors pass unchanged.
+ * The only access to the database, SQLite or PostgreSQL. Every call ends within its deadline, except `read` on SQLite,
+ * which blocks the thread. A failure that means "unavailable now" is thrown as a `DependencyError`; other errors pass
+ * unchanged.
  */
 export interface Database {
   readonly kind: "sqlite" | "postgres";
@@ -19,9 +20,9 @@ export interface Database {
    */
   begin<T>(work: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
   /**
-   * Inserts rows of one shape, skips existing ones, and returns the number of new rows. The rows are inserted in
-   * several transactions, so some may be inserted although the call throws. The sums that `addition` makes from new
-   * rows are added in the transaction of these rows.
+   * Inserts rows of one shape, skips existing ones, and returns the number of new rows. It may take several
+   * transactions, so some rows may be inserted although the call throws. The sums that `addition` makes from new rows
+   * are added in the transaction of these rows.
    */
   insertRows(table: string, rows: readonly object[], addition?: Addition): Promise<number>;
   /** Resolves when everything committed so far would survive a loss of power. */
@@ -35,14 +36,16 @@ export interface Database {
    * Notifies the listeners of every process soon. A notification may get lost. Only PostgreSQL delivers notifications.
    */
   notify(channel: string): void;
-  /** Calls `onNotify` after each `notify` of another process; returns null when the database cannot do that. */
+  /**
+   * Calls `onNotify` for every notification that arrives, of any process. Returns null when the database cannot notify.
+   */
   listen(channel: string, onNotify: () => void): Promise<{ stop(): Promise<void> } | null>;
   close(): Promise<void>;
 }
 
-/** Sums to which new rows of another table are added. */
+/** The sums to which `insertRows` adds the new rows. */
 export interface Addition {
-  /** Columns that identify a row of the table. */
+  /** Columns that identify one of the rows. */
   identity: readonly string[];
   sumsOf(rows: readonly object[]): readonly Sums[];
   /** Called before the rows are inserted, with the sequence number of their transaction; see `nextSequence`. */

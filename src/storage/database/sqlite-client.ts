@@ -66,8 +66,7 @@ class KeptStatements {
       return [];
     }
     try {
-      // The values are passed as one array, because an object among several arguments would be read as named
-      // parameters.
+      // The values are passed as one array: an object among several arguments would be read as named parameters.
       return this.#prepared(text).all(values as unknown as SQLQueryBindings);
     } finally {
       if (values.some(isLarge)) this.#drop(text);

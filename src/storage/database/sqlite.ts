@@ -193,7 +193,7 @@ async function insertGroup(
  */
 const ROWS_A_TRANSACTION = 512;
 
-/** SQLite blocks the whole process while it waits for a lock, so each wait is short and is repeated. */
+/** SQLite blocks the thread while it waits for a lock, so each wait is short and is repeated. */
 const BUSY_TIMEOUT_MS = 2;
 const BUSY_RETRY_MS = 2;
 
@@ -234,7 +234,7 @@ interface RowInserter {
 function openRowInserter(location: string, settings: readonly string[]): RowInserter {
   const database = new Connection(location, { readwrite: true, safeIntegers: true });
   for (const setting of settings) database.run(setting);
-  // This thread itself may hold the lock, and could not release it while it waits.
+  // Does not wait for a lock: this thread itself may hold it, and could not release it while it waits.
   database.run("PRAGMA busy_timeout = 0");
   return {
     begin: () => void database.run("BEGIN IMMEDIATE"),

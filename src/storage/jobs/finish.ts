@@ -30,7 +30,7 @@ export async function finishJob(
   return true;
 }
 
-/** Ends a job that is queued, or whose worker has not called a vendor yet. Lock its organization first. */
+/** Ends a job that is queued or whose vendor was not called yet; null for others. Lock its organization first. */
 export async function endPending(
   kind: Database["kind"],
   sql: Sql,
@@ -58,8 +58,8 @@ function ended(
 }
 
 /**
- * Frees the part of the hold that was not charged, deletes the request, and announces the end. Returns the names of the
- * request's files.
+ * Frees the part of a job's hold that was not charged, deletes its stored request, and announces its end. Returns the
+ * names of the request's files.
  */
 async function settleEnd(kind: Database["kind"], sql: Sql, row: Row): Promise<string[]> {
   const { id, organizationId, status } = readJob(row);

@@ -17,8 +17,8 @@ export function groupCommit(database: Database, notify: () => void): (job: NewJo
     laneOf: ({ organizationId }) => organizationId,
     async run(jobs) {
       const results = await database.begin((sql) => submitJobs(database.kind, sql, jobs), SUBMIT_TIMEOUT_MS);
-      // The whole batch waits for the disk, so that more jobs gather meanwhile. A job that was already known may have
-      // been committed only just now, so it must wait, too.
+      // The whole batch waits for the disk, so that more jobs gather meanwhile. A job of an earlier submission may have
+      // been committed only just now, so its response must wait, too.
       if (results.some((result) => "job" in result)) await persist();
       if (results.some(({ kind }) => kind === "accepted")) notify();
       return results;

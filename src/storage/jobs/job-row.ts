@@ -41,7 +41,7 @@ export function isJobId(text: string): boolean {
   return /^job_\w+$/.test(text);
 }
 
-/** Returns the list of the columns of `JOB`, for SELECT or RETURNING. */
+/** Returns the columns of `JOB` and the time of the reading, for SELECT or RETURNING. */
 export function jobColumns(kind: Database["kind"], sql: Sql) {
   return sql`${sql.unsafe(jobs.columns)}, ${storeTime(kind, sql)} AS read_at`;
 }
@@ -94,7 +94,7 @@ function readPrice({ unit, currency, perImage }: ImagePrice): ImagePrice {
   return { unit, currency, perImage: Object.fromEntries(tiers) };
 }
 
-/** Returns the stage of a job after a step, as an SQL expression. The stage never goes back. */
+/** Returns the stage of a job that has reached `stage`, as an SQL expression. It is never below the present one. */
 export function atLeast(sql: Sql, stage: keyof typeof JOB_STAGES) {
   const bound = JOB_STAGES[stage];
   return sql`CASE WHEN stage > ${bound} THEN stage ELSE ${bound} END`;

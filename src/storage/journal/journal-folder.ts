@@ -127,7 +127,7 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
  */
 export function notePosted(folder: string, batch: number): void {
   try {
-    // The file is overwritten and not truncated, so it always contains a number, even when the process ends during the
+    // The file is overwritten, not truncated, so it always contains a number, even if the process ends during the
     // write.
     const file = openSync(join(folder, LAST_BATCH), constants.O_WRONLY | constants.O_CREAT, 0o600);
     try {

@@ -76,7 +76,7 @@ class SegmentedJournal implements FileJournal {
   }
 
   append(record: JournalRecord): void {
-    // After the close, the file descriptor may belong to another file.
+    // After `close`, the file descriptor may belong to another file.
     if (this.#closing) throw new Error("the journal is closed");
     this.#lines.clear();
     const line = this.#lines.write(record);

@@ -41,7 +41,7 @@ export class RecordLines {
     return this.#memory.subarray(start, this.#length);
   }
 
-  /** Adds the line of a record that was written elsewhere. */
+  /** Adds a line that another `RecordLines` has written. */
   add(line: Uint8Array): void {
     this.#reserve(line.length);
     this.#memory.set(line, this.#length);

@@ -22,7 +22,7 @@ export interface Recovery {
    * `DependencyError` when the database is unavailable; a later run repeats everything without harm.
    */
   run(): Promise<void>;
-  /** Returns the number of charges of other processes that were posted since this process started. */
+  /** Returns the number of charges in the journals that this process has taken over. */
   recovered(): number;
   /** Returns the number of other processes' charges that the database had lost and that were posted again. */
   restored(): number;

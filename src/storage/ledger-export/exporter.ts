@@ -89,8 +89,8 @@ async function otherStep(ledger: LedgerStore, exported: number): Promise<ExportS
 }
 
 /**
- * Returns the entries after the number `after` and up to `upTo`. After `most` entries, it stops at the end of the
- * current transaction.
+ * Returns the entries after the number `after` and up to `upTo`. After `most` entries, stops at the end of the
+ * transaction of the last one.
  */
 async function readPosted(
   ledger: LedgerStore,

@@ -1,7 +1,7 @@
--- Whole numbers, money (nano-units) and truth values (0, 1) are BIGINT, times Unix milliseconds; composite values
--- are JSON in TEXT. The same words are understood by SQLite and PostgreSQL.
+-- Whole numbers, money (nano-units) and booleans (0, 1) are BIGINT, times are Unix milliseconds, and composite values
+-- are JSON in TEXT. SQLite and PostgreSQL both accept these statements.
 
--- One row; every change of administration adds one to it. `audit_head` is the hash of the last audit row.
+-- One row: the number of the last administrative change, and the hash of the last audit row.
 CREATE TABLE revision (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
   value BIGINT NOT NULL,
@@ -9,8 +9,8 @@ CREATE TABLE revision (
 );
 INSERT INTO revision (id, value) VALUES (1, 0);
 
--- Each row carries the hash of the row before and its own. `organization_id` names the organization whose row a change
--- concerns, so that its members are shown that change; it is not part of the chain. Null is the installation.
+-- Each row has its own hash and that of the previous row. `organization_id` is the organization whose row a change
+-- concerns, so that its members see the change; the hash does not cover it. Null is the installation.
 CREATE TABLE audit (
   revision BIGINT NOT NULL PRIMARY KEY,
   at BIGINT NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE organizations (
   revision BIGINT NOT NULL
 );
 
--- A deleted key keeps its row, so that entries of the ledger can be told its name.
+-- The row of a deleted key stays, so that entries of the ledger can be shown with its name.
 CREATE TABLE api_keys (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -69,7 +69,7 @@ CREATE TABLE retired_secrets (
 );
 CREATE INDEX retired_secrets_by_key ON retired_secrets (key_id);
 
--- A row that was not ended by `effective_until` holds on.
+-- A row without `effective_until` has no end.
 CREATE TABLE prices (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT,
@@ -92,7 +92,7 @@ CREATE TABLE configuration (
   PRIMARY KEY (kind, id)
 );
 
--- Secrets that every process on this database needs, such as the one that signs links. Older ones stay to check.
+-- Secrets that every process on this database needs, such as the one that signs links. Older ones stay to verify links.
 CREATE TABLE shared_secrets (
   purpose TEXT NOT NULL,
   place BIGINT NOT NULL,
@@ -100,14 +100,15 @@ CREATE TABLE shared_secrets (
   PRIMARY KEY (purpose, place)
 );
 
--- Gateway processes that serve, and when each was last alive by the database's clock. Rows of ended ones are removed.
+-- Gateway processes that serve requests, and the time by the database's clock at which each was last alive. Rows of
+-- ended processes are removed.
 CREATE TABLE processes (
   id TEXT NOT NULL PRIMARY KEY,
   alive_at BIGINT NOT NULL
 );
 
--- Members with a role in some organizations, or in all of them. An empty password hash is none: such a member signs in
--- at an identity provider.
+-- Members with a role in some organizations or in all. An empty password hash means that the member has no password and
+-- signs in at an identity provider.
 CREATE TABLE administrators (
   id TEXT NOT NULL PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
@@ -154,7 +155,7 @@ CREATE TABLE admin_tokens (
 );
 CREATE INDEX admin_tokens_by_administrator ON admin_tokens (administrator_id);
 
--- Sign-ins of an account or an address within a window of time.
+-- Sign-in attempts of an account, a network, a session or a browser within a window of time.
 CREATE TABLE sign_in_attempts (
   subject TEXT NOT NULL PRIMARY KEY,
   count BIGINT NOT NULL,
@@ -162,8 +163,8 @@ CREATE TABLE sign_in_attempts (
 );
 CREATE INDEX sign_in_attempts_by_end ON sign_in_attempts (ends_at);
 
--- `wanted_until`: until when, by the database's clock, some process misses money that others hold. Every process looks
--- for that four times a second: few rows, however many budgets there are.
+-- `wanted_until`: time by the database's clock until which a process counts as short of money that others hold. Every
+-- process looks for such budgets regularly: these are few rows, however many budgets there are.
 CREATE TABLE budgets (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -179,9 +180,9 @@ CREATE TABLE budgets (
 );
 CREATE INDEX budgets_by_wanted ON budgets (wanted_until);
 
--- Slices of budgets that running processes have taken ahead of need. `drawn` is what a process has drawn from a budget
--- for good: grants less what it gave back. `amount` is always `drawn` less the charges posted since, so a process that
--- missed an answer can find out what it was.
+-- The parts of budgets that processes and jobs may spend. `drawn` is what a lease has taken from its budget minus what
+-- was given back. `amount` is always `drawn` minus the posted charges, so a process that missed a response can compute
+-- what the response said.
 CREATE TABLE leases (
   lease TEXT NOT NULL,
   budget TEXT NOT NULL,
@@ -192,11 +193,11 @@ CREATE TABLE leases (
 );
 CREATE INDEX leases_by_expiry ON leases (expires_at);
 
--- Only ever inserted into. `admitted_at` is the moment whose price a request is charged by; `corrects` the charge that a
--- refund or an adjustment corrects; `vendor_cost` what a vendor says that its work has cost, for the operator's margin;
--- `source` who sent a request other than the holder of its key: `playground/` and a member's name; `client` the program that
--- sent it, of a fixed list. `sequence` grows in the order in which entries can be read, and is the same for those of one
--- transaction.
+-- `admitted_at` is the time whose price a request is charged by; `corrects` the charge that a refund or adjustment
+-- corrects; `vendor_cost` the cost that a vendor reports, for the operator's margin; `source` the sender of a request
+-- that the holder of its key did not send: `playground/` and a member's name; `client` the program that sent it, from a
+-- fixed list. `sequence` grows in the order in which entries become readable; entries of one transaction have the same
+-- number.
 CREATE TABLE ledger (
   id TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('charge', 'refund', 'adjustment')),
@@ -225,15 +226,16 @@ CREATE TABLE ledger (
   PRIMARY KEY (id, kind)
 );
 CREATE INDEX ledger_by_organization ON ledger (organization_id, at);
--- The ledger is read newest first, all of it or one key's, and looked up by the caller's request id.
+-- The ledger is read newest first, as a whole or by key, and looked up by the caller's request id.
 CREATE INDEX ledger_by_time ON ledger (at, id);
 CREATE INDEX ledger_by_key ON ledger (key_id, at);
 CREATE INDEX ledger_by_request ON ledger (request_id);
 CREATE INDEX ledger_by_corrected ON ledger (corrects) WHERE corrects IS NOT NULL;
 CREATE INDEX ledger_by_sequence ON ledger (sequence) WHERE sequence IS NOT NULL;
 
--- The budgets that an entry was booked on, so that a budget can be added up from its entries. `period_start` is the start
--- of the budget's period that the booking counts in, 0 when that was over, null of archived bookings.
+-- The budgets on which an entry is booked, so that the spent amount of a budget can be computed from its bookings.
+-- `period_start` is the start of the period in which a booking counts; 0 when that period was over, null for archived
+-- bookings.
 CREATE TABLE ledger_bookings (
   budget TEXT NOT NULL,
   entry TEXT NOT NULL,
@@ -243,36 +245,37 @@ CREATE TABLE ledger_bookings (
   PRIMARY KEY (budget, entry, kind)
 );
 
--- One row: when the ledger was last compared with budgets and journals, and how many differences there were.
+-- One row: the time of the last verification of the ledger, and the number of differences within the database.
 CREATE TABLE ledger_verification (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
   at BIGINT NOT NULL,
   differences BIGINT NOT NULL
 );
 
--- One row: the highest number that a reader was promised to know all entries of. Later entries get higher ones.
+-- One row: the highest number up to which a reader was promised to know all entries. Later entries get higher numbers.
 CREATE TABLE ledger_sequence (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
   promised BIGINT NOT NULL
 );
 INSERT INTO ledger_sequence (id, promised) VALUES (1, 0);
 
--- One row: the id of this ledger, which its copies share and no other ledger has. Derived from the first migration by the
--- first process.
+-- One row: the id of this ledger, which only its copies share. The first process derives it from the time of the first
+-- migration.
 CREATE TABLE ledger_identity (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
   ledger TEXT NOT NULL
 );
 
--- The number of the last batch that each process has posted of its journal, written after the batch, and when by the
--- database's clock. A process that finds less than it has posted knows that the database went back in time.
+-- The number of the last posted batch of each process's journal, written after the batch, and the time of that by the
+-- database's clock. A process that finds a lower number than it has posted knows that the database has gone back to an
+-- earlier state.
 CREATE TABLE journal_marks (
   process_id TEXT NOT NULL PRIMARY KEY,
   posted BIGINT NOT NULL,
   at BIGINT NOT NULL
 );
 
--- Sums of ledger entries by minute, for ranges of a day and less; they are kept for two days.
+-- Sums of ledger entries by minute, for short ranges; they are kept for two days.
 CREATE TABLE usage_minutes (
   at BIGINT NOT NULL,
   organization_id TEXT NOT NULL,
@@ -300,9 +303,9 @@ CREATE TABLE usage_minutes (
   PRIMARY KEY (at, organization_id, key_id, model, channel, source, client, currency)
 ) /* on SQLite: WITHOUT ROWID */;
 
--- Sums of ledger entries by hour, day and month (UTC, Unix milliseconds of the start), written in the transactions of the
--- entries. `channel`, `source` and `client` are empty where an entry has none. `vendor_cost` is in `currency`; `costed` is what was charged for
--- the work that it is known of. Money is NUMERIC because no sum may refuse an entry.
+-- Sums of ledger entries by hour, day and month in UTC, written in the transactions of the entries. `at` is the start.
+-- `channel`, `source` and `client` are empty where an entry has none. `vendor_cost` is in `currency`; `costed` is the
+-- amount charged for the work whose vendor cost is known. Money is NUMERIC, because no sum may refuse an entry.
 CREATE TABLE usage_hours (
   at BIGINT NOT NULL,
   organization_id TEXT NOT NULL,
@@ -384,9 +387,10 @@ CREATE TABLE usage_months (
   PRIMARY KEY (at, organization_id, key_id, model, channel, source, client, currency)
 ) /* on SQLite: WITHOUT ROWID */;
 
--- Requests as the processes saw them, by minute, hour, day and month. Empty is none; only requests that failed have a
--- key, and in minutes none. `status` is the first digit; `code` of those that failed. A row of the route `attempt` counts
--- calls to vendors. `d0` to `d16` count durations up to 5 ms, each bound twice the one before, and `d17` the rest.
+-- Requests as the processes have counted them, by minute, hour, day and month. Names are empty where a request has
+-- none; only failed requests have a key. `status` is the first digit, and `code` the error code of a failed request. A
+-- row of the route `attempt` counts calls to vendors. `d0` counts durations up to 5 ms, `d1` to `d16` those up to twice
+-- the bound of the previous column, and `d17` longer ones.
 CREATE TABLE traffic_minutes (
   at BIGINT NOT NULL,
   organization_id TEXT NOT NULL,
@@ -509,8 +513,8 @@ CREATE TABLE traffic_months (
   PRIMARY KEY (at, organization_id, key_id, model, channel, route, status, code)
 ) /* on SQLite: WITHOUT ROWID */;
 
--- Requests that failed, took several attempts or were slow; of the others only the ledger knows. `id` is the gateway's
--- own and that of the ledger entry.
+-- Requests that failed, took several attempts or were slow; other requests are only in the ledger. `id` is the
+-- gateway's id of the request, and that of its ledger entry.
 CREATE TABLE request_log (
   id TEXT NOT NULL PRIMARY KEY,
   request_id TEXT NOT NULL,
@@ -529,7 +533,7 @@ CREATE TABLE request_log (
   code TEXT,
   message TEXT,
   cause TEXT,
-  -- The name that a caller asked for where there is no such model.
+  -- The name that a caller requested, when no model has it.
   asked_model TEXT,
   -- The program that called, as it named itself.
   client TEXT,
@@ -545,7 +549,7 @@ CREATE INDEX request_log_by_organization ON request_log (organization_id, at, id
 CREATE INDEX request_log_by_key ON request_log (key_id, at, id);
 CREATE INDEX request_log_by_request ON request_log (request_id);
 
--- Delivered pictures that are stored, until the stored file goes.
+-- Delivered pictures, as long as their files are stored.
 CREATE TABLE pictures (
   name TEXT NOT NULL PRIMARY KEY,
   at BIGINT NOT NULL,
@@ -562,7 +566,7 @@ CREATE TABLE pictures (
 CREATE INDEX pictures_by_time ON pictures (at, name);
 CREATE INDEX pictures_by_organization ON pictures (organization_id, at, name);
 
--- Prompts and replies of organizations that have them logged, until `expires_at`. `id` is that of the request.
+-- Prompts and replies of the organizations that log them, until `expires_at`. `id` is that of the request.
 CREATE TABLE prompts (
   id TEXT NOT NULL PRIMARY KEY,
   at BIGINT NOT NULL,
@@ -577,9 +581,9 @@ CREATE INDEX prompts_by_expiry ON prompts (expires_at);
 
 -- Outcomes of requests with an `Idempotency-Key`, by gateway key and the hash of that header. Until the request has
 -- ended, `status` is NULL and `expires_at` is the end of its claim, which its process renews. `blob` is the name of a
--- stored body that is too large for `body` (base64). `organization_id` names whose outcome it is, NULL of members' acts;
--- `bytes` are those of its body, which are bounded for each organization, and 0 where it is not kept. All times are by
--- the database's clock.
+-- stored body that is too large for `body` (base64). `organization_id` is NULL for requests of members; `bytes` is the
+-- size of the body, which is limited for each organization, and 0 when the body is not stored. All times are by the
+-- database's clock.
 CREATE TABLE stored_outcomes (
   key_id TEXT NOT NULL,
   idempotency_key TEXT NOT NULL,
@@ -597,9 +601,9 @@ CREATE TABLE stored_outcomes (
 CREATE INDEX stored_outcomes_by_expiry ON stored_outcomes (expires_at);
 CREATE INDEX stored_outcomes_by_size ON stored_outcomes (organization_id, expires_at, bytes);
 
--- Asynchronous image jobs. All times are by the database's clock. `stage` is the lower bound of the progress. Whoever
--- runs a job has its lease: `worker` until `lease_until`, and writes only while `fence` is what it was at its claim.
--- `link_base` is the base address of links in messages about the job: that of its submission.
+-- Asynchronous image jobs. All times are by the database's clock. `stage` is the lower bound of the progress. `worker`
+-- has the lease of the job until `lease_until`, and writes only while `fence` has the value of its claim. `link_base`
+-- is the base address of links in messages about the job, taken from its submission.
 CREATE TABLE jobs (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -626,7 +630,7 @@ CREATE TABLE jobs (
   fingerprint TEXT
 );
 CREATE INDEX jobs_by_organization ON jobs (organization_id, created_at, id);
--- Lists by state are as quick as those of all jobs.
+-- Makes lists by state as quick as lists of all jobs.
 CREATE INDEX jobs_by_status ON jobs (organization_id, status, created_at, id);
 CREATE INDEX jobs_queued ON jobs (key_id, created_at, id) WHERE status = 'pending' AND lease_until IS NULL;
 CREATE INDEX jobs_by_lease ON jobs (lease_until) WHERE lease_until IS NOT NULL;
@@ -636,8 +640,8 @@ CREATE INDEX jobs_completed ON jobs (created_at) WHERE status = 'completed';
 CREATE INDEX jobs_by_creation ON jobs (created_at);
 CREATE UNIQUE INDEX jobs_by_idempotency_key ON jobs (key_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
--- The part of a live job that its worker needs, removed with its end: the caller's request with the names of its stored
--- files, the terms it was admitted on, and where it was sent with the ids of the vendor's own jobs.
+-- The part of an unfinished job that its worker needs, removed at its end: the caller's request with the names of its
+-- stored files, the terms of its admission, and the target to which it was sent, with the ids of the vendor's own jobs.
 CREATE TABLE job_requests (
   job_id TEXT NOT NULL PRIMARY KEY,
   terms TEXT NOT NULL,
@@ -646,7 +650,8 @@ CREATE TABLE job_requests (
   files TEXT
 );
 
--- Organizations and keys with jobs: how many wait and run, and the turn in which each was last served.
+-- Organizations and keys with jobs: the numbers of waiting and running jobs, and the turn in which each was last
+-- served.
 CREATE TABLE job_owners (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -658,8 +663,8 @@ CREATE TABLE job_owners (
 CREATE INDEX job_owners_by_turn ON job_owners (turn);
 CREATE INDEX job_owners_by_organization ON job_owners (organization_id);
 
--- Addresses at which organizations are told of the ends of their jobs. The row without an address has the secret that
--- signs for the addresses that jobs name themselves. While `previous_until` lasts, the secret before signs, too.
+-- Addresses that get messages about ended jobs and about alerts. The row without an address has the secret that signs
+-- messages to the addresses in jobs. Until `previous_until`, the previous secret also signs.
 CREATE TABLE webhook_endpoints (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -672,16 +677,16 @@ CREATE TABLE webhook_endpoints (
 );
 CREATE INDEX webhook_endpoints_by_organization ON webhook_endpoints (organization_id);
 
--- One message to one address, and what became of it. `next_at` is when it is tried next; a sender that has just taken it
--- moves that ahead, so that it is tried again should the sender vanish. `content` is the data of a message that is not
--- about a job, as JSON; its `job_id` is then empty.
+-- One message to one address, and the state of its delivery. `next_at` is the time of the next attempt; a sender that
+-- takes the message moves it ahead, so that another attempt follows if the sender ends. `content` is the data of a
+-- message that is not about a job, as JSON; its `job_id` is then empty.
 CREATE TABLE webhook_deliveries (
   id TEXT NOT NULL PRIMARY KEY,
   endpoint_id TEXT NOT NULL,
   organization_id TEXT NOT NULL,
   job_id TEXT NOT NULL,
   event TEXT NOT NULL,
-  -- Of an alert, whose message it is.
+  -- The event of an alert that the message is about.
   event_id TEXT,
   url TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('waiting', 'delivered', 'failed')),
@@ -697,7 +702,7 @@ CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE status
 CREATE INDEX webhook_deliveries_by_organization ON webhook_deliveries (organization_id, created_at);
 CREATE INDEX webhook_deliveries_by_creation ON webhook_deliveries (created_at);
 
--- Rules by which an organization is told that something needs attention. `settings` and `emails` are JSON.
+-- Rules about which organizations and operators get alerts. `settings` and `emails` are JSON.
 CREATE TABLE alerts (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -711,7 +716,7 @@ CREATE TABLE alerts (
 );
 CREATE INDEX alerts_by_organization ON alerts (organization_id, created_at, id);
 
--- Findings of rules. One `condition` of a rule is open at most once.
+-- Events that rules have found. A `condition` of a rule has at most one open event.
 CREATE TABLE alert_events (
   id TEXT NOT NULL PRIMARY KEY,
   alert_id TEXT NOT NULL,
@@ -728,7 +733,7 @@ CREATE TABLE alert_events (
 CREATE UNIQUE INDEX alert_events_open ON alert_events (alert_id, condition) WHERE resolved_at IS NULL;
 CREATE INDEX alert_events_by_organization ON alert_events (organization_id, fired_at, id);
 
--- Targets that processes hold out of service. Empty is every organization.
+-- Targets that processes have taken out of service. An empty `organization_id` means all organizations.
 CREATE TABLE ejected_targets (
   process_id TEXT NOT NULL,
   target TEXT NOT NULL,
@@ -739,7 +744,7 @@ CREATE TABLE ejected_targets (
   PRIMARY KEY (process_id, target, organization_id)
 );
 
--- One row: the process that compares the rules with what happens, until when.
+-- One row: the process that evaluates the rules, and the end of its turn.
 CREATE TABLE alert_turn (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
   process_id TEXT NOT NULL,
@@ -747,7 +752,7 @@ CREATE TABLE alert_turn (
 );
 INSERT INTO alert_turn (id, process_id, until_time) VALUES (1, '', 0);
 
--- Mails to be sent; those sent or given up stay for a while. `organization_id` names whose rule a mail tells of.
+-- Mails to be sent; sent and failed ones stay for a while. `organization_id` is that of the rule.
 CREATE TABLE mails (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT,

@@ -57,7 +57,7 @@ async function readBudgets(
   });
 }
 
-/** Only failures of the gateway or its vendors count as failed, because callers' mistakes must not raise an alert. */
+/** Reads requests by minute. Callers' mistakes do not count as failed, because they must not raise an alert. */
 async function readMinutes(
   sql: Sql,
   organizationId: string | null,

@@ -120,7 +120,7 @@ async function find(sql: Sql, id: string): Promise<MemberRecord | null> {
   return members.first(await sql<Row[]>`SELECT * FROM administrators WHERE id = ${id}`);
 }
 
-/** Returns the member with an id, for stores of data that belongs to members. */
+/** Returns the member with an id, or null, for stores of data that belongs to members. */
 export function findMember(database: Database, id: string): Promise<MemberRecord | null> {
   return database.read((sql) => find(sql, id));
 }

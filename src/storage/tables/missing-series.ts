@@ -13,8 +13,8 @@ const [DAY_MS, , HOUR_MS] = SERIES_SPANS_MS;
 const DAYS = 2;
 
 /**
- * Adds to the tables of series what the tables of hours have more, in the last two days: a process of a version without
- * series goes on beside this one, and adds only to the others.
+ * Adds to the tables of series the amounts of the last two days that only the tables of hours have: a process of an
+ * earlier version may still run, which knows no tables of series.
  */
 export async function addMissingSeries(database: Database, now: number): Promise<void> {
   const since = startOfSpan("day", now) - DAYS * DAY_MS;
@@ -25,7 +25,7 @@ export async function addMissingSeries(database: Database, now: number): Promise
 
 interface Missing {
   numbers: readonly string[];
-  /** The numbers that are compared first, because reading days is much less work than reading hours. */
+  /** Numbers whose sums by day are compared first. Equal sums prove with little reading that nothing is missing. */
   compared: readonly string[];
   since: number;
 }

@@ -73,7 +73,7 @@ export function promptStore(database: Database): PromptStore {
 /** Number of rows that one query searches. The table has no index for this search. */
 const LOOK = 1000;
 
-/** Ids of the selected prompts, in batches for one transaction each. */
+/** Yields the ids of the selected prompts, in batches for one transaction each. */
 async function* selectedIds(
   database: Database,
   { organizationId, id, keyId, before = Infinity }: PromptRemoval,

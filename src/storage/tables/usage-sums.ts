@@ -31,8 +31,8 @@ export const SERIES_SPANS_MS = [86_400_000, 14_400_000, 3_600_000, 900_000] as c
 export const ALL_ORGANIZATIONS = "*";
 
 /**
- * The tables of sums for series of days in any time zone. They have few rows of one time, because a range of months is
- * read from many times.
+ * The tables of sums for series of days in any time zone. They have few rows for one time, because a series over months
+ * reads the rows of many times.
  */
 export const SERIES = {
   usage: {
@@ -181,8 +181,8 @@ interface SummedTables {
 }
 
 /**
- * Returns the rows of all tables for the rows of minutes. The tables of series come last, because transactions wait for
- * each other at the rows of all organizations.
+ * Returns the rows of all tables, made from rows by minute. The tables of series come last, because transactions wait
+ * for each other at the rows that count all organizations.
  */
 function sumsOf({ levels, key, numbers, series }: SummedTables, minutes: readonly SumRow[]): Sums[] {
   const positions = SERIES_SPANS_MS.map((spanMs): Position => (at) => ({

@@ -88,7 +88,7 @@ async function spentDifferences(sql: Sql): Promise<LedgerDifference[]> {
   return rows.map(asDifference("spent"));
 }
 
-/** Returns the budgets whose `held` is not the sum of the leases of all processes. */
+/** Returns the budgets whose `held` is not the sum of all leases on them. */
 async function heldDifferences(sql: Sql): Promise<LedgerDifference[]> {
   const rows = await sql<Sums[]>`
     SELECT budgets.id, CAST(COALESCE(SUM(leases.amount), 0) AS TEXT) AS expected, budgets.held AS found

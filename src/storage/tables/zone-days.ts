@@ -10,10 +10,10 @@ export type ZoneRange = UsageRange & Required<Pick<UsageRange, "days">>;
 export type Lengths = readonly number[];
 
 /**
- * Returns the times from which `joinDays` makes the sums of a zone's days: `whole` are days in UTC, and the pieces are
- * the time between the ends of each day of the zone and the nearest midnights in UTC. That is much fewer rows than all
- * hours. Each piece is read from rows of one length, and its sums are returned under the edge as their time. If no rows
- * are as short as a piece, all of the last row counts in the day in which it begins.
+ * Returns the spans from which `joinDays` makes the sums of a zone's days. `whole` consists of days in UTC. The pieces
+ * lie between each edge (the start or end of a day of the zone) and the midnight in UTC that is nearest to it. These
+ * spans have far fewer rows than all hours. A piece is read from rows of one length, and `point` is its edge. When no
+ * row is short enough, all of the last row counts in the day in which it begins.
  */
 export function zoneParts(range: ZoneRange, lengths: Lengths) {
   const edges = edgesOf(range);
@@ -33,7 +33,7 @@ export function zoneParts(range: ZoneRange, lengths: Lengths) {
 
 /**
  * Makes the sums of a zone's days from the sums of `zoneParts`: a piece at the edge of two days is added to one of them
- * and subtracted from the other. Leaves out sums that have nothing left.
+ * and subtracted from the other. Leaves out sums that are zero in every number.
  */
 export function joinDays(
   rows: readonly SumRow[],
@@ -54,7 +54,7 @@ export function joinDays(
   };
   for (const row of rows) {
     const point = Number(row["point"]);
-    // An edge at midnight has no piece, so that a midnight is always the start of a day in UTC.
+    // An edge at midnight has no piece, so a point at midnight is always the start of a day in UTC.
     const isDay = point % DAY_MS === 0;
     const index = edges.findLastIndex(({ at, midnight }) => (isDay ? midnight : at) <= point);
     const edge = edges[index];

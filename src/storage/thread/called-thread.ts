@@ -8,7 +8,7 @@ import type { StorageReport } from "../report.ts";
 export interface CalledThread<Argument, Result> {
   /** Executes a call. Throws a `DependencyError` when the thread ends or hangs, or the call throws one. */
   call(argument: Argument): Promise<Result>;
-  /** Ends the thread after the running calls. */
+  /** Ends the thread after the running calls, but at most a second later. */
   close(): Promise<void>;
 }
 

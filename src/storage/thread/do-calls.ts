@@ -11,7 +11,7 @@ interface Work<Argument> {
   areTogether?: boolean;
 }
 
-/** Runs in the thread of a `CalledThread`. Executes the calls of the starting thread, at a lower priority. */
+/** Runs in the thread of a `CalledThread`. Executes the calls of the thread that started it, at a lower priority. */
 export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argument>): void {
   lowerThisThread();
   let all: Promise<unknown> = Promise.resolve();
@@ -34,10 +34,10 @@ export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argu
   });
 }
 
-/** Sends a report of damage of the database to the starting thread. */
+/** Sends a report of damage of the database to the thread that started this one. */
 export const reportDamageAbove = (reason: string): void => send({ kind: "damage", reason });
 
-/** Sends a report of a problem to the starting thread. */
+/** Sends a report of a problem to the thread that started this one. */
 export const reportAbove: StorageReport = (message, cause) =>
   send({ kind: "problem", message, cause: String(cause) });
 
