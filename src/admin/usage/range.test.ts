@@ -15,6 +15,7 @@ test("days of a zone begin at its midnight", () => {
 
 test.each([
   ["of days, longer than four months", { from: NOW - 130 * DAY_MS, interval: "day" }],
+  ["of hours, longer than a month", { from: NOW - 60 * DAY_MS, isOfHours: true }],
   ["by the month", { from: NOW - 200 * DAY_MS, interval: "month" }],
   ["by the hour", { from: NOW - DAY_MS, interval: "hour" }],
 ] as const)("a range %s has steps in UTC, whatever zone is asked for", (_, range) => {

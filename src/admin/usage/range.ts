@@ -10,6 +10,8 @@ const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
+/** Maximum range with days of a time zone for sums that are made of hours; see `UsageRange.days`. */
+const MAX_ZONE_DAYS_OF_HOURS_MS = 32 * DAY_MS;
 /**
  * Maximum age of the start of a range with minutes. The ends of older ranges are rounded to the hour, because sums of
  * minutes are removed.
@@ -44,11 +46,13 @@ export function readSeries(
     to,
     interval,
     zone: wantedZone = "UTC",
+    isOfHours = false,
   }: {
     from?: number | undefined;
     to?: number | undefined;
     interval?: Interval | undefined;
     zone?: string | undefined;
+    isOfHours?: boolean;
   },
   now: number,
   usualMs: number,
@@ -65,7 +69,8 @@ export function readSeries(
     throw new AdminError(400, "interval", "by the hour the range is at most 31 days");
   if ((chosen === "minute" || chosen === "quarter") && !(hasMinutes && end - begin <= MAX_HOURS_MS))
     throw new AdminError(400, "interval", `by the ${chosen} the range lies within the last 47 hours`);
-  const isOfZone = chosen === "day" && wantedZone !== "UTC" && end - begin <= MAX_DAYS_MS;
+  const maxZoneMs = isOfHours ? MAX_ZONE_DAYS_OF_HOURS_MS : MAX_DAYS_MS;
+  const isOfZone = chosen === "day" && wantedZone !== "UTC" && end - begin <= maxZoneMs;
   // The sums of a zone's days have no minutes.
   const cut = hasMinutes && !isOfZone ? "minute" : "hour";
   const first = startOfSpan(cut, begin);

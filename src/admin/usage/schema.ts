@@ -32,13 +32,17 @@ const rangeShape = {
   from: isoTimeSchema,
   to: isoTimeSchema.describe("Exclusive"),
   isUnfinished: z.boolean().describe("The last step of the series has not ended"),
-  zone: z.string().describe("Time zone of the days of the series; UTC in ranges longer than 124 days"),
+  zone: z
+    .string()
+    .describe("Time zone of the days of the series; UTC in ranges that are too long for others"),
 };
 export const zoneSchema = z
   .string()
   .refine(isTimeZone, { error: "must be a time zone, such as Europe/Berlin" })
   .optional()
-  .describe("Time zone of days, in ranges of at most 124 days; UTC by default");
+  .describe(
+    "Time zone of days, in ranges of at most 124 days, and of 32 days by key, member or client; UTC by default",
+  );
 
 function isTimeZone(name: string): boolean {
   try {

@@ -62,8 +62,8 @@ export async function readUsage(
   input: z.output<typeof usageInputSchema>,
 ): Promise<z.input<typeof usageSchema>> {
   const { groupBy, currency: wanted, limit = DEFAULT_GROUPS, ...filter } = input;
-  const { series, range, otherwise } = await usageRange(context, filter);
   const { by, counted, filter: some } = GROUPS[groupBy];
+  const { series, range, otherwise } = await usageRange(context, filter, by);
   const { usage } = context.store;
   const [sums, sumsOfGroups, sumsBefore, counts] = await Promise.all([
     usage.sums(range, ["at"]),
@@ -176,10 +176,12 @@ function groupView({
 async function usageRange(
   context: AdminContext,
   { organizationId, keyId, model, channel, ...times }: z.output<typeof usageFilterSchema>,
+  by: Group,
 ): Promise<{ series: Series; range: UsageRange; otherwise: string }> {
   const own = organizationId === undefined ? null : await getOrganization(context, organizationId);
   if (keyId !== undefined) await getKey(context, keyId, "keyId");
-  const series = readSeries(times, context.clock.now(), 30 * DAY_MS);
+  const isOfHours = keyId !== undefined || by === "keyId" || by === "source" || by === "client";
+  const series = readSeries({ ...times, isOfHours }, context.clock.now(), 30 * DAY_MS);
   const range = {
     ...series.where,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
