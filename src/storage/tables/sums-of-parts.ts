@@ -51,10 +51,17 @@ function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed)
   if (pieces.length === 0) return [ofWhole];
   const tuples = pieces.map(({ lengthMs, from, to, point }) => [from, to, point, lengthMs]);
   const value = (index: number) => `CAST(value ->> ${index} AS BIGINT)`;
+  const time = sql.unsafe(`${spanIs(value(3))} at >= ${value(0)} AND at < ${value(1)}`);
+  const rows = sql.unsafe(tableOf("hours"));
+  // PostgreSQL would compare each piece with each row. With OFFSET it reads the rows of each piece by the index.
+  const joined =
+    kind === "postgres"
+      ? sql`LATERAL (SELECT * FROM ${rows} WHERE ${time} ${conditions(sql, range)} OFFSET 0) AS inside`
+      : rows;
   const ofPieces = rowsOf(database, range, summed, {
-    from: sql`${jsonRows(kind, sql, tuples)} AS pieces CROSS JOIN ${sql.unsafe(tableOf("hours"))}`,
+    from: sql`${jsonRows(kind, sql, tuples)} AS pieces CROSS JOIN ${joined}`,
     point: value(2),
-    time: sql.unsafe(`${spanIs(value(3))} at >= ${value(0)} AND at < ${value(1)}`),
+    time,
   });
   return [ofWhole, ofPieces];
 }
