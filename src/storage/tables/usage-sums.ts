@@ -216,27 +216,27 @@ function added(
   numbers: readonly string[],
   positions: readonly Position[],
 ): SumRow[] {
+  const columns = [...key, ...numbers];
   const groups = new Map<string, SumRow>();
   for (const positionOf of positions)
     for (const row of rows) {
-      const placed = { ...row, ...positionOf(row.at) };
-      const name = key
-        .map((column) => {
-          const value = placed[column];
-          return typeof value === "number" ? String(value).padStart(16, "0") : value;
-        })
-        .join("\n");
+      const position = positionOf(row.at);
+      let name = "";
+      for (const column of key) {
+        const value = position[column] ?? row[column] ?? "";
+        name += `${typeof value === "number" ? String(value).padStart(16, "0") : value}\n`;
+      }
       const group = groups.get(name);
       if (group) for (const column of numbers) group[column] = plus(group[column], row[column]);
-      else groups.set(name, pick(placed, [...key, ...numbers]));
+      else groups.set(name, rowAt(position, row, columns));
     }
   return [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
 }
 
-function pick(row: SumRow, columns: readonly string[]): SumRow {
-  const picked: SumRow = { at: row.at };
-  for (const column of columns) picked[column] = row[column] ?? 0;
-  return picked;
+function rowAt(position: ReturnType<Position>, row: SumRow, columns: readonly string[]): SumRow {
+  const placed: SumRow = { at: position.at };
+  for (const column of columns) placed[column] = position[column] ?? row[column] ?? 0;
+  return placed;
 }
 
 function plus(one: unknown, other: unknown): number | bigint {
