@@ -34,15 +34,16 @@ const endsWithStream: Program["ends"] = {
   cut: { requests: 2, why: "an error in a stream is thrown to the program (its client's reader of streams)" },
 };
 /** The program sends this many requests although the error is final. */
-const repeats = (requests: number, why: string): Program["ends"] => {
-  const end = { requests, why };
-  return { "dead account": end, "spent budget": end };
-};
+const repeats = (
+  requests: number,
+  why: string,
+  scenarios: readonly string[] = ["dead account", "spent budget"],
+): Program["ends"] => Object.fromEntries(scenarios.map((name) => [name, { requests, why }]));
 
 const AI_SDK_ENDS: Program["ends"] = {
   ...repeats(
     3,
-    "repeats every 429 and 5xx twice (`retryWithExponentialBackoffRespectingRetryHeaders`, `maxRetries`)",
+    "repeats every 429 and 5xx twice: @ai-sdk/openai leaves `isRetryable` to the status (provider, api-call-error.ts)",
   ),
   cut: { requests: 3, why: "prints the error of a stream and goes on with its loop (`streamText`)" },
 };
@@ -54,6 +55,12 @@ export const PROGRAMS: readonly Program[] = [
     npm: ["@anthropic-ai/claude-code@2.1.330"],
     command: 'claude -p "$PROMPT" --permission-mode acceptEdits --allowedTools Read Write',
     seesPictures: true,
+    ends: {
+      "late refusal": {
+        requests: 2,
+        why: "asks once more without a stream when one fails (`CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK` unset)",
+      },
+    },
   },
   {
     name: "Codex",
@@ -62,7 +69,7 @@ export const PROGRAMS: readonly Program[] = [
     ends: {
       "dead account": {
         requests: 30,
-        why: "repeats every 5xx: five requests in each of six streams (codex-rs, `request_max_retries`, `stream_max_retries`)",
+        why: "repeats every 5xx: five requests (codex-client, retry.rs, `is_server_error`) in each of six streams (`UnexpectedStatus` is retryable)",
       },
     },
   },
@@ -74,7 +81,11 @@ export const PROGRAMS: readonly Program[] = [
     ends: {
       "dead account": {
         requests: 10,
-        why: "repeats every 5xx (core/src/utils/retry.ts, `DEFAULT_MAX_ATTEMPTS`)",
+        why: "repeats every 5xx (core/src/utils/retry.ts, `is500`); details are read of 429, 499 and 503 only (googleQuotaErrors.ts)",
+      },
+      "late refusal": {
+        requests: 40,
+        why: "repeats a stream with an error of 5xx too, four times (core/src/core/geminiChat.ts, `MID_STREAM_RETRY_OPTIONS`)",
       },
     },
   },
@@ -82,14 +93,20 @@ export const PROGRAMS: readonly Program[] = [
     name: "opencode",
     npm: ["opencode-ai@1.18.33"],
     command: 'opencode run "$PROMPT"',
-    ends: repeats(6, "repeats every 429 and 5xx five times (session/retry.ts, `RETRY_MAX_RETRIES`)"),
+    ends: repeats(
+      6,
+      "repeats five times what has a status from 500 on, and 429, which the AI SDK calls retryable (session/retry.ts, `retryable`)",
+    ),
   },
   {
     name: "Qwen Code",
     npm: ["@qwen-code/qwen-code@0.15.10"],
     command: 'qwen --approval-mode yolo -p "$PROMPT"',
     ends: {
-      ...repeats(7, "repeats every 429 and 5xx six times (core/src/utils/retry.ts, `maxAttempts`)"),
+      ...repeats(
+        7,
+        "repeats every 429 and 5xx six times (core/src/core/geminiChat.ts, `shouldRetryOnError`), beside the client's own retries, which end",
+      ),
       ...endsWithStream,
     },
   },
@@ -115,12 +132,12 @@ export const PROGRAMS: readonly Program[] = [
     name: "LangChain for JavaScript",
     npm: ["langchain@1.5.14", "@langchain/core@1.4.0", "@langchain/openai@1.5.8", "zod@4.6.7"],
     loop: "langchain.js",
-    ends: {
-      "dead account": {
-        requests: 7,
-        why: "repeats every 5xx six times (@langchain/core, `AsyncCaller`), beside the client's own retries, which end",
-      },
-    },
+    // Late, too, because it asks for a whole reply.
+    ends: repeats(
+      7,
+      "repeats every 5xx six times unless its code is `insufficient_quota` (@langchain/core, async_caller.ts), beside the client's own retries, which end",
+      ["dead account", "late refusal"],
+    ),
   },
   {
     name: "LlamaIndex for JavaScript",
@@ -132,7 +149,14 @@ export const PROGRAMS: readonly Program[] = [
     name: "Mistral for JavaScript",
     npm: ["@mistralai/mistralai@2.7.0"],
     loop: "mistral.js",
-    ends: neverRepeats("`retryConfig` is 'none' unless it is set (funcs/chatStream.ts)"),
+    ends: {
+      ...neverRepeats("`retryConfig` is 'none' unless it is set (funcs/chatStream.ts)"),
+      "late refusal": {
+        requests: 1,
+        message: /ZodError/,
+        why: "its schema of chunks has no error (models/components/completionevent.ts), so it shows its own",
+      },
+    },
   },
   {
     name: "Google Gen AI for JavaScript",
@@ -145,7 +169,11 @@ export const PROGRAMS: readonly Program[] = [
     name: "Anthropic for Python",
     pip: ["anthropic==2.12.0"],
     loop: "anthropic.py",
-    ends: repeats(2, "its runner of tools tries each failed turn once more; the client itself ends"),
+    ends: repeats(
+      2,
+      "its runner of tools first asks for a thread, which is refused before a vendor is called (lib/threads/_thread_state.py, `recovers_from`); the client itself ends",
+      ["dead account", "spent budget", "late refusal"],
+    ),
   },
   {
     name: "Google Gen AI for Python",

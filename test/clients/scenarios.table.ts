@@ -59,6 +59,15 @@ export const SCENARIOS: readonly Scenario[] = [
     isOnce: true,
   },
   {
+    name: "late refusal",
+    turns: TASK,
+    // Later than the response begins.
+    always: { delayMs: 12_000, fault: "unauthorized" },
+    message: /may not use this model/,
+    isFinal: true,
+    isOnce: true,
+  },
+  {
     name: "spent budget",
     turns: TASK,
     isPoor: true,
