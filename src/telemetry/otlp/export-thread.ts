@@ -44,8 +44,11 @@ const logs = new LoggerProvider({
 const logger = logs.getLogger(scope.name, version);
 const startTime = timeOf(systemClock.now());
 
+/** Resolves when all batches are sent. The last ones arrive together with the order to end. */
+let sent: Promise<unknown> = Promise.resolve();
+
 parentPort?.on("message", (order: ExportOrder) => {
-  if (order.kind === "requests") void send(JSON.parse(order.requests));
+  if (order.kind === "requests") sent = Promise.all([sent, send(JSON.parse(order.requests))]);
   else if (order.kind === "metrics") sendMetrics(order.metrics);
   else void end();
 });
@@ -112,6 +115,7 @@ function emitContent(request: SpanRecord): void {
 }
 
 async function end(): Promise<void> {
+  await sent;
   await Promise.allSettled([metrics.shutdown(), logs.shutdown(), traces.shutdown()]);
   process.exit(0);
 }

@@ -90,3 +90,18 @@ test("all requests that wait are exported at its end, also those beyond one batc
   await collector.stop();
   expect(collector.spans.length).toBe(1_500);
 });
+
+test("all events of requests that wait are exported at its end", async () => {
+  const collector = startCollector();
+  const exporter = exporterTo(collector.url);
+  const trace = traceSampler(1)(null, ID);
+  const content = logged();
+  const record = () => exporter.listener(requestEvent({ at: 1_700_000_000_000, trace, content }));
+  record();
+  // The thread has started.
+  await until("the first event", () => (collector.events.length === 1 ? true : undefined));
+  for (let sent = 0; sent < 900; sent += 1) record();
+  await exporter.stop();
+  await collector.stop();
+  expect(collector.events).toHaveLength(901);
+});
