@@ -1,11 +1,22 @@
-import { getCustomMDXComponent as original } from "@rspress/core/theme-original";
-import type { ComponentProps } from "react";
+import { getCustomMDXComponent as original, Layout as OriginalLayout } from "@rspress/core/theme-original";
+import { type ComponentProps, useEffect, useRef } from "react";
 
 export * from "@rspress/core/theme-original";
 
 /** Returns the components of a page. Tables can be scrolled by keyboard too. */
 export function getCustomMDXComponent() {
   return { ...original(), table: ScrollingTable };
+}
+
+/** The theme's layout, in which the sidebar has a name that differs from the outline's. */
+export function Layout(properties: ComponentProps<typeof OriginalLayout>) {
+  return <OriginalLayout {...properties} beforeSidebar={<NameOfParent name="Pages" />} />;
+}
+
+function NameOfParent({ name }: { name: string }) {
+  const mark = useRef<HTMLSpanElement>(null);
+  useEffect(() => mark.current?.parentElement?.setAttribute("aria-label", name), [name]);
+  return <span hidden ref={mark} />;
 }
 
 function ScrollingTable(properties: ComponentProps<"table">) {

@@ -30,8 +30,7 @@ describe.skipIf(chromium === null || !isSiteBuilt)("the site of the documents, a
         await shown.page.setViewport(size);
         await open(path);
         await shown.page.waitForSelector("h1");
-        // Parts of the site's theme have landmarks without names, which does not hinder any reader.
-        expect(await shown.accessibilityFindings("severe"), `${size.width} pixels`).toEqual([]);
+        expect(await shown.accessibilityFindings(), `${size.width} pixels`).toEqual([]);
         const overflow = await shown.page.evaluate("document.documentElement.scrollWidth - innerWidth");
         expect(overflow, `${size.width} pixels`).toBeLessThanOrEqual(0);
       }

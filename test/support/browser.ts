@@ -33,8 +33,8 @@ export interface TestConsole extends AsyncDisposable {
   problems: string[];
   /** Hosts other than the gateway to which the page has sent requests. */
   foreignHosts: Set<string>;
-  /** Returns findings of axe on the shown page: of all rules, or only serious and critical ones. */
-  accessibilityFindings(which?: "all" | "severe"): Promise<string[]>;
+  /** Returns the findings of axe on the shown page, of all its rules. */
+  accessibilityFindings(): Promise<string[]>;
   /** Returns the cumulative layout shift since the page was loaded. */
   layoutShift(): Promise<number>;
 }
@@ -122,7 +122,7 @@ function actions(gateway: TestGateway, page: Page) {
       const context = page.browserContext();
       await context.deleteCookie(...(await context.cookies()));
     },
-    accessibilityFindings: (which: "all" | "severe" = "all") => findWithAxe(page, which),
+    accessibilityFindings: () => findWithAxe(page),
     layoutShift: () => page.evaluate("shifts") as Promise<number>,
   };
 }
@@ -172,7 +172,7 @@ const ANNOUNCER = `[["[data-live-announcer]"]]`;
 /** React Aria's container of a menu or dialog, which has a hidden button. This is not a finding. */
 const CONTAINER = `<div data-overlay-container="true"`;
 
-async function findWithAxe(page: Page, which: "all" | "severe"): Promise<string[]> {
+async function findWithAxe(page: Page): Promise<string[]> {
   // A colour during a transition is not a finding.
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
@@ -182,7 +182,6 @@ async function findWithAxe(page: Page, which: "all" | "severe"): Promise<string[
     `axe.run({ exclude: ${ANNOUNCER} }, { resultTypes: ["violations"] })`,
   )) as axe.AxeResults;
   return violations
-    .filter(({ impact }) => which === "all" || impact === "serious" || impact === "critical")
     .map((violation) => ({
       ...violation,
       nodes: violation.nodes.filter(({ html }) => !html.startsWith(CONTAINER)),
