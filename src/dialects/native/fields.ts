@@ -87,11 +87,7 @@ const MAX_FEATURE = 64;
  * including unknown tools (Gemini API reference, `Tool`).
  */
 export function readFeatures(body: StreamedObject, config: StreamedObject): FeatureUse[] {
-  const uses: FeatureUse[] = [];
-  for (const object of [body, config]) {
-    const tier = findField(object, "serviceTier");
-    if (tier && !isStandardTier(tier.value)) uses.push({ feature: "service_tier", param: tier.key });
-  }
+  const uses = otherTiers(body, config).map((param): FeatureUse => ({ feature: "service_tier", param }));
   const modalities = findField(config, "responseModalities");
   if (modalities && namesAudio(modalities.value))
     uses.push({ feature: "audio_output", param: `generationConfig.${modalities.key}` });
@@ -103,6 +99,12 @@ export function readFeatures(body: StreamedObject, config: StreamedObject): Feat
     }
   }
   return uses;
+}
+
+/** Returns the fields that request a service tier other than the standard one. */
+export function otherTiers(body: StreamedObject, config: StreamedObject): string[] {
+  const tiers = [body, config].map((object) => findField(object, "serviceTier"));
+  return tiers.flatMap((tier) => (tier && !isStandardTier(tier.value) ? [tier.key] : []));
 }
 
 /** Throws for an unknown field with a value, because a translation to another protocol would lose it. */

@@ -4,7 +4,15 @@ import { OpenTurns } from "../../conversation/open-turns.ts";
 import { readEffort, type Reasoning } from "../../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Turn } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
-import { findField, findObject, findObjects, findText, namesOf, unknownNames } from "../fields.ts";
+import {
+  findField,
+  findObject,
+  findObjects,
+  findText,
+  namesOf,
+  otherTiers,
+  unknownNames,
+} from "../fields.ts";
 import { PartReader } from "./read-parts.ts";
 import { configOf, type NativePayload, numberIn } from "./request.ts";
 import { readSchema, readTools } from "./tools.ts";
@@ -18,7 +26,6 @@ const KNOWN = namesOf([
   "toolConfig",
   "safetySettings",
   "labels",
-  // A tier other than the standard one arrives here only if the model allows the feature `service_tier`.
   "serviceTier",
   "store",
 ]);
@@ -46,6 +53,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
     ownFields: [
       ...unknownNames(body, KNOWN),
       ...unknownNames(configOf(body), KNOWN_CONFIG).map((name) => `generationConfig.${name}`),
+      ...otherTiers(body, configOf(body)),
     ],
     params: PARAMS,
   };

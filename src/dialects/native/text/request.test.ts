@@ -166,6 +166,8 @@ describe("in neutral form", () => {
     [{ generationConfig: { responseModalities: ["AUDIO"] } }, "generationConfig.responseModalities"],
     [{ generationConfig: { speechConfig: {} } }, "generationConfig.speechConfig"],
     [{ generationConfig: { responseLogprobs: true } }, "generationConfig.responseLogprobs"],
+    [{ serviceTier: "priority" }, "serviceTier"],
+    [{ generationConfig: { service_tier: "flex" } }, "service_tier"],
     [{ tools: [{ googleSearch: {} }] }, "tools[0].googleSearch"],
     [{ toolConfig: { retrievalConfig: {} } }, "toolConfig.retrievalConfig"],
     [
