@@ -93,15 +93,15 @@ interface LockedLease {
   drawn: Nanos;
 }
 
-/** Locks and returns the leases of a process or job on some budgets, in their order. Lock the budgets first. */
+/** Locks and returns a holder's (process's or job's) leases on some budgets, in their order. Lock the budgets first. */
 export async function lockLeases(
   kind: Database["kind"],
   sql: Sql,
-  processId: string,
+  holder: string,
   budgets: Iterable<string>,
 ): Promise<Map<string, LockedLease>> {
   const rows = await sql<({ budget: string } & LockedLease)[]>`SELECT budget, amount, drawn FROM leases
-    WHERE lease = ${processId} AND budget IN (SELECT value ->> 0 FROM ${jsonRows(kind, sql, tuplesOf(budgets))})
+    WHERE lease = ${holder} AND budget IN (SELECT value ->> 0 FROM ${jsonRows(kind, sql, tuplesOf(budgets))})
     ORDER BY budget ${forUpdate(kind, sql)}`;
   return new Map(rows.map(({ budget, amount, drawn }) => [budget, { amount, drawn }]));
 }
@@ -110,13 +110,13 @@ export async function lockLeases(
 export async function saveLeases(
   kind: Database["kind"],
   sql: Sql,
-  processId: string,
+  holder: string,
   leases: ReadonlyMap<string, LockedLease>,
 ): Promise<void> {
   if (leases.size === 0) return;
-  // Every tuple contains the process id. With a single parameter for it, SQLite would go through all leases of the
-  // process for each tuple.
-  const tuples = Array.from(leases, ([budget, { amount, drawn }]) => [processId, budget, amount, drawn]);
+  // Every tuple contains the holder. With a single parameter for it, SQLite would go through all leases of the holder
+  // for each tuple.
+  const tuples = Array.from(leases, ([budget, { amount, drawn }]) => [holder, budget, amount, drawn]);
   await sql`UPDATE leases SET amount = changed.amount, drawn = changed.drawn
     FROM (SELECT value ->> 0 AS lease, value ->> 1 AS budget, CAST(value ->> 2 AS BIGINT) AS amount,
       CAST(value ->> 3 AS BIGINT) AS drawn FROM ${jsonRows(kind, sql, tuples)}) AS changed

@@ -20,7 +20,7 @@ export interface Database {
    */
   begin<T>(work: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
   /**
-   * Inserts rows of one shape, skips existing ones, and returns the number of new rows. It may take several
+   * Inserts rows of one shape, skips existing ones, and returns the number of new rows. The call may take several
    * transactions, so some rows may be inserted although the call throws. The sums that `addition` makes from new rows
    * are added in the transaction of these rows.
    */
