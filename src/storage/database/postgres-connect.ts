@@ -57,6 +57,8 @@ class Connector implements PostgresConnector {
       statement_timeout: String(timeoutMs),
       lock_timeout: String(timeoutMs),
       idle_in_transaction_session_timeout: String(timeoutMs * 2),
+      // The server would compile reports for longer than it runs them.
+      jit: "off",
     };
   }
 
