@@ -21,9 +21,9 @@ interface Page<Item = unknown> {
   next: string | null;
 }
 
-/** Runs operations for commands, in this process or at another gateway. */
+/** Runs operations for commands, in this process or at a remote gateway. */
 export interface CommandAdministration {
-  /** Runs one operation. Another gateway does not call `onProgress`. */
+  /** Runs one operation. A remote gateway does not call `onProgress`. */
   run<Name extends OperationName>(
     name: Name,
     input: CommandInput<Name>,
@@ -46,7 +46,7 @@ export function localAdministration(admin: OperationContext): CommandAdministrat
   };
 }
 
-/** Returns an object that runs operations at another gateway. */
+/** Returns an object that runs operations at a remote gateway. */
 export function remoteAdministration(gateway: RemoteGateway): CommandAdministration {
   return {
     run: (name, input) => runRemotely(gateway, operationNamed(name), input),

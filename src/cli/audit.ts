@@ -49,7 +49,7 @@ function toRow({
     revision: String(revision),
     at,
     actor,
-    // For a correction, only the action is shown, because the kind is always the ledger.
+    // The kind `ledger` is not shown, because its actions, such as `refund`, already tell it.
     change: kind === "ledger" ? action : `${action} ${kind}`,
     subject,
     name: subjectName ?? "",

@@ -54,7 +54,7 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
     });
 }
 
-/** Also prints each step as a line, if no terminal shows the progress. */
+/** Returns `onProgress`, extended to print each step as a line if the error output is not a terminal. */
 function withLines(cli: CommandContext, onProgress: Progress): Progress {
   return (step, ...progress) => {
     onProgress(step, ...progress);

@@ -43,7 +43,7 @@ export interface CliContext {
   ): Promise<{ store: AdminStore; close(): Promise<void> }>;
   /** Returns the channels and models that the database declares. Rejects when the database cannot be read. */
   readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]>;
-  /** Returns the configuration for administration. It uses `load` to load it. */
+  /** Returns the configuration for administration, which `load` loads. */
   openConfiguration(load: LoadConfiguration): Configuration;
   /** Migrates the database to the newest schema and returns the names of the applied migrations. */
   migrate(settings: Settings, onProgress: Progress): Promise<{ applied: string[] }>;
@@ -79,9 +79,9 @@ export interface DemoFilled {
   password: string | null;
 }
 
-/** Methods that use the operations or the local store. */
+/** Methods that run operations or use the local store. */
 export interface StoreAccess {
-  /** Runs `work` with operations on the local store, or at the gateway that `--url` names. */
+  /** Runs `work` with operations on the local store, or at the remote gateway if there is one. */
   connect<Result>(work: (administration: CommandAdministration) => Promise<Result>): Promise<Result>;
   /** Runs one operation. */
   run: CommandAdministration["run"];
@@ -99,13 +99,13 @@ export interface CommandContext extends StoreAccess, CommandPrinter {
   context: CliContext;
   loadSettings: LoadConfiguration;
   /**
-   * The same methods, but they throw if the database does not exist. A result from a new, empty database would hide a
-   * wrong location in the settings.
+   * The methods of `StoreAccess` that throw if the database does not exist. A result from a new, empty database would
+   * hide a wrong location in the settings.
    */
   existing: StoreAccess;
-  /** True when commands work on another gateway. */
+  /** True when commands work on the remote gateway that `--url` or `GATEWAY_URL` names. */
   isRemote(): boolean;
-  /** Throws when `--url` is set. For commands that work only on this machine. */
+  /** Throws when `isRemote()` is true. For commands that work only on this machine. */
   requireLocal(): void;
 }
 

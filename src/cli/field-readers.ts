@@ -46,14 +46,14 @@ function readThreeState(value: string): boolean | typeof UNSET {
   return readWord("on", "off", "unset")(value) === "unset" ? UNSET : value === "on";
 }
 
-/** Reads seconds, or `off`. Returns milliseconds. */
+/** Reads a number of seconds, or `off`. Returns milliseconds. */
 function readSecondsOrOff(value: string): number | typeof UNSET {
   if (value === "off") return UNSET;
   if (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= 3600) return Number(value) * 1000;
   throw new InvalidArgumentError('It must be whole seconds from 1 to 3600, or "off".');
 }
 
-/** Reads days, or `off`. */
+/** Reads a number of days, or `off`. */
 function readDaysOrOff(value: string): number | typeof UNSET {
   if (value === "off") return UNSET;
   if (/^[1-9]\d{0,2}$/.test(value) && Number(value) <= 365) return Number(value);

@@ -22,8 +22,8 @@ interface LongWork<Result> {
   /** Returns a sentence for the user about the state after an interruption. Called when the work has cleaned up. */
   whenInterrupted: () => string;
   /**
-   * True for work that either changes nothing or is done as a whole. After an interruption the command does not wait for
-   * its end.
+   * True for work that changes nothing or is atomic. After an interruption, the command ends without waiting for the
+   * end of the work.
    */
   mayBeLeft?: boolean;
 }
@@ -135,7 +135,7 @@ class ProgressLine {
 /** Time after which the remaining time can be estimated. */
 const UNKNOWN_MS = 1_000;
 
-/** Returns a progress line: `Writing the file. 45 %, 12 s left`; without total `Listing pictures. 1200, 3 s`. */
+/** Returns a progress line: `Writing the file. 45 %, 12 s left`, or without a total `Listing pictures. 1200, 3 s`. */
 export function progressText(
   step: string,
   { done, total, elapsedMs }: { done: number; total: number | undefined; elapsedMs: number },

@@ -22,7 +22,8 @@ interface FieldDetails {
   /** True for a required option, false for an optional one. If absent, the schema decides. */
   isRequired?: boolean;
   /**
-   * Reads the option's text. If absent, the field's name or else its schema decides how to read it. `UNSET` means null.
+   * Reads the option's text; a result of `UNSET` sets the field to null. If absent, the field's name or else its schema
+   * decides how the text is read.
    */
   read?(text: string, earlier?: unknown): unknown;
   choices?: readonly string[];
@@ -45,7 +46,7 @@ interface OperationCommand<Name extends OperationName, Result = CommandOutput<Na
   fields?: FieldOptions<Name>;
   /** Options that set no field, with their descriptions. `input` gets their values. */
   options?: Readonly<Record<string, string>>;
-  /** Makes the operation's input from the fields and the values of the other options. */
+  /** Makes the operation's input from the fields and the values of `options`. */
   input?: (
     given: CommandInput<Name>,
     options: Readonly<Record<string, unknown>>,
@@ -54,7 +55,7 @@ interface OperationCommand<Name extends OperationName, Result = CommandOutput<Na
   rows?: (result: Result) => readonly TableRow[] | null;
   /** Returns the value that `--json` prints. Without this function and without `rows`, the command has no `--json`. */
   json?: (result: Result) => unknown;
-  /** For an operation that takes minutes: a sentence that a terminal shows at first. */
+  /** For an operation that takes minutes: a sentence that a terminal shows until the operation reports its progress. */
   step?: string;
   /** For an operation that takes minutes and changes something: a sentence about the state after an interruption. */
   whenInterrupted?: string;

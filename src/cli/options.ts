@@ -74,7 +74,7 @@ export function readLimit(value: string, earlier: Limits = {}): Limits {
   throw new InvalidArgumentError('A limit is a whole number, "none" or "default".');
 }
 
-/** Returns an object's own limits as the text that `readLimit` reads. */
+/** Returns the limits of an organization or key as text, in the form that `readLimit` reads. */
 export function limitText(limits: Readonly<Record<string, number | null>>): string {
   return Object.entries(limits)
     .map(([name, value]) => `${snakeCase(name)}=${value ?? "none"}`)

@@ -15,8 +15,8 @@ export function amountFields(texts: { image: string; tokens: string }) {
 }
 
 /**
- * Returns the input with empty amounts for long requests if these are missing. The operation then refuses them with its
- * own message.
+ * Returns the input. If it has `longContext` without amounts, adds an empty object of amounts, so that the operation
+ * refuses it with its own message.
  */
 export function withLongAmounts<Given extends Pick<CommandInput<"prices.create">, "longContext">>(
   given: Given,

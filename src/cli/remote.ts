@@ -25,7 +25,7 @@ export async function runRemotely<Output extends ZodType<object, object>>(
     method,
     ...(!isQuery && { body: JSON.stringify(fields), headers: { "content-type": "application/json" } }),
   });
-  // The gateway wrote the response by the same schema. A gateway of another version may add fields.
+  // The gateway wrote the response by the operation's schema. A gateway of a newer version may add fields.
   return (await response.json()) as z.input<Output>;
 }
 
@@ -54,7 +54,7 @@ async function send(
   const body = (await response.json().catch(() => null)) as {
     error?: { message?: string; field?: string | null };
   } | null;
-  // Only an error of an operation has a useful message. Another server, or an address with a path, sends none.
+  // Only errors of operations have `field`. A response without it comes from another server or from a wrong path.
   if (body?.error?.field !== undefined && body.error.message) throw new Error(body.error.message);
   throw new Error(
     `${base}/admin/v1${path} responded with status ${response.status}: name the gateway by its address without a path, such as ${new URL(base).origin}`,

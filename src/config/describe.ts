@@ -7,7 +7,7 @@ import type { SettingOrigin, Settings } from "./settings.ts";
 import type { Configured } from "./tables.ts";
 import { isSecretReference, type SecretReference } from "./secret-reference.ts";
 
-/** One effective setting for display. Secrets are masked; a reference is shown as the name of its variable or file. */
+/** One effective setting for display. A secret is shown as the name of its variable or file, or is masked. */
 export interface SettingRow {
   /** Path of the setting in the configuration file: `server.port`. */
   path: string;

@@ -132,7 +132,7 @@ const asList = (text: string) =>
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
-/** Returns a text that is not a number unchanged; the schema then refuses it. */
+/** Returns the number that a text contains. Any other text is returned unchanged, and the schema then refuses it. */
 const asNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
 /** Returns a reference to the variable, because the address in it may contain a password. */
 const asReference = (_: string, variable: string) => ({ env: variable });

@@ -47,8 +47,7 @@ export interface LoadedSettings {
   /** Valid settings that are probably mistakes. */
   warnings: readonly Problem[];
   /**
-   * Absolute path of the configuration file, even if the file does not exist. `version` is the version of the loaded
-   * content.
+   * Absolute path of the configuration file, even if the file does not exist. `version` is a hash of its loaded content.
    */
   file: { path: string; version: string };
 }
@@ -60,7 +59,7 @@ export interface LoadedSettings {
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
-  // When a part was refused, problems inside that part are not reported again.
+  // A problem is not reported when one at or below its path is known, because that one may be its cause.
   const report: ReportProblem = (path, message) => {
     if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
   };

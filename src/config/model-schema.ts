@@ -4,9 +4,9 @@ import { REASONING_CONTROLS } from "../domain/model.ts";
 import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
 import { entriesOf } from "../lib/json.ts";
 
-/**
- * The schemas of models in YAML, for the shipped catalogue and the configuration file. One entry may leave out fields
- * that another file has; the complete schemas describe the merged result.
+/*
+ * The schemas of models in YAML, for the shipped catalogue and the configuration file. An entry may leave out fields
+ * that the model's entry in another file has; the complete schemas describe the merged result.
  */
 const tier = z.enum(["1K", "2K", "4K"]);
 const QUOTED = 'must be a decimal of at most nine places in quotes, such as "0.04"';
@@ -124,7 +124,7 @@ const facts = {
     .describe("Features that vendors bill apart or that name the operator's objects; others are refused"),
 };
 
-/** An entry of a catalogue file or of `models`. Every field is optional. */
+/** An entry of a catalogue file, or of `models` in the configuration file. Every field is optional. */
 export const modelEntrySchema = z.strictObject({
   ...facts,
   type: z

@@ -17,7 +17,7 @@ export interface Reload {
 
 /** Sections of the file that take effect without a restart. */
 const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbox", "catalogue"]);
-/** Another reloadable setting. It becomes a part of each stored channel, and it applies to webhooks. */
+/** The only setting outside of `RELOADABLE` that takes effect without a restart. Channels and webhooks use it. */
 const RELOADABLE_PATH = "server.allowed_networks";
 
 /**

@@ -17,8 +17,8 @@ interface StoredChannels {
 
 /**
  * Completes each stored channel of a shipped vendor, so that the vendor's shipped models can be called immediately. If
- * the catalogue's own channel is disabled, the stored channel replaces it under any id. If a vendor has several
- * channels for one credential, all of them are added.
+ * the catalogue's own channel is disabled, the stored channel replaces it, whatever its id is. If the catalogue has
+ * several channels for the credential, the others are added.
  */
 export function completeStoredChannels(
   stored: StoredLayer["channels"],

@@ -12,7 +12,7 @@ import type { Settings } from "./settings.ts";
 interface WarningSources {
   env: Environment;
   catalogue: readonly CatalogueFile[];
-  /** The file as written. Its references contain names of variables. */
+  /** The file as written, in which references to secrets (`env: NAME`) are not yet replaced by the secrets. */
   written: unknown;
   /** Ids of the channels that exist. */
   channels: ReadonlySet<string>;

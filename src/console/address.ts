@@ -25,8 +25,7 @@ export function renderSearch(search: Search): string {
 
 /**
  * Returns the filters of a view, which its address contains. `change` sets some of them; an empty or absent value
- * removes a filter. The browser's Back button undoes a change. With `goesOn` (while typing), a change replaces the
- * last.
+ * removes a filter. The browser's Back button undoes a change, except one with `goesOn` (while the user types).
  */
 export function useFilters(): {
   filters: Search;

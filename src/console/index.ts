@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ownValue } from "../lib/json.ts";
 import { DIRECTORY, readManifest, shippedVersion, versionOfSources, type PageManifest } from "./manifest.ts";
 
-/** Time from the start until the gateway checks for a build. More urgent work comes first. */
+/** Time from the start until the gateway looks for a build. Starting to serve is more urgent than making a build. */
 const WARM_UP_MS = 5_000;
 const RETRY_MS = 30_000;
 

@@ -43,7 +43,7 @@ const ownKey = createRoute({
   component: lazyRouteComponent(() => import("./areas/own-key/index.tsx")),
 });
 
-/** All other pages need a session. */
+/** The parent of all pages except the sign-in page and the page for holders of a key. These pages need a session. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",

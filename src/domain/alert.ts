@@ -61,7 +61,7 @@ export interface AlertEvent {
   firedAt: number;
   /** Unix milliseconds at which the condition ended; null while it lasts. */
   resolvedAt: number | null;
-  /** Why the event ended although its condition may last; null when the condition lasts or is over. */
+  /** The reason why the event ended although its condition may last; null when the condition lasts or is over. */
   endReason: "disabled" | "removed" | null;
 }
 

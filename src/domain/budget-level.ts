@@ -4,7 +4,7 @@ import type { Period } from "./calendar.ts";
 /** Percentage of its amount from which a budget counts as nearly spent. */
 export const NEARLY_SPENT_PERCENT = 80;
 
-/** Unix milliseconds since which a budget is nearly spent and spent; null while it is not, and 0 when that is unknown. */
+/** Unix milliseconds at which a budget became nearly spent, and spent. Null while it is not; 0 for an unknown time. */
 export interface BudgetLevel {
   nearSince: number | null;
   spentSince: number | null;

@@ -7,7 +7,7 @@ export interface Channel {
   provider: string;
   /** The adapter's own settings (base address, resolved credential, region), validated by its schema. */
   settings: unknown;
-  /** Timeouts of calls through this channel, in milliseconds. A missing timeout has the default of the route's kind. */
+  /** Timeouts of calls through this channel, in milliseconds. A missing timeout has the default for text or images. */
   timeouts?: Partial<Timeouts>;
   /**
    * Networks (CIDR notation) that the channel may call in addition to the public internet. Undefined for a channel that

@@ -11,7 +11,7 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 interface ErrorDetail {
   /** Name of the request field to change. */
   param?: string;
-  /** Whole seconds for the `Retry-After` header; absent when a retry is useless. */
+  /** Whole seconds for the `Retry-After` header; absent when the response has no such header. */
   retryAfterSeconds?: number;
   /**
    * `false` adds the header `x-should-retry: false`, which the official clients obey. When absent, the header is added
@@ -21,7 +21,8 @@ interface ErrorDetail {
   /** State of the limits for the rate-limit headers, when a limit refused the request. */
   limitState?: LimitState;
   /**
-   * True when the connection is closed after the response, because reading the rest of the body is not worth the time.
+   * True when the connection is closed after the response, because reading the rest of the request's body would take
+   * too long.
    */
   closesConnection?: true;
   /** The original error, only for the log; the caller never sees it. */

@@ -83,14 +83,14 @@ export interface ImageOrder {
   references: ReferenceImage[];
   mask?: ReferenceImage;
   /**
-   * The caller's body in the native generate protocol. Only a vendor with the same protocol reads it; others read the
-   * other fields.
+   * The caller's body in the native generate protocol. Only the providers of that protocol read it; all others read the
+   * fields above.
    */
   native?: StreamedObject;
   /** Receives large pictures while they arrive. It is disposed after the response is sent. */
   spool: Spool;
   /**
-   * Returns the record of the vendor's job for a call. The number of the first call is 0. Absent when no other process
+   * Returns the record of the vendor's job for a call of this order; `call` counts from 0. Absent when no other process
    * can continue the order.
    */
   vendorJobs?(call: number): VendorJobRecord;

@@ -11,7 +11,7 @@ export interface Limits {
   runningJobs: number | null;
 }
 
-/** Default limits of an organization. The default limits of a key follow. */
+/** Default limits of an organization. */
 export const DEFAULT_ORGANIZATION_LIMITS: Limits = {
   requestsPerMinute: 600,
   tokensPerMinute: 1_000_000,

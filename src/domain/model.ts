@@ -20,7 +20,7 @@ interface ModelFacts {
   isRetired: boolean;
   /** ISO date on which the model will be retired. */
   shutdownDate?: string;
-  /** Features with extra costs or other risks that callers of the model may use; `FEATURES` lists them. */
+  /** Those of the `FEATURES` with extra cost or risk that callers of the model may use. */
   allowedFeatures?: readonly Feature[];
 }
 
@@ -34,7 +34,7 @@ export interface TextModel extends ModelFacts {
   contextWindow?: number;
   modalities: { input: string[]; output: string[] };
   /**
-   * The form in which reasoning is requested from vendors of other protocols, unless the target sets another form.
+   * The form in which a request that the gateway translates asks the vendor for reasoning, if the target sets none.
    * Absent for a model without reasoning.
    */
   reasoning?: ReasoningControl;
@@ -48,7 +48,7 @@ export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as c
 
 export type ReasoningControl = (typeof REASONING_CONTROLS)[number];
 
-/** The forms for a single target; `none` stands for a target that gets no request for reasoning. */
+/** The forms that a target can set; with `none`, the target is never asked for reasoning. */
 export const TARGET_REASONING = [...REASONING_CONTROLS, "none"] as const;
 
 export type TargetReasoning = (typeof TARGET_REASONING)[number];

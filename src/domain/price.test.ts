@@ -10,8 +10,8 @@ const rate = (amount: bigint, source: PriceSource = "default"): Rate => ({
 });
 
 /**
- * Returns the charge for tokens at a price of 1 nano-unit for input, 4 for output and `perMillion` for further
- * categories.
+ * Returns the charge for tokens at a price of 1 nano-unit for input, 4 for output, and `perMillion` for the categories
+ * that it contains.
  */
 function charged(tokens: TokenCounts, perMillion: Partial<TokenPrice["perMillion"]> = {}) {
   const price: TokenPrice = {

@@ -17,7 +17,7 @@ import {
  */
 export type PriceSource = "organization" | "default";
 
-/** The amounts of a price row in nano-units, without fallbacks. Another row prices a case that has no amount here. */
+/** The amounts of a price row in nano-units. A case without an amount in this row is priced by another row. */
 export type PriceAmounts =
   | {
       unit: "image";
@@ -68,7 +68,7 @@ export interface Rate {
   longContext?: { above: number; amount: Nanos };
 }
 
-/** The price of one model for one organization at one time. Each of its amounts may come from another row. */
+/** The price of one model for one organization at one time. Its amounts may come from different rows. */
 export type Price = ImagePrice | TokenPrice;
 
 export interface ImagePrice {
@@ -86,7 +86,7 @@ export interface TokenPrice {
   perUse?: Partial<Record<Feature, Rate>>;
 }
 
-/** The category whose price applies to a category without a price of its own. */
+/** For each category, the category whose price applies when the category has no price of its own. */
 const FALLBACK: Record<Exclude<TokenCategory, "input" | "output">, TokenCategory> = {
   cacheRead: "input",
   cacheWrite: "input",
@@ -225,7 +225,7 @@ export interface ChargeLine {
   what: "image" | TokenCategory | Feature;
   quantity: number;
   rate: Rate;
-  /** The rate's amount in this request, for a quantity of `per`. */
+  /** Price of `per` units: the amount of `rate` that applies to the request's number of input tokens. */
   unitPrice: Nanos;
   per: 1 | 1_000_000;
   /** Product of quantity and price in millionths of a nano-unit: only the sum of all lines is rounded. */
@@ -239,7 +239,7 @@ export function chargeLines(price: Price, usage: Usage): ChargeLine[] | undefine
   return rate && [useLine("image", usage.count, rate)];
 }
 
-/** Returns undefined when the usage contains a feature that is billed by use but has no rate. */
+/** Returns the lines for tokens and uses; undefined when a used feature is billed by use but has no rate. */
 function tokenLines(price: TokenPrice, usage: TokenUsage): ChargeLine[] | undefined {
   const lines: ChargeLine[] = [];
   const inputTokens = sumTokens(usage.tokens, INPUT_CATEGORIES);

@@ -25,7 +25,7 @@ export interface RequestEvent {
   method: string;
   /** Path without the query. */
   path: string;
-  /** The caller's address, only when the request was refused because of its key, address or path; else null. */
+  /** The caller's IP address when the request was refused because of its key, address or path; otherwise null. */
   address: string | null;
   status: number;
   /** Error code of a failed request; null for a successful one. */

@@ -34,7 +34,7 @@ const TIER_CEILINGS: readonly (readonly [SizeTier, number])[] = [
   ["2K", 4_718_592],
 ];
 
-/** Minimum share of the resolved area that a delivered picture must have to count as the resolved tier. */
+/** A delivered picture with at least this share of the resolved area counts as the resolved tier. */
 const SAME_TIER_SHARE = 0.75;
 
 /** Two distances count as equal when they differ by less than this, because logarithms have rounding errors. */
@@ -277,7 +277,8 @@ function gridAround(edge: number, bounds: PixelBounds): number[] {
 }
 
 /**
- * Returns the size to use when no size near the ideal one is legal. It is legal under all bounds that allow a square.
+ * Returns the largest square of the bounds, for the case that no size near the ideal one is legal. The square is legal
+ * unless the bounds allow no square.
  */
 function largestSquare(bounds: PixelBounds): Pixels {
   const edge = Math.min(bounds.maxEdge, Math.sqrt(bounds.maxPixels));

@@ -31,8 +31,8 @@ const SPAN_DIGITS = 16;
 const RANDOM_DIGITS = 14;
 
 /**
- * Returns a function that begins traces. The share `ratio` of them is exported. The trace id decides, so all services
- * export the same traces.
+ * Returns a function that begins traces. The share `ratio` of them is exported. The trace id decides if a trace is
+ * exported, so all services with the same ratio export the same traces.
  */
 export function traceSampler(ratio: number): BeginTrace {
   // The 56 random bits of the id decide (W3C Trace Context, level 2).
@@ -41,7 +41,7 @@ export function traceSampler(ratio: number): BeginTrace {
     const [, callersId, parentId = null] = (traceparent !== null && TRACEPARENT.exec(traceparent)) || [];
     const traceId = callersId ?? id.slice(-TRACE_DIGITS);
     const isSampled = Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) >= threshold;
-    // The last digits of an id are random, so no random id has to be made.
+    // The span id is the end of `id`, because that end is random. This saves generating a random span id.
     return { traceId, parentId, spanId: id.slice(-SPAN_DIGITS), isSampled, attempts: [] };
   };
 }

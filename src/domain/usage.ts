@@ -87,7 +87,7 @@ export interface ObservedUsage {
   report: UsageReport | null;
   /** Estimated number of tokens in the delivered text. */
   deliveredTokens: number;
-  /** The delivered text, by which tokens can be counted more precisely; absent when no text was delivered. */
+  /** The delivered text, whose tokens can be counted instead of estimated; absent when no text was delivered. */
   delivered?: CountableText;
   /** Number of uses of each feature whose results were delivered. */
   seenUses: UseCounts;

@@ -41,10 +41,10 @@ const RECORDS_MS = 1_000;
 const SWEEP_MS = 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * Maximum counts or records in one transaction. It is small, because SQLite runs on the thread that serves requests.
+ * Maximum counts or records in one transaction. It is small, because SQLite blocks the thread that serves requests.
  */
 const BATCH = 100;
-/** Maximum prompts in one transaction. It is smaller, because prompts are longer. */
+/** Maximum prompts in one transaction. It is smaller than `BATCH`, because prompts are longer than records. */
 const PROMPT_BATCH = 20;
 
 /** Writes the counts and records of requests to the database in the background. */
@@ -115,7 +115,7 @@ async function sweep({ store, live }: RecordingParts): Promise<void> {
   await store.usage.maintain();
 }
 
-/** Reports once a minute how many requests could not be recorded. */
+/** Returns a function that reports how many requests were left out of the request log since its last call. */
 function dropReport({ recorder, onProblem }: RecordingParts): () => void {
   let reported = 0;
   return () => {

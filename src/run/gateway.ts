@@ -180,8 +180,8 @@ function startBackgroundWork(parts: BackgroundParts): BackgroundWork[] {
 }
 
 /**
- * Ends the calls that still run after every client was disconnected. They notice it within a tick and write the
- * delivered usage to the journal.
+ * Ends the calls that still run after every client was disconnected. Calls notice the disconnection within a tick and
+ * write the delivered usage to the journal; detached calls are ended.
  */
 async function endCalls({ detachedCalls }: Core): Promise<void> {
   await sleep(2 * DEADLINE_TICK_MS);

@@ -18,7 +18,7 @@ export interface LiveSources {
 }
 
 const BUDGETS_MS = 10_000;
-/** Maximum number of budgets, organizations and targets with a time series of their own. */
+/** Maximum number of budgets, of organizations and of targets with a time series of their own. */
 const MAX_SERIES = 1_000;
 const NANOS = 1e9;
 const LIMITS: Readonly<Record<string, keyof Limits>> = {
@@ -85,7 +85,7 @@ export class LiveMetrics {
         .filter(({ organization }) => organization === null)
         .map(({ target }) => target),
     );
-    // The targets of a pattern are known only while they are ejected.
+    // A target of a model that was derived from a pattern is known only while it is ejected.
     const shown = [...down, ...names.difference(down)].slice(0, MAX_SERIES);
     return shown.map((name) => {
       const slash = name.indexOf("/");

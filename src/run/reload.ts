@@ -142,8 +142,8 @@ export function openConfiguration(
 
 /**
  * Returns a function that loads the configuration only when the entries or the file have changed. Loading it for every
- * page that only reads would delay requests by milliseconds. `null` means the last entries. The function throws an
- * `AdminError` while the file is invalid.
+ * operation that only reads would delay requests by milliseconds. `null` stands for the entries of the last call. The
+ * function throws an `AdminError` while the file is invalid.
  */
 function lastRead(load: LoadConfiguration) {
   let last: { entries: string; loaded: LoadedSettings } | null = null;
@@ -201,9 +201,9 @@ export class LiveSettings {
 }
 
 /**
- * Returns the master key that encrypts a new secret. A running gateway uses the key that it has. In every other case
- * the key must fit the stored secrets: throws an `AdminError` when no key does, because nobody could decrypt the new
- * secret. If nothing is encrypted yet, returns the present key or makes one.
+ * Returns the master key that encrypts a new secret: the current key, or a new one if there is no key and no secret is
+ * stored. Throws an `AdminError` when secrets are stored and there is no current key. A command also throws when no
+ * present key has encrypted a stored secret, because the gateway then could not decrypt the new one.
  */
 async function sealingKey(
   keys: MasterKeys,

@@ -137,8 +137,8 @@ function addressOf({ server: { host, port } }: Settings): string {
 }
 
 /**
- * Resolves when signals have stopped the gateway. The first signal stops it gracefully, a second one immediately. No
- * charge is lost in either case.
+ * Resolves when signals or the supervisor have stopped the gateway. The first signal stops it gracefully, a second one
+ * immediately. No charge is lost in either case.
  */
 async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -151,7 +151,7 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
     const stop = (): void => {
       if (stage !== "serving") return;
       stage = "draining";
-      // `abandon` closes resources that the graceful stop still uses, so that stop may fail then.
+      // `abandon` closes resources that a graceful stop still uses. A failure of the graceful stop is then ignored.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
     // A signal to the process group also reaches the workers. They ignore it, because only the supervisor stops them.

@@ -93,7 +93,7 @@ export async function runMigrations(
 /** Creates the data folder. If that fails, throws an error that names the setting to change. */
 export async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
   try {
-    // Only this user may read charges, keys and pictures.
+    // With mode 0700, only the user of this process may read charges, keys and pictures.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -105,8 +105,8 @@ export async function makeDataFolder({ dataDirectory }: Settings): Promise<void>
 }
 
 /**
- * Returns the locations of the state. They are the database, as a PostgreSQL address or the path of a SQLite file, and
- * the folder of all journals.
+ * Returns the locations of the database, as a PostgreSQL address or the path of a SQLite file, and of the folder of all
+ * journals, and the size of the connection pool.
  */
 export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   return {
@@ -116,7 +116,7 @@ export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   };
 }
 
-/** Only the two backup commands load this module, so that other commands start faster. */
+/** Only the commands `backup` and `restore` load this module, so that all other commands start faster. */
 const backups = () => import("../storage/backup/index.ts");
 
 /** Backs up the database and the files of these settings. */

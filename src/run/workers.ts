@@ -98,7 +98,7 @@ class Supervisor {
   }
 
   #receive(worker: Worker, message: WorkerMessage | RelayedMessage): void {
-    // A message may arrive after the worker has ended. Its slots are already released then.
+    // A message may arrive after the worker has ended. What it held of the limits is already released then.
     if (this.#workers.get(worker.number) !== worker) return;
     if (!("kind" in message)) {
       for (const [to, other] of this.#workers)
@@ -201,7 +201,7 @@ class Worker {
   }
 }
 
-/** A message from a worker to its supervisor. All other messages are forwarded to workers. */
+/** A message from a worker to its supervisor. The messages to other workers are `RelayedMessage`s. */
 type WorkerMessage = { kind: "ready" } | { kind: "pong" } | { kind: "limits"; limits: WorkerLimits };
 
 /** A message from the supervisor to a worker. */
@@ -273,7 +273,7 @@ interface StopHandlers {
   areIgnored?(): boolean;
 }
 
-/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each later one, at least a second after the first. */
+/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each one that comes a second or more after the first. */
 export function onStopSignals({ stop, leave, areIgnored }: StopHandlers): void {
   let firstAt: number | null = null;
   const receive = (): void => {

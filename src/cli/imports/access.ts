@@ -36,7 +36,7 @@ export function addOrganization({ sections }: ImportDraft, { name, budget }: Sou
   return id;
 }
 
-/** Adds a key. It gets a new secret. */
+/** Adds a key, or a note if the key has expired. */
 export function addKey(draft: ImportDraft, key: SourceKey): void {
   const { sections } = draft;
   if (key.expiresAt !== undefined && key.expiresAt.getTime() <= systemClock.now()) {

@@ -45,7 +45,7 @@ export interface SourceModel {
 /** Number of nano-units in a unit of a currency. */
 const NANOS = 1_000_000_000;
 
-/** Values for a model if neither the source nor the catalogue has them. */
+/** Values that a model gets when neither the other gateway's file nor the catalogue has them. */
 const ASSUMED = { max_output_tokens: 16_384, dimensions: 1536 } as const;
 
 /** Maximum weight of a target. */
@@ -142,7 +142,7 @@ export class ImportDraft {
   }
 }
 
-/** Returns whole weights of at least 1 in the same proportion. */
+/** Returns whole numbers from 1 to `MAX_WEIGHT` that are about in the proportion of the given weights. */
 function wholeWeights(weights: readonly number[]): number[] {
   const scale = weights.every(Number.isInteger) ? 1 : 1000;
   const factor = Math.min(scale, MAX_WEIGHT / Math.max(...weights));

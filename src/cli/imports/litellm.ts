@@ -87,7 +87,7 @@ const configurationSchema = z.looseObject({
 
 type Deployment = z.output<typeof deploymentSchema>;
 
-/** Settings without a note: the gateway supports them, or they have no meaning here. */
+/** Settings that `importModels` reads. All other settings get a note that they are not imported. */
 const SILENT = new Set(["fallbacks", "context_window_fallbacks", "routing_strategy", "model_group_alias"]);
 
 /** Imports LiteLLM's configuration. Also imports the lists of its keys and teams if they are given. */

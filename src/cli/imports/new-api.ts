@@ -32,7 +32,7 @@ const PROVIDERS: Readonly<Record<number, string>> = {
   56: "replicate",
 };
 
-/** Providers whose address ends in `/v1` here but not in the source. */
+/** Providers whose address ends in `/v1` in this gateway but not in new-api. */
 const WITH_VERSION: ReadonlySet<string> = new Set([
   "openai",
   "ollama",
@@ -88,8 +88,8 @@ type Channel = z.output<typeof channelsSchema>["data"][number];
 const ENABLED = 1;
 const NEVER = -1;
 /**
- * US dollars per million tokens at ratio 1. `QUOTA_PER_DOLLAR` is the quota for one dollar, unless an option sets
- * another one.
+ * US dollars per million tokens of a model whose ratio in new-api is 1. `QUOTA_PER_DOLLAR` is the quota for one dollar,
+ * unless new-api's options set another quota.
  */
 const DOLLARS_OF_RATIO = 2;
 const QUOTA_PER_DOLLAR = 500_000;

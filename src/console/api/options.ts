@@ -61,8 +61,8 @@ export function useKeyOptions(organizationId?: string): readonly Option[] {
 }
 
 /**
- * Returns keys for a list with a search. If there are more keys than the list can have, the gateway searches for the
- * text that was passed to `onSearch`.
+ * Returns keys for a list with a search field. If there are more than `MAX_OPTIONS`, the keys that the gateway finds for
+ * the text that was passed to `onSearch` are added.
  */
 export function useKeySearch(organizationId?: string): {
   options: readonly Option[];

@@ -1,4 +1,4 @@
-// Replies of the public interface. The types have only the members that the page shows.
+// Responses of the public interface. The types have only the members that the console uses.
 
 /** A model that a key may call, as `GET /v1/models` returns it. */
 export interface ListedModel {

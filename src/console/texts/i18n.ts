@@ -77,7 +77,7 @@ function chosenLanguage(): Language {
   return wanted.map(knownLanguage).find((language) => language !== undefined) ?? "en";
 }
 
-/** Returns the language for a tag such as `en-GB`; undefined when it has no texts. */
+/** Returns the language for a tag such as `en-GB`; undefined when the console has no texts in that language. */
 function knownLanguage(tag: string): Language | undefined {
   return LANGUAGES.find(({ id }) => id === tag.slice(0, 2))?.id;
 }

@@ -14,7 +14,7 @@ import { showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { DeliveryTable } from "./delivery-table.tsx";
 
-/** The form for an organization's delivery of pictures, for slow vendors and for clients that disconnect. */
+/** The form for an organization's settings about delivered pictures, slow vendors and clients that disconnect. */
 export function ControlForm({ organization }: { organization: Output<"organizations.get"> }) {
   const { t } = useTranslation("images");
   const form = useViewForm<ControlValues>(toValues(organization), {
@@ -148,7 +148,7 @@ function CallerCard({ isReadOnly }: PartProps) {
 type Organization = Output<"organizations.get">;
 type Settings = Organization["settings"];
 
-/** The values of the form. The paths of unchanged values are those of the interface, because errors refer to them. */
+/** The values of the form. `settings` has the operation's field names, because the gateway's errors contain them. */
 interface ControlValues {
   settings: Pick<
     Settings,

@@ -1,5 +1,6 @@
 /**
- * Returns the path of a link. A link may contain another origin, but the page's policy allows only pictures of its own.
+ * Returns the path of a link to a picture. A link may contain an origin other than the console's, from which the
+ * console's content security policy allows no pictures.
  */
 export function ownPath(url: string): string {
   const from = url.indexOf("/files/");

@@ -4,7 +4,7 @@ import { operationQuery } from "../../api/queries.ts";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { isLive, type JobRow } from "./states.ts";
 
-/** Shows a job's pictures while they are stored. */
+/** Shows a job's pictures as long as they are stored. */
 export function Outputs({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   if (job.status === "expired") return <p className="text-muted">{t("detail.outputs.gone")}</p>;
@@ -13,7 +13,7 @@ export function Outputs({ job }: { job: JobRow }) {
   return <Pictures job={job} />;
 }
 
-/** Pictures are recorded shortly after the job's end, so the searched time range ends this much later. */
+/** Time after the job's end at which the searched range ends, because pictures are recorded shortly after that end. */
 const MARGIN_MS = 60_000;
 const LOOK_AGAIN_MS = 1_000;
 

@@ -173,7 +173,7 @@ function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean
   );
 }
 
-/** Jobs beyond this number are not counted. */
+/** Maximum number of jobs that are counted. */
 const MAX_JOBS = 1_000;
 
 /** Shows how many of a key's jobs have not ended. */

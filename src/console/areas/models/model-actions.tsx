@@ -77,11 +77,11 @@ export function ModelActions({ model }: { model: ModelRow }) {
 
 interface Values {
   displayName: string;
-  /** All other members of the model's definition, as JSON. */
+  /** The model's definition without its display name and its route, as JSON. */
   definition: string;
 }
 
-/** Changes a model's name, and the other members of its definition, in the JSON form of the configuration file. */
+/** Changes a model's display name, and its definition as JSON, with the field names of the configuration file. */
 function EditModel({ model, onClose }: { model: ModelRow; onClose(): void }) {
   const { t } = useTranslation("models");
   const { id, displayName, version } = model;

@@ -32,7 +32,7 @@ export const NEW_MODEL: NewModelValues = {
   pricePerImage: "",
 };
 
-/** Returns the model that the form describes. `images` is the image models from which it can take its capabilities. */
+/** Returns the model that the form describes. An image model gets the capabilities of one of the models in `images`. */
 export function newModel(values: NewModelValues, images: readonly ModelRow[]): Input<"models.create"> {
   const { id, displayName, channel, upstreamModel } = values;
   const target = {

@@ -30,7 +30,7 @@ export function sharesOf({ strategy, targets }: RouteDraft): number[] {
 
 /** The fields of a dry run's target that decide if and when it is called. */
 interface RouteTarget {
-  /** `channel/upstream-model`. */
+  /** Name in the form `channel/upstream-model`. */
   name: string;
   weight: number;
   /** True while the target is out of service. */

@@ -15,7 +15,7 @@ import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
 import { FieldFrame, useField } from "../../ui/forms/field-frame.tsx";
 import type { NewModelValues } from "./new-model.ts";
 
-/** Maximum number of names that are shown. The user finds other names by typing. */
+/** Maximum number of names in the list. Names beyond it are found by typing. */
 const MAX_SHOWN = 100;
 const ASKED_AGAIN_MS = 5 * 60_000;
 
@@ -34,7 +34,7 @@ export function VendorModelField({ label }: { label: string }) {
   );
 }
 
-/** The same field outside of a form. */
+/** The field of `VendorModelField`, for use outside of a form. */
 export function VendorModelInput({
   label,
   placeholder,

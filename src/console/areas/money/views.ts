@@ -10,7 +10,7 @@ export type LimitsView = Output<"limits.defaults">["key"];
 /** The owner of limits: an organization, a key with limits of its own, or the defaults of either kind. */
 export interface LimitsOwner {
   kind: "organization" | "key";
-  /** Null for the defaults. */
+  /** Id of the organization or key; null for the defaults. */
   id: string | null;
   name: string;
   version: number;

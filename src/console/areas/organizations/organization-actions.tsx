@@ -43,7 +43,7 @@ export function OrganizationActions({ view }: { view: OrganizationView }) {
   );
 }
 
-/** Objects beyond this number are not counted. */
+/** Maximum number of keys, and of jobs, that are counted. */
 const MOST = 1000;
 
 function DisableDialog({ view, onClose }: { view: OrganizationView; onClose(): void }) {

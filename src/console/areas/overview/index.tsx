@@ -17,7 +17,7 @@ import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 import { Verdict } from "./verdict.tsx";
 import { zoneName } from "../../ui/text/zone.ts";
 
-// These are loaded later: they are below the first screen, or only needed after the first start.
+// These components are loaded after the page: they are below the first screen, or only needed after the first start.
 const BudgetCard = lazy(async () => ({ default: (await import("./budget-card.tsx")).BudgetCard }));
 const ChannelCard = lazy(async () => ({ default: (await import("./channel-card.tsx")).ChannelCard }));
 const Checklist = lazy(async () => ({ default: (await import("./checklist.tsx")).Checklist }));
@@ -138,7 +138,7 @@ function OverviewSkeleton() {
   );
 }
 
-/** True unless, at the last check in this browser, all steps were done. */
+/** True for an administrator, unless all steps were done at the last check in this browser. */
 function useHasChecklist(): boolean {
   const can = useCan();
   return can("admin") && localStorage.getItem(STORED) === null;

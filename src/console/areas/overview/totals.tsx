@@ -15,7 +15,7 @@ import { Money } from "../../ui/text/money.tsx";
 import type { Overview } from "./overview.ts";
 
 /**
- * Shows four figures of the range. Each has a small chart, the value of the period before and a link to details. Two
+ * Shows four figures of the range. Each has a small chart, the value of the previous range and a link to details. Two
  * less important figures are below them.
  */
 export function Totals({ overview }: { overview: Overview }) {
@@ -36,7 +36,7 @@ export function Totals({ overview }: { overview: Overview }) {
 interface LesserFigureProps {
   name: string;
   value: ReactNode;
-  /** Texts beside the value, such as the value of the period before. */
+  /** Texts beside the value, such as the value of the previous range. */
   details: readonly ReactNode[];
   to: "/money/usage" | "/requests";
   search: Record<string, string>;
@@ -113,7 +113,7 @@ function useParts(currency: string) {
   } as const;
 }
 
-/** Returns a function that describes the value of the period before and, if the current value is given, the change. */
+/** Returns a function that describes the value of the previous range and, if the current value is given, the change. */
 function useBefore() {
   const { t } = useTranslation("overview");
   return <Value extends string | number>(

@@ -64,7 +64,7 @@ export function LatencyCard({ overview }: { overview: Overview }) {
   );
 }
 
-/** Name of the series for all other models, in the operation's result. */
+/** Name, in the operation's result, of the series that sums up the models without a series of their own. */
 const OTHER = "other";
 
 /** Shows the spend over time by model. */

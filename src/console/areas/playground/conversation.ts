@@ -2,7 +2,7 @@ import { readEventData } from "../../../lib/sse-text.ts";
 import { callGateway, failureOf, requestIdOf, type FailedReply, type GatewayCall } from "./gateway.ts";
 import type { PlaygroundModel } from "./models.ts";
 
-/** The protocols of conversations. */
+/** The protocols in which a conversation can be sent. */
 export type Protocol = "chat" | "messages";
 
 export interface Turn {
@@ -63,7 +63,7 @@ export function textCall(
   };
 }
 
-/** Sends the request and reports the parts of its reply as they arrive. Throws a `GatewayFailure` at any time. */
+/** Sends the request and reports the parts of its reply as they arrive. Throws a `GatewayFailure`, even after parts. */
 export async function streamReply(
   keyId: string,
   call: GatewayCall,

@@ -15,7 +15,7 @@ import { usePlaygroundModels, type PlaygroundModel } from "./models.ts";
 
 interface PlaygroundFrameProps {
   type: PlaygroundModel["type"] | "text";
-  /** Called with the id of a key and the models of this type that the key may call. There is at least one model. */
+  /** Called with the id of a key and its callable models of the type `type`. There is at least one model. */
   children(keyId: string, models: readonly PlaygroundModel[]): ReactNode;
 }
 

@@ -52,7 +52,7 @@ export interface Reference {
   mask: Blob | null;
 }
 
-/** Returns the form without the values that a model does not offer. The model chooses them. */
+/** Returns the form with empty texts for values that a model does not offer, so that the model chooses them. */
 function fitForm(form: ImageForm, options: ImageOptions): ImageForm {
   const oneOf = (value: string, offered: readonly string[]): string => (offered.includes(value) ? value : "");
   const isExact = form.size === EXACT && options.pixels !== null;
@@ -117,7 +117,7 @@ export function imageCall(
   };
 }
 
-/** Returns the query that looks up the price of the same request. */
+/** Returns the query that looks up the price of the request that the form describes. */
 export function priceQuery(model: PlaygroundModel, form: ImageForm): Record<string, string> {
   const { size, aspectRatio, quality, n } = fieldsOf(model, form);
   const query = { model: model.id, size, aspectRatio, quality, n };

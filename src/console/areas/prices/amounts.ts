@@ -50,7 +50,7 @@ function named<Value>(entries: Record<string, Value | undefined | "">): Record<s
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
-/** If this form lacks the field of an error, removes the field. The error is then shown above the form. */
+/** Returns the error without its field if price forms lack that field. The error is then shown above the form. */
 export function withoutRowField(error: unknown): unknown {
   if (
     !(error instanceof ApiError) ||

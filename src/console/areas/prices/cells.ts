@@ -45,7 +45,7 @@ export const CATEGORIES = {
 
 export type Category = (typeof CATEGORIES)[keyof typeof CATEGORIES];
 
-/** The parsed name of a cell: an image, tokens (of requests above a length), or a use of a feature. */
+/** The parsed name of a cell. `above` is the number of input tokens above which the cell applies; null means always. */
 type CellName =
   | { kind: "image"; tier: string; quality: string }
   | { kind: "token"; category: Category; above: number | null }

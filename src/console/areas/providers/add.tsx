@@ -170,7 +170,7 @@ function ConnectAnyway({
   );
 }
 
-/** Lists the names with which a new channel serves shipped models. Choosing a name fills in its settings. */
+/** Lists the ids with which a new channel serves shipped models. Choosing one fills in the id, address and settings. */
 function ShippedChannels({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation("providers");
   const { setValue } = useFormContext<ChannelValues>();

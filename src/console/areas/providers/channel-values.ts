@@ -32,8 +32,8 @@ export function fieldsOf({ settings }: Pick<ProviderView, "settings">): SettingF
 }
 
 /**
- * Returns the form's values for a new channel. Its id is that of the shipped channel whose models it serves, unless
- * that id is taken.
+ * Returns the form's values for a new channel. The id is that of a shipped channel of the provider, so that the new
+ * channel serves the models of that channel. The id is empty when all these ids are taken.
  */
 export function newValues(provider: ProviderView): ChannelValues {
   const open = provider.shippedChannels.filter(({ isTaken }) => !isTaken);
@@ -45,7 +45,7 @@ export function newValues(provider: ProviderView): ChannelValues {
   };
 }
 
-/** Returns the form's values for an existing channel. Its credential is unknown here. */
+/** Returns the form's values for an existing channel. The credential is empty, because the console never gets it. */
 export function valuesOf(channel: ListedChannel, fields: readonly SettingField[]): ChannelValues {
   const { id, baseUrl, region, headers, maxConcurrent, deadlines, isOwnServer } = channel;
   return {

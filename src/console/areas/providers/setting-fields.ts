@@ -70,8 +70,8 @@ function kindOf(schema: SettingSchema): Pick<SettingField, "kind" | "choices"> {
 }
 
 /**
- * Returns the values that a schema lists; for a boolean, true and false. With `isAlone`, returns none for a boolean,
- * because its field is a switch.
+ * Returns the values that a schema lists; true and false for a boolean that is one of several variants. A boolean that
+ * `isAlone` has no listed values, because its field is a switch.
  */
 function valuesOf({ type, enum: listed, const: only }: SettingSchema, isAlone = false) {
   const values = listed ?? (only === undefined ? [] : [only]);

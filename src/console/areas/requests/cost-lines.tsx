@@ -113,7 +113,7 @@ function CostNotes({ charge, flags }: { charge: Detail["ledger"][number]; flags:
   );
 }
 
-/** Lists each price row that the lines use once. */
+/** Lists the price rows that the lines use, each row once. */
 function PriceRows({ lines }: { lines: readonly Line[] }) {
   const { t } = useTranslation("requests");
   const rows = new Map(lines.map((line) => [`${line.source} ${line.effectiveFrom}`, line]));

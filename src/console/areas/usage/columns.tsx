@@ -97,7 +97,7 @@ function Requests({ count, search }: { count: number; search: object | null }) {
   );
 }
 
-/** Shows the number of failed requests as a link to their list, or a dash when they are not counted. */
+/** Shows the number of failed requests, as a link to their list if there are any; a dash when it is unknown. */
 function Errors({ count, search }: { count: number | null; search: object }) {
   if (count === null || count === 0) return <span className="text-muted">{count ?? "–"}</span>;
   return (
@@ -112,7 +112,7 @@ export function noneOf(by: GroupBy) {
   return `usage.none.${by}` as const;
 }
 
-/** Shows the change of the spend since the period before. */
+/** Shows the change of the spend from the previous range of the same length. */
 function Change({ group: { amount, previousAmount }, currency }: { group: Group; currency: string }) {
   const { t } = useTranslation("money");
   const [now, before] = [Number(amount), Number(previousAmount)];

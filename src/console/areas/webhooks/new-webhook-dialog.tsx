@@ -10,7 +10,7 @@ import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 
-/** Kinds of endpoints. `all` and `named` get signed messages; the others get the format of the service of that name. */
+/** Kinds of endpoints: for all messages, for the addresses that jobs name, and for alerts in a service's format. */
 const KINDS = ["all", "named", "slack", "pagerduty"] as const;
 
 interface WebhookValues {

@@ -134,7 +134,7 @@ function labelOf(at: number, isClock: boolean, zone: Parameters<typeof formatDay
   return isClock ? formatClock(at) : formatDay(at, zone);
 }
 
-/** Replaces labels that repeat the one before by null. Steps shorter than the label's unit have such labels. */
+/** Replaces each label that equals the one before it by null. Steps shorter than the label's unit have such labels. */
 function withoutRepeated(labels: readonly string[]): (string | null)[] {
   return labels.map((label, index) => (label === labels[index - 1] ? null : label));
 }
@@ -203,7 +203,7 @@ interface Series {
   /** Id of the thing that the series shows. It decides the colour. */
   name: string;
   label: string;
-  /** One value for each time; null when there is none. */
+  /** One value for each time; null for a time without a value. */
   values: readonly (number | null)[];
   colour?: string;
 }

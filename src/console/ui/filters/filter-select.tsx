@@ -19,7 +19,7 @@ export function FilterSelect({
   label: string;
   options: readonly Option[];
   usual?: string;
-  /** Called with the text to search for, when there are more options than the list can have. */
+  /** Called with the typed text. It is set when `options` may not contain every option. */
   onSearch?: (typed: string) => void;
 }) {
   const { t } = useTranslation();

@@ -6,7 +6,7 @@ import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField } from "./field-frame.tsx";
 
 /**
- * A field for several limits, stored by name below `name`. Each is a number, null for unlimited, or undefined for the
+ * A field for the limits in the form's object `name`. Each is a number, null for unlimited, or undefined for the
  * default. An empty input means the default, which is its placeholder if `defaults` is given; `∞` means unlimited.
  */
 export function LimitsField({

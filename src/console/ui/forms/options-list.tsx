@@ -7,12 +7,12 @@ import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../../api/options.ts";
 
-/** A list with at least this many options has a search. */
+/** A list with at least this many options has a search field. */
 const SEARCHED = 9;
 
 /**
- * The options of a select. A long list has a search. `onSearch` is called with the text to search for, when there are
- * more options than the list can have.
+ * The options of a select. A long list has a search field. `onSearch` is called with the typed text; it is set when
+ * `options` may not contain every option.
  */
 export function OptionsList({
   options,

@@ -16,7 +16,7 @@ export function Segments<Id extends string>({
   segments: readonly { id: Id; label: string }[];
   chosen: string;
   onChoose(id: Id): void;
-  /** Further buttons in the style of `SEGMENT`. */
+  /** Buttons in the style of `SEGMENT`, after those of `segments`. */
   children?: ReactNode;
 }) {
   return (

@@ -26,7 +26,7 @@ export function dayOf(at: number): string {
   return parts.map((part) => String(part).padStart(2, "0")).join("-");
 }
 
-/** Returns the start of a day in the chosen zone, in Unix milliseconds. `later` adds days. */
+/** Returns the start of the day that is `later` days after `day`, in the chosen zone and in Unix milliseconds. */
 export function startOfDay(day: string, later = 0): number {
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
   return currentZone() === "utc"
