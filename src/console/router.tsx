@@ -14,10 +14,10 @@ import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts";
 import { ApiError } from "./api/call.ts";
+import { PAGE_NEEDS, type PageNeeds } from "./api/page-needs.ts";
 import { queryClient, sessionQuery } from "./api/queries.ts";
 import { Shell } from "./shell/shell.tsx";
 import { ShieldAlert } from "lucide-react";
-import type { Role } from "../admin/roles.ts";
 import { useCan, useSession } from "./api/session.ts";
 import { Card } from "./ui/page/card.tsx";
 import { EmptyState } from "./ui/page/empty-state.tsx";
@@ -65,11 +65,9 @@ function nullWhereSignedOut(error: unknown): null {
 
 type Page = () => Promise<{ default: RouteComponent }>;
 
-/** The role that a page requires; absent when every role may read the page. */
-type Needs = readonly [role: Role, reach?: "organization" | "installation"];
-
-function page<const Path extends string>(path: Path, load: Page, needs?: Needs) {
+function page<const Path extends string>(path: Path, load: Page) {
   const Shown = lazyRouteComponent(load);
+  const needs = PAGE_NEEDS[path];
   const Fenced =
     needs && Object.assign(() => <ForRole needs={needs} page={Shown} />, { preload: Shown.preload });
   return createRoute({
@@ -81,7 +79,7 @@ function page<const Path extends string>(path: Path, load: Page, needs?: Needs) 
 }
 
 /** Shows the page to members with the role. Shows a notice to all others. */
-function ForRole({ needs: [role, reach], page: Shown }: { needs: Needs; page: RouteComponent }) {
+function ForRole({ needs: [role, reach], page: Shown }: { needs: PageNeeds; page: RouteComponent }) {
   const { t } = useTranslation();
   const own = useSession().role;
   const can = useCan();
@@ -102,16 +100,12 @@ function ForRole({ needs: [role, reach], page: Shown }: { needs: Needs; page: Ro
 
 const pages = [
   page("/", () => import("./areas/overview/index.tsx")),
-  page("/playground", () => import("./areas/playground/index.tsx"), ["admin"]),
-  page(
-    "/playground/chat",
-    () => import("./areas/playground/text.tsx").then(({ ChatPage }) => ({ default: ChatPage })),
-    ["admin"],
+  page("/playground", () => import("./areas/playground/index.tsx")),
+  page("/playground/chat", () =>
+    import("./areas/playground/text.tsx").then(({ ChatPage }) => ({ default: ChatPage })),
   ),
-  page(
-    "/playground/messages",
-    () => import("./areas/playground/text.tsx").then(({ MessagesPage }) => ({ default: MessagesPage })),
-    ["admin"],
+  page("/playground/messages", () =>
+    import("./areas/playground/text.tsx").then(({ MessagesPage }) => ({ default: MessagesPage })),
   ),
   page("/requests", () => import("./areas/requests/index.tsx")),
   page("/requests/$id", () => import("./areas/requests/request.tsx")),
@@ -120,23 +114,23 @@ const pages = [
   page("/images", () => import("./areas/images/index.tsx")),
   page("/images/gallery", () => import("./areas/images/gallery.tsx")),
   page("/keys", () => import("./areas/keys/index.tsx")),
-  page("/keys/new", () => import("./areas/keys/new.tsx"), ["admin"]),
+  page("/keys/new", () => import("./areas/keys/new.tsx")),
   page("/keys/$id", () => import("./areas/keys/key.tsx")),
   page("/models", () => import("./areas/models/index.tsx")),
   page("/models/detail", () => import("./areas/models/model.tsx")),
-  page("/models/providers", () => import("./areas/providers/index.tsx"), ["viewer", "installation"]),
-  page("/models/providers/add", () => import("./areas/providers/add.tsx"), ["admin", "installation"]),
-  page("/models/providers/$id", () => import("./areas/providers/provider.tsx"), ["viewer", "installation"]),
+  page("/models/providers", () => import("./areas/providers/index.tsx")),
+  page("/models/providers/add", () => import("./areas/providers/add.tsx")),
+  page("/models/providers/$id", () => import("./areas/providers/provider.tsx")),
   page("/models/prices", () => import("./areas/prices/index.tsx")),
   page("/money", () => import("./areas/money/index.tsx")),
   page("/money/usage", () => import("./areas/usage/index.tsx")),
   page("/money/ledger", () => import("./areas/money/ledger.tsx")),
   page("/settings", () => import("./areas/organizations/index.tsx")),
-  page("/settings/members", () => import("./areas/members/index.tsx"), ["admin"]),
+  page("/settings/members", () => import("./areas/members/index.tsx")),
   page("/settings/webhooks", () => import("./areas/webhooks/index.tsx")),
   page("/settings/alerts", () => import("./areas/alerts/index.tsx")),
   page("/settings/audit", () => import("./areas/audit/index.tsx")),
-  page("/settings/configuration", () => import("./areas/configuration/index.tsx"), ["admin", "installation"]),
+  page("/settings/configuration", () => import("./areas/configuration/index.tsx")),
   page("/settings/account", () => import("./areas/account/index.tsx")),
 ] as const;
 

@@ -1,11 +1,8 @@
 import { useTranslation } from "react-i18next";
-import { useCan } from "../api/session.ts";
+import { useMayRead } from "../api/page-needs.ts";
 import { RouteTabs } from "../ui/page/route-tabs.tsx";
 
-/**
- * The pages of each area that has more than one. `needs` is the role that a page requires. Without it, every role may
- * read the page.
- */
+/** The pages of areas that have several. */
 const AREA_PAGES = {
   images: [
     { to: "/images", label: "tab.controls" },
@@ -13,7 +10,7 @@ const AREA_PAGES = {
   ],
   models: [
     { to: "/models", label: "tab.models" },
-    { to: "/models/providers", label: "tab.providers", needs: ["viewer", "installation"] },
+    { to: "/models/providers", label: "tab.providers" },
     { to: "/models/prices", label: "tab.prices" },
   ],
   money: [
@@ -23,11 +20,11 @@ const AREA_PAGES = {
   ],
   settings: [
     { to: "/settings", label: "tab.organizations" },
-    { to: "/settings/members", label: "tab.members", needs: ["admin", "organization"] },
+    { to: "/settings/members", label: "tab.members" },
     { to: "/settings/webhooks", label: "tab.webhooks" },
     { to: "/settings/alerts", label: "tab.alerts" },
     { to: "/settings/audit", label: "tab.audit" },
-    { to: "/settings/configuration", label: "tab.configuration", needs: ["admin", "installation"] },
+    { to: "/settings/configuration", label: "tab.configuration" },
     { to: "/settings/account", label: "account" },
   ],
 } as const;
@@ -44,13 +41,9 @@ export function AreaTabs({ area }: { area: Area }) {
 
 /** Returns a function that returns those pages of an area that the signed-in member may read. */
 export function useAreaPages(): (area: Area) => AreaPage[] {
-  const can = useCan();
+  const mayRead = useMayRead();
   return (area) => {
     const pages: readonly AreaPage[] = AREA_PAGES[area];
-    return pages.filter((page) => {
-      if (!("needs" in page)) return true;
-      const [role, reach] = page.needs;
-      return can(role, reach);
-    });
+    return pages.filter(({ to }) => mayRead(to));
   };
 }

@@ -9,6 +9,7 @@ import { Modal, ModalOverlay } from "react-aria-components/Modal";
 import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import { useKeySearch, useModelOptions } from "../api/options.ts";
+import { useMayRead } from "../api/page-needs.ts";
 import { useAreaPages } from "./area-tabs.tsx";
 import { AREAS } from "./navigation.tsx";
 
@@ -157,7 +158,12 @@ interface PageLink {
 function usePages(): PageLink[] {
   const { t } = useTranslation();
   const pagesOf = useAreaPages();
-  const areas: PageLink[] = AREAS.map(({ to, label, icon }) => ({ to, label: t(label), icon }));
+  const mayRead = useMayRead();
+  const areas: PageLink[] = AREAS.filter(({ to }) => mayRead(to)).map(({ to, label, icon }) => ({
+    to,
+    label: t(label),
+    icon,
+  }));
   const others = DIVIDED_AREAS.flatMap((area) => {
     const icon = areas.find(({ to }) => to === `/${area}`)?.icon ?? AREAS[0].icon;
     // The first page is left out, because it is the page of the area itself.

@@ -11,12 +11,12 @@ import {
   WalletCards,
 } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { useCan } from "../api/session.ts";
+import { useMayRead } from "../api/page-needs.ts";
 
 /** The areas in the order of the navigation. */
 export const AREAS = [
   { to: "/", label: "nav.overview", icon: Gauge },
-  { to: "/playground", label: "nav.playground", icon: Sparkles, needs: "admin" },
+  { to: "/playground", label: "nav.playground", icon: Sparkles },
   { to: "/requests", label: "nav.requests", icon: ScrollText },
   { to: "/jobs", label: "nav.jobs", icon: ListTodo },
   { to: "/images", label: "nav.images", icon: Images },
@@ -28,11 +28,11 @@ export const AREAS = [
 
 export function Navigation({ onNavigate }: { onNavigate?: () => void }) {
   const { t } = useTranslation();
-  const can = useCan();
+  const mayRead = useMayRead();
   return (
     <nav aria-label={t("nav")}>
       <ul className="flex flex-col gap-0.5">
-        {AREAS.filter((area) => !("needs" in area) || can(area.needs)).map(({ to, label, icon: Icon }) => (
+        {AREAS.filter(({ to }) => mayRead(to)).map(({ to, label, icon: Icon }) => (
           <li key={to}>
             <Link
               to={to}

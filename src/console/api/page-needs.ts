@@ -1,0 +1,35 @@
+import { useQuery } from "@tanstack/react-query";
+import { isAtLeast, type Role } from "../../admin/roles.ts";
+import { sessionQuery } from "./queries.ts";
+
+/** The role that a page requires of its reader, in an organization or, with `installation`, in all of them. */
+export type PageNeeds = readonly [role: Role, reach?: "organization" | "installation"];
+
+const CHANNEL: PageNeeds = ["viewer", "installation"];
+
+/** The pages that not every role may read, by their addresses. */
+export const PAGE_NEEDS: Readonly<Record<string, PageNeeds>> = {
+  "/playground": ["admin"],
+  "/playground/chat": ["admin"],
+  "/playground/messages": ["admin"],
+  "/keys/new": ["admin"],
+  "/models/providers": CHANNEL,
+  "/models/providers/add": ["admin", "installation"],
+  "/models/providers/$id": CHANNEL,
+  "/settings/members": ["admin"],
+  "/settings/configuration": ["admin", "installation"],
+};
+
+/**
+ * Returns a function that is true for the pages that the signed-in member may read, by their addresses below
+ * `/console`. Where nobody is signed in, it is true for every page.
+ */
+export function useMayRead(): (path: string) => boolean {
+  const { data: session } = useQuery({ ...sessionQuery, enabled: false });
+  return (path) => {
+    const needs = PAGE_NEEDS[path] ?? (path.startsWith("/models/providers/") ? CHANNEL : undefined);
+    if (!session || !needs) return true;
+    const [role, reach = "organization"] = needs;
+    return isAtLeast(session.role, role) && (reach === "organization" || session.organizations === "*");
+  };
+}
