@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
+import { chromium, WIDE, startTestConsole, type TestConsole } from "../support/browser.ts";
 import type { Administrator } from "../support/administration.ts";
 import { until } from "../support/gateway.ts";
 import { tabTo } from "../support/keyboard.ts";
@@ -79,6 +79,9 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.press("button", "Acts on Acme");
     await console.press("menuitem", "Edit");
     await console.fill("Requests per minute", "88");
+    await console.page.setViewport({ width: 600, height: 900 });
+    await console.page.setViewport(WIDE);
+    await console.find("dialog", "Edit Acme");
     await administrator.act("PATCH", "/organizations/acme", { limits: { runningJobs: 9 } });
     await console.press("button", "Save");
     await console.see("admin changed this");

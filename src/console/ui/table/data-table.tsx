@@ -13,7 +13,7 @@ import type { List } from "../../api/queries.ts";
 import { FailedState } from "../page/failed-state.tsx";
 import { Skeleton } from "../page/skeleton.tsx";
 import { ColumnChoice, useVisibleColumns } from "./column-choice.tsx";
-import { useFit, useScreen } from "./screen.ts";
+import { useFit, useScreen, useWhileUncovered } from "./screen.ts";
 import { useTableKeys } from "./table-keys.ts";
 import { TwoLineHead, TwoLineRow } from "./two-line-row.tsx";
 
@@ -96,7 +96,7 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
   const { t } = useTranslation();
   const scroller = useRef<HTMLDivElement>(null);
   const isFitting = useFit(scroller, JSON.stringify(props.visible), list.rows !== undefined);
-  const isTwoLine = props.isPhone || !isFitting;
+  const isTwoLine = useWhileUncovered(props.isPhone || !isFitting);
   const { rows, columns: shown, virtualizer } = useRowsInSight(props, isTwoLine, scroller);
   const onKeyDown = useTableKeys(virtualizer, rows.length);
   const items = virtualizer.getVirtualItems();

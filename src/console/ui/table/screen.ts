@@ -24,6 +24,28 @@ function subscribe(notify: () => void): () => void {
 }
 
 /**
+ * Returns the last value from before a dialog was opened, while one is open. A dialog of a row belongs to the row's
+ * cell, so a new layout would close it and lose what was written.
+ */
+export function useWhileUncovered<Value>(value: Value): Value {
+  const isCovered = useSyncExternalStore(subscribeToDialogs, hasDialog);
+  const [held, setHeld] = useState(value);
+  if (!isCovered && held !== value) setHeld(value);
+  return isCovered ? held : value;
+}
+
+function hasDialog(): boolean {
+  return document.querySelector("[data-dims-page]") !== null;
+}
+
+/** Dialogs are added to the end of the page and removed from it. */
+function subscribeToDialogs(notify: () => void): () => void {
+  const observer = new MutationObserver(notify);
+  observer.observe(document.body, { childList: true });
+  return () => observer.disconnect();
+}
+
+/**
  * True while the columns of a table fit into the width of the element that scrolls the table. `columns` is the names of
  * the visible columns: when it changes, the width is measured again.
  */

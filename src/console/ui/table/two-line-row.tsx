@@ -28,8 +28,8 @@ export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly 
   const actions = others.filter(({ isAction }) => isAction);
   return (
     <td className="max-w-0 border-b border-line px-4 py-2.5 group-last:border-b-0">
-      <div className="flex min-h-6 items-center gap-3">
-        <span className="min-w-0 flex-1 truncate">{name?.cell(row)}</span>
+      <div className="flex min-h-6 flex-wrap items-center justify-end gap-x-3 gap-y-1">
+        <span className="min-w-0 flex-auto truncate">{name?.cell(row)}</span>
         {[...first, ...actions].map(({ id, cell }) => (
           <span key={id} className="shrink-0 empty:hidden has-data-nothing:hidden">
             {cell(row)}
@@ -38,9 +38,12 @@ export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly 
       </div>
       <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
         {second.map(({ id, header, cell, phone }) => (
-          <span key={id} className="max-w-full min-w-0 break-words empty:hidden has-data-nothing:hidden">
-            {phone !== "second" && `${header} `}
-            {cell(row)}
+          <span
+            key={id}
+            className="flex max-w-full min-w-0 items-baseline gap-1 has-data-nothing:hidden has-[>span:only-child:empty]:hidden"
+          >
+            {phone !== "second" && <span className="shrink-0">{header}</span>}
+            <span className="min-w-0 break-words">{cell(row)}</span>
           </span>
         ))}
       </div>
