@@ -1,23 +1,27 @@
 import { ChartArea, Table } from "lucide-react";
-import { useRef, useState, type KeyboardEvent } from "react";
+import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../forms/button.tsx";
 import { formatStep } from "../text/format.ts";
-import { seriesColour } from "./series-colours.ts";
+import { withColours } from "./series-colours.ts";
 import { usePlot, type ChartData } from "./use-plot.ts";
 
 const HEIGHT = "h-56";
+/** Number of series up to which the legend shares its row with the buttons, however narrow the chart is. */
+const FEW_SERIES = 3;
 
 /** Shows values over time. The user reads single values by hovering, with the arrow keys, or in a table. */
-export function Chart(props: ChartData) {
-  const { label, times, series, format, interval, zone = "UTC" } = props;
+export function Chart(given: ChartData) {
+  const series = useMemo(() => withColours(given.series), [given.series]);
+  const props = { ...given, series };
+  const { label, times, format, interval, zone = "UTC" } = props;
   const { t } = useTranslation();
   const [isTable, setTable] = useState(false);
   const [index, setIndex] = useState<number | null>(null);
   const time = index === null ? undefined : times[index];
   return (
     <figure className="flex min-w-0 flex-col gap-2" aria-label={label}>
-      <div className="flex items-start gap-3">
+      <div className="flex flex-wrap items-start justify-end gap-x-3">
         <Legend series={series} index={index} format={format} />
         {interval === "day" && (
           <span className="self-center text-xs whitespace-nowrap text-muted">
@@ -79,16 +83,14 @@ function Plot({
 
 function Legend({ series, index, format }: Pick<ChartData, "series" | "format"> & { index: number | null }) {
   return (
-    <ul className="flex min-h-8 min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 text-xs">
+    <ul
+      className={`flex min-h-8 min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 text-xs ${series.length > FEW_SERIES ? "basis-72" : "basis-32"}`}
+    >
       {series.map(({ name, label, values, colour }) => {
         const value = index === null ? undefined : values[index];
         return (
           <li key={name} className="flex max-w-full min-w-0 items-center gap-1.5">
-            <span
-              aria-hidden
-              className="size-2.5 shrink-0 rounded-sm"
-              style={{ background: colour ?? seriesColour(name) }}
-            />
+            <span aria-hidden className="size-2.5 shrink-0 rounded-sm" style={{ background: colour }} />
             <span className="truncate text-muted">{label}</span>
             {value !== undefined && value !== null && <span className="font-medium">{format(value)}</span>}
           </li>

@@ -10,9 +10,29 @@ let slots: Record<string, number> | null = null;
  * names would get the same colour, the name that this browser saw later gets the next free colour.
  */
 export function seriesColour(name: string): string {
-  const slot = slotOf(name);
+  return colourOf(slotOf(name));
+}
+
+function colourOf(slot: number): string {
   // Neighbouring colours differ in hue and also in lightness.
   return `oklch(${slot % 2 === 0 ? 0.58 : 0.7} 0.14 ${(slot * 360) / HUES + 25})`;
+}
+
+/**
+ * Gives each series of a chart its colour. Names beyond the number of colours would share one, so within a chart such a
+ * name gets the next colour that the chart does not have.
+ */
+export function withColours<Series extends { name: string; colour?: string }>(
+  series: readonly Series[],
+): (Series & { colour: string })[] {
+  const used = new Set<number>();
+  return series.map((each) => {
+    if (each.colour !== undefined) return { ...each, colour: each.colour };
+    let slot = slotOf(each.name);
+    while (used.has(slot) && used.size < HUES) slot = (slot + 1) % HUES;
+    used.add(slot);
+    return { ...each, colour: colourOf(slot) };
+  });
 }
 
 function slotOf(name: string): number {

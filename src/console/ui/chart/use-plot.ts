@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState, type RefObject } from "react";
 import uPlot from "uplot";
 import { formatClock, formatDay } from "../text/format.ts";
-import { seriesColour } from "./series-colours.ts";
+import { REST_COLOUR } from "./series-colours.ts";
 
 const FONT = '11px "Inter Variable", ui-sans-serif, system-ui, sans-serif';
 const MAX_BAR_PX = 48;
@@ -148,7 +148,7 @@ function padded(times: readonly string[]): [number, number] {
 }
 
 function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], times: number): uPlot.Series {
-  const colour = series.colour ?? seriesColour(series.name);
+  const { colour = REST_COLOUR } = series;
   if (kind === "bar")
     return {
       fill: colour,
@@ -205,6 +205,7 @@ interface Series {
   label: string;
   /** One value for each time; null for a time without a value. */
   values: readonly (number | null)[];
+  /** The colour; that of the name by default. */
   colour?: string;
 }
 
