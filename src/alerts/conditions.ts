@@ -34,8 +34,10 @@ function isReached({ spent, amount }: WatchedBudget, percent: number): boolean {
 }
 
 function budgetMessage(budget: WatchedBudget, percent: number): string {
-  const end = percent >= 100 ? " Its requests are refused." : "";
-  return `${budget.owner} has spent ${percent} % of its budget: ${budgetFigures(budget)}.${end}`;
+  const figures = budgetFigures(budget);
+  return percent >= 100
+    ? `${budget.owner} has spent all of its budget: ${figures}. Its requests are refused.`
+    : `${budget.owner} has spent at least ${percent} % of its budget: ${figures}.`;
 }
 
 function errorConditions(

@@ -170,7 +170,7 @@ onEachDatabase("alerts", (databases) => {
     await spend("budget_1", 1_000_000_000n);
     await look();
     expect((await events()).map(({ message }) => message)).toEqual([
-      expect.stringContaining("100 %"),
+      expect.stringContaining("all of its budget"),
       expect.stringContaining("80 %"),
     ]);
     await sendMails();
@@ -180,7 +180,7 @@ onEachDatabase("alerts", (databases) => {
       ["gateway@example.com", "billing@example.com"],
     ]);
     const early = mails.find(({ text }) => text.includes("80 %"))!;
-    expect(early.text).toContain("has spent 80 % of its budget: 0.85 of 1.00 USD");
+    expect(early.text).toContain("has spent at least 80 % of its budget: 0.85 of 1.00 USD");
     expect(early.text.split("\r\n\r\n")[0]).not.toMatch(/^Bcc:/m);
     const { data } = await listDeliveries(admin, { limit: 10 });
     expect(data.map(({ url, event }) => [url, event])).toEqual([
