@@ -97,7 +97,10 @@ function requestAt(chance: Chance): DemoRequest {
   const failure = failureOf(isOutage, random);
   const usage = usageOf(type, random);
   const isImage = type === "image";
-  const durationMs = Math.round((failure ? 80 : isImage ? 6_000 : 700) * (0.4 + 2.6 * random() ** 3));
+  const isStreamed = type === "chat" || type === "messages";
+  const durationMs = Math.round(
+    (failure ? failure.usualMs : isImage ? 6_000 : 700) * (0.4 + 2.6 * random() ** 3),
+  );
   const isRetried = !failure && random() < 0.012;
   const attempts = attemptsOf({ model, failure, isRetried, durationMs, number });
   const { organizationId, keyId } = caller;
@@ -116,7 +119,7 @@ function requestAt(chance: Chance): DemoRequest {
     message: failure?.error.message ?? null,
     at,
     durationMs,
-    firstByteMs: failure || isImage ? null : Math.round(durationMs * 0.3),
+    firstByteMs: failure || !isStreamed ? null : Math.round(durationMs * 0.3),
     organizationId,
     keyId,
     source: null,
@@ -124,7 +127,7 @@ function requestAt(chance: Chance): DemoRequest {
     askedModel: null,
     client: AGENTS[type],
     channel: failure?.call === null ? null : CHANNEL,
-    isStream: type === "chat" || type === "messages",
+    isStream: isStreamed,
   };
   const event = eventOf(shared, { charged, usage, attempts });
   const isLogged = failure !== null || isRetried;
@@ -179,6 +182,8 @@ interface Failure {
   error: GatewayError;
   /** The outcome and the HTTP status of the call to the vendor; null when no vendor was called. */
   call: Pick<Attempt, "outcome" | "status"> | null;
+  /** Usual duration in milliseconds. */
+  usualMs: number;
 }
 
 const OVERLOADED = failedCall("overloaded", 503);
@@ -190,15 +195,16 @@ const FAILURES: readonly (Failure & { weight: number })[] = [
       "This key's limit of 60 requests a minute is reached. Retry in 8 seconds.",
     ),
     call: null,
+    usualMs: 3,
   },
   { weight: 3, ...failedCall("rejected", 400) },
-  { weight: 2, ...failedCall("timeout") },
+  { weight: 2, ...failedCall("timeout"), usualMs: 60_000 },
   { weight: 1, ...failedCall("refused", 400) },
 ];
 
 function failedCall(kind: UpstreamErrorKind, status?: number): Failure {
   const call = { outcome: kind, ...(status !== undefined && { status }) };
-  return { error: callerError(new UpstreamError(kind, kind)), call };
+  return { error: callerError(new UpstreamError(kind, kind)), call, usualMs: 80 };
 }
 
 function failureOf(isOutage: boolean, random: () => number): Failure | null {

@@ -60,7 +60,7 @@ const CALLERS = [
 ] as const;
 
 const ORGANIZATIONS = { storefront: "Storefront", research: "Research", marketing: "Marketing" };
-const BUDGETS = { storefront: "120", research: "40", marketing: "25" };
+const BUDGETS = { storefront: "120", research: "40", marketing: "80" };
 
 /**
  * Fills an empty installation with two weeks of traffic to the sandbox. It uses the same stores as real traffic. The

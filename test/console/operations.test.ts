@@ -37,7 +37,7 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     await console.open("/requests");
     await console.see("502");
     expect(await console.accessibilityFindings()).toEqual([]);
-    await console.page.type('input[placeholder^="The X-Request-Id"]', FAILED);
+    await console.fill("Find a request by its id", FAILED);
     await console.page.keyboard.press("Enter");
     await console.find("heading", "Request");
     await console.see("upstream_error");

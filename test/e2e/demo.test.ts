@@ -32,6 +32,14 @@ function expectRealFailures(path: string): void {
     .all();
   for (const { code, status } of failed)
     expect({ code, status: Number(ERROR_CODES[code]?.status) }).toEqual({ code, status });
+  const shortest = database
+    .query<{ ms: number }, []>(
+      "SELECT MIN(duration_ms) AS ms FROM request_log WHERE code = 'upstream_timeout'",
+    )
+    .get();
+  expect(shortest?.ms).toBeGreaterThan(10_000);
+  const over = database.query("SELECT id FROM budgets WHERE spent > amount").all();
+  expect(over).toEqual([]);
   const routes = ["chat", "embeddings", "images.generations", "messages"];
   expect([...new Set(failed.map(({ route }) => route))].toSorted()).toEqual(routes);
 }

@@ -53,12 +53,13 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
   };
 }
 
-/** Returns the output tokens per second of a stream; null when the time of its first byte is unknown. */
+/** Returns the output tokens per second of a stream; null when it has no output or the time of its first byte is unknown. */
 function speedOf({ record, charge }: ListedRequest): number | null {
   const usage = charge?.usage;
   if (!record || record.firstByteMs === null || usage?.unit !== "token") return null;
   const seconds = (record.durationMs - record.firstByteMs) / 1000;
-  return seconds <= 0 ? null : Math.round((sumTokens(usage.tokens, OUTPUT_CATEGORIES) / seconds) * 10) / 10;
+  const tokens = sumTokens(usage.tokens, OUTPUT_CATEGORIES);
+  return seconds <= 0 || tokens === 0 ? null : Math.round((tokens / seconds) * 10) / 10;
 }
 
 function attemptView(attempt: Attempt): Detail["attempts"][number] {

@@ -7,6 +7,7 @@ import { useKeyOptions } from "../../api/options.ts";
 import { operationQuery } from "../../api/queries.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
+import { useCellText } from "../prices/cells.ts";
 import { formatDuration, formatShare } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
@@ -192,13 +193,14 @@ function TargetLine({
 
 function PriceUsed({ price }: { price: NonNullable<Explanation["price"]> }) {
   const { t } = useTranslation("models");
+  const cellText = useCellText();
   return (
     <p className="text-muted">
       {t("dry.price")} ({t(price.source === "organization" ? "dry.price.own" : "dry.price.default")}):{" "}
       {price.amounts.map(({ cell, amount }, index) => (
         <span key={cell}>
           {index > 0 && ", "}
-          {cell} <Money amount={amount} currency={price.currency} />
+          {cellText(cell)} <Money amount={amount} currency={price.currency} />
         </span>
       ))}
       {price.unit === "token" && ` ${t("price.million")}`}

@@ -21,7 +21,8 @@ import { DefaultRoute, OrganizationRoute, RouteSkeleton } from "./routes.tsx";
 
 /** The page of one model: its capabilities, prices, access and routes. */
 export default function ModelPage() {
-  const { t } = useTranslation("models");
+  // The dry run names prices. If their texts were read when it is shown, the whole page would wait for them again.
+  const { t } = useTranslation(["models", "prices", "money"]);
   const { filters } = useFilters();
   const id = filters["model"] ?? "";
   const { id: organizationId } = useOrganization();

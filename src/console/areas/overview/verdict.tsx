@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed, OctagonX, TriangleAlert } from "lucide-react
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
 import { parseSearch } from "../../address.ts";
-import { formatCount, formatMoney } from "../../ui/text/format.ts";
+import { formatCount, formatShortMoney } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Overview } from "./overview.ts";
@@ -114,6 +114,11 @@ function budgetState({ state }: Cause["figures"]) {
   return state === "spent" || state === "refusing" ? state : "near";
 }
 
+/** True for a cause whose text names the organization that it concerns. */
+function namesOrganization({ kind, path }: Cause): boolean {
+  return kind === "requests" || kind === "price" || (kind === "budget" && !path.includes("&key="));
+}
+
 /** Describes a cause in the reader's language, or in the server's own words if they say more. */
 function CauseText({ cause }: { cause: Cause }) {
   const { t } = useTranslation("overview");
@@ -133,8 +138,8 @@ function CauseText({ cause }: { cause: Cause }) {
   const values = {
     ...figures,
     ...(kind === "budget" && {
-      spent: formatMoney(String(figures["spent"]), String(figures["currency"])),
-      amount: formatMoney(String(figures["amount"]), String(figures["currency"])),
+      spent: formatShortMoney(String(figures["spent"]), String(figures["currency"])),
+      amount: formatShortMoney(String(figures["amount"]), String(figures["currency"])),
     }),
     reason: t([`reason.${figures["reason"]}`, "reason"] as never, { reason: figures["reason"] }),
   };
@@ -142,7 +147,7 @@ function CauseText({ cause }: { cause: Cause }) {
     <>
       {link(t(textOf({ ...cause, kind }), values))}
       {kind === "notices" && <span className="text-muted"> {figures["result"]}</span>}
-      {organizationId !== null && kind !== "requests" && kind !== "price" && (
+      {organizationId !== null && !namesOrganization(cause) && (
         <span className="text-muted"> {t("cause.organization", { id: organizationId })}</span>
       )}
     </>

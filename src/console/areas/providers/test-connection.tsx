@@ -27,7 +27,7 @@ export function TestConnection({ read }: { read(): Input<"channels.test"> }) {
       <Button icon={PlugZap} isPending={test.isPending} onPress={() => void run()}>
         {t(test.isPending ? "test.running" : "test")}
       </Button>
-      <div aria-live="polite" className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
+      <div aria-live="polite" className="flex min-w-0 grow basis-64 flex-wrap items-center gap-2">
         {result && (
           <>
             <Status level={result.ok ? "good" : "bad"}>{t(result.ok ? "test.ok" : "test.failed")}</Status>

@@ -3,6 +3,7 @@ import { Search, Waypoints } from "lucide-react";
 import { useState } from "react";
 import { Input } from "react-aria-components/Input";
 import { SearchField } from "react-aria-components/SearchField";
+import { Text } from "react-aria-components/Text";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import type { Input as OperationInput } from "../../api/call.ts";
@@ -62,18 +63,18 @@ function FindRequest() {
     if (id.trim() !== "") void navigate({ to: "/requests/$id", params: { id: id.trim() } });
   };
   return (
-    <div className="flex max-w-2xl flex-wrap items-center gap-2">
+    <div className="flex max-w-2xl flex-wrap items-start gap-2">
       <SearchField
         aria-label={t("find")}
         value={id}
         onChange={setId}
         onSubmit={find}
-        className="min-w-60 flex-1"
+        className="flex min-w-60 flex-1 flex-col gap-1.5"
       >
-        <Input
-          placeholder={t("find.help")}
-          className={`${INPUT} font-mono [&::-webkit-search-cancel-button]:hidden`}
-        />
+        <Input className={`${INPUT} font-mono [&::-webkit-search-cancel-button]:hidden`} />
+        <Text slot="description" className="text-xs text-muted">
+          {t("find.help")}
+        </Text>
       </SearchField>
       <Button icon={Search} onPress={find}>
         {t("find.action")}

@@ -17,3 +17,8 @@ export async function signIn(credentials: SignInFields): Promise<SignedInMember>
 export function needsCode(error: unknown): boolean {
   return error instanceof ApiError && error.type === "code_required";
 }
+
+/** True when the name or the password was wrong. */
+export function isWrong(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401 && !needsCode(error);
+}

@@ -6,7 +6,7 @@ import { useFilters } from "../../address.ts";
 import { call, send } from "../../api/call.ts";
 import { Button, buttonClass } from "../../ui/forms/button.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import { needsCode, signIn, type SignInFields, type SignedInMember } from "./sign-in.ts";
+import { isWrong, needsCode, signIn, type SignInFields, type SignedInMember } from "./sign-in.ts";
 import { StepForm } from "./step-form.tsx";
 
 interface SignInWays {
@@ -39,6 +39,7 @@ export function PasswordStep({
     try {
       await onSignedIn(await signIn(given), given);
     } catch (error) {
+      if (isWrong(error)) throw new Error(t("wrong"), { cause: error });
       if (!needsCode(error)) throw error;
       onCodeNeeded(given);
     }
