@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Administrator } from "../support/administration.ts";
+import { layoutFindings } from "../support/layout.ts";
 import { chromium, PHONE, startTestConsole, WIDE, type TestConsole } from "../support/browser.ts";
 
 const MAX_SHIFT = 0.05;
+const REFUSED = "Not for your role";
+const SMALL = { width: 1024, height: 768 };
 
 /** Pages that are reached by their address alone. Other pages are opened from these. */
 const PAGES = [
@@ -39,10 +43,11 @@ const PAGES = [
 
 describe.skipIf(chromium === null)("every page of the console", () => {
   let shown: TestConsole;
+  let administrator: Administrator;
   const pages = [...PAGES];
   beforeAll(async () => {
     shown = await startTestConsole();
-    const administrator = await shown.signIn();
+    administrator = await shown.signIn();
     const key = await administrator.act("POST", "/keys", { organizationId: "default", name: "Pages" });
     const budget = { organizationId: "default", amount: "5.00", period: "month" };
     for (let count = 0; count < 4; count++) await administrator.act("POST", "/budgets", budget);
@@ -55,11 +60,14 @@ describe.skipIf(chromium === null)("every page of the console", () => {
   afterAll(() => shown[Symbol.asyncDispose]());
 
   test.each([
-    ["on a screen", WIDE, "light"],
-    ["on a phone", PHONE, "dark"],
+    ["on a screen", WIDE, "light", "en"],
+    ["on a phone", PHONE, "dark", "en"],
+    ["on a small screen", SMALL, "dark", "zh"],
+    ["on a phone", PHONE, "light", "zh"],
   ] as const)(
-    "has no finding of axe, is no wider than the screen and does not jump: %s, %p",
-    async (_, viewport, theme) => {
+    "has no finding of axe, cuts and covers no text, is translated and does not jump: %s, %p, %s, %s",
+    async (_, viewport, theme, language) => {
+      await shown.page.evaluateOnNewDocument(`localStorage.setItem("gateway.language", "${language}")`);
       await shown.page.setViewport(viewport);
       await shown.page.emulateMediaFeatures([
         { name: "prefers-reduced-motion", value: "reduce" },
@@ -70,11 +78,42 @@ describe.skipIf(chromium === null)("every page of the console", () => {
         await shown.open(path);
         const shift = await shown.layoutShift();
         const rules = await shown.accessibilityFindings();
-        const width = Number(await shown.page.evaluate("document.documentElement.scrollWidth - innerWidth"));
-        if (shift > MAX_SHIFT || rules.length > 0 || width > 0) findings.push({ path, shift, rules, width });
+        const layout = await layoutFindings(shown.page, language);
+        if (shift > MAX_SHIFT || rules.length > 0 || layout.length > 0)
+          findings.push({ path, shift, rules, layout });
       }
       expect(findings).toEqual([]);
     },
     600_000,
   );
+
+  test("a viewer of one organization is led to no page that the role may not read", async () => {
+    const vera = {
+      name: "vera",
+      role: "viewer",
+      organizations: ["default"],
+      password: "a-long-enough-password",
+    };
+    await administrator.act("POST", "/members", vera);
+    await shown.signIn(vera.name, vera.password);
+    await shown.page.setViewport(WIDE);
+    await shown.page.evaluateOnNewDocument(`localStorage.setItem("gateway.language", "en")`);
+    /** The page that has a link first, by its address. */
+    const links = new Map<string, string>();
+    for (const path of pages) {
+      await shown.open(path);
+      const heading = await shown.page.$eval("h1", ({ textContent }) => textContent);
+      if (heading === REFUSED) continue;
+      const found = await shown.page.$$eval(`a[href^="/console"]`, (all) => all.map((link) => link.pathname));
+      for (const link of found) if (!links.has(link)) links.set(link, path);
+    }
+    const led: string[] = [];
+    for (const [link, from] of links) {
+      await shown.open(link.replace("/console", ""));
+      const heading = await shown.page.$eval("h1", ({ textContent }) => textContent);
+      if (heading === REFUSED) led.push(`${from} leads to ${link}`);
+    }
+    expect(links.size).toBeGreaterThan(10);
+    expect(led).toEqual([]);
+  }, 300_000);
 });

@@ -6,20 +6,28 @@ import { signIn, type Administrator } from "../support/administration.ts";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { readOptions } from "../support/program-options.ts";
+import { startOpenAi } from "../upstreams/openai.ts";
+import { takeJourneys } from "./journeys.ts";
 
 /*
  * Makes the screenshots of the README and of the documents again, from the demo. The overview is made in both themes.
- * Check the files before you commit them.
+ * Check the files before you commit them. With `--journeys` it walks through the console instead.
  */
 const FOLDER = new URL("../../docs/images/", import.meta.url).pathname;
 const SCREEN = { width: 1280, height: 800, deviceScaleFactor: 1.5 };
 const QUALITY = 82;
 const THEMES = { light: "", dark: "-dark" } as const;
 
-readOptions({
+const { journeys } = readOptions({
   command: "npm run pictures --",
   does: "Makes the pictures of the README and of the documents anew, from the demo.",
-  options: {},
+  options: {
+    journeys: {
+      type: "string",
+      value: "FOLDER",
+      help: "instead walk every journey in each language, theme and size, and leave pictures of the steps in this folder",
+    },
+  },
 });
 if (chromium === null) throw new Error("a browser must be installed");
 const data = await mkdtemp(join(tmpdir(), "pictures-"));
@@ -31,9 +39,23 @@ try {
   });
   const password = /with the password (\S+)/.exec(stdout)?.[1];
   if (password === undefined) throw new Error(stderr);
-  const env = { GATEWAY_DATA_DIR: data, GATEWAY_ADMIN_PASSWORD: password };
+  const env = { GATEWAY_DATA_DIR: data, GATEWAY_ADMIN_PASSWORD: password, SANDBOX: "on" };
   await using shown = await startTestConsole({ env, viewport: SCREEN });
   const administrator = await signIn(shown.gateway, { name: "admin", password });
+  if (journeys === undefined) await takePictures(shown, administrator, password);
+  else {
+    await using vendor = await startOpenAi();
+    await takeJourneys({ shown, administrator, password, vendor }, journeys);
+  }
+} finally {
+  await rm(data, { recursive: true });
+}
+
+async function takePictures(
+  shown: TestConsole,
+  administrator: Administrator,
+  password: string,
+): Promise<void> {
   const request = await prepare(shown, administrator);
   await shown.signIn("admin", password);
   for (const theme of ["light", "dark"] as const) {
@@ -49,8 +71,6 @@ try {
     await shown.page.waitForSelector("[data-bill] strong");
     await takeShown(shown, "playground");
   }
-} finally {
-  await rm(data, { recursive: true });
 }
 
 /** Completes the first steps, because they would cover the figures. Returns a request that needed a second call. */
