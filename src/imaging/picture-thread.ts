@@ -34,4 +34,5 @@ export async function pngFromThread(
   }
 }
 
-const MAX_MS = 60_000;
+/** Many times what the largest picture takes, so that a busy machine refuses none. */
+const MAX_MS = 120_000;
