@@ -4,7 +4,7 @@ import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
-/** Only commands that serve load this module, so that other commands start faster. */
+/** Only commands that serve load `run/serve.ts`, so that all other commands start faster. */
 const gateway = () => import("./run/serve.ts");
 
 const exitCode = await runCli(process.argv.slice(2), {

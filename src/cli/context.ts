@@ -27,7 +27,7 @@ import { readSecret } from "./secret-source.ts";
 
 export type { CommandInput, CommandOutput } from "./administration.ts";
 
-/** Loads the configuration again. `stored` is the entries of the database; by default there are none. */
+/** Loads the configuration. `stored` is the entries of the database; by default there are none. */
 type LoadConfiguration = (stored?: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
 /** Functions and values that the program gives to the command line. */

@@ -1,7 +1,7 @@
 import type { CommandInput } from "./context.ts";
 import type { FieldOptions } from "./operation-command.ts";
 
-/** Returns the options for a price's amounts and currency. A new row and a correction have the same ones. */
+/** Returns the options for a price's amounts and currency, for a new price row and for a price correction. */
 export function amountFields(texts: { image: string; tokens: string }) {
   return {
     perImage: `--image <tier:quality=amount>  ${texts.image}`,

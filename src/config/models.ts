@@ -99,7 +99,7 @@ function routeOf(id: string, sources: ModelSources, report: ReportProblem): Rout
   return shippedRoute(shipped, sources);
 }
 
-/** True when the model has targets whose channels exist but cannot be used in this process. */
+/** For a model whose route is empty: true when channels of its targets exist but cannot be used in this process. */
 function hasUnusableTargets(id: string, { shipped, declared, unusableProviders }: ModelSources): boolean {
   const route = declared[id]?.route;
   if (route) return route.targets.length > 0;

@@ -6,7 +6,7 @@ import type { FileSettings } from "./file-schema.ts";
 
 const MIB = 1024 * 1024;
 
-/** Returns the settings whose values need no further lookup, under their names in the code. */
+/** Returns the settings that need no secrets, channels or models, under their names in the code. */
 export function plainSettings(
   effective: FileSettings,
   { isSandboxOn, metricsToken }: { isSandboxOn: boolean; metricsToken: string | null },

@@ -96,7 +96,7 @@ export interface Settings {
   limits: { organization: Limits; key: Limits };
   /** `tokensPerSecond`: speed of generated replies; null is unlimited. */
   sandbox: { isEnabled: boolean; tokensPerSecond: number | null };
-  /** Limits of further attempts after a failed call to a vendor. */
+  /** Limits of the attempts that follow a failed call to a vendor. */
   routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
   /** Timeouts of calls to vendors, for channels that set none. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };

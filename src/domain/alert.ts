@@ -93,7 +93,7 @@ export interface WatchedBudget {
   periodStart: number;
 }
 
-/** A condition that is met now. Two objects with the same `condition` describe the same condition. */
+/** A condition that is met now. `condition` identifies it among all conditions of the rule. */
 export interface AlertCondition {
   condition: string;
   subject: string;

@@ -65,8 +65,8 @@ export function periodEnd(period: Period, startedAt: number): number | null {
 
 /**
  * Returns the start of the current period, given the start of the last known period. The result is not earlier than
- * `startedAt`, so that a clock that was set back does not reset a budget twice. The exception is a start too far in the
- * future: a wrong clock has set it, and it would prevent resets for a long time.
+ * `startedAt`, so that a clock that was set back does not reset a budget twice. A `startedAt` too far in the future is
+ * ignored: a wrong clock has set it, and it would prevent resets for a long time.
  */
 export function runningPeriod(period: Period, startedAt: number, now: number): number {
   if (period === "total") return startedAt;

@@ -1,4 +1,4 @@
-/** The four image families of the interface, each with the features that the interface defines for it. */
+/** The four families of image models. `FAMILIES` has the features of each family. */
 export type Family = "A" | "B" | "C" | "D";
 
 interface FamilyRules {

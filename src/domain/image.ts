@@ -4,9 +4,7 @@ import type { FeatureUse } from "./feature.ts";
 import type { ImageFormat, ImageModel } from "./model.ts";
 import type { ImageTokens, SizeTier, VendorCost } from "./usage.ts";
 
-/**
- * One image request of any endpoint: generations, edits, the native protocol or a job.
- */
+/** One image request of any endpoint: generations, edits, the native protocol or a job. */
 export interface ImageRequest {
   model: string;
   prompt: string;

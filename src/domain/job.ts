@@ -23,7 +23,7 @@ export interface Job {
   status: JobStatus;
   /** The progress in percent that the job has certainly reached. */
   stage: number;
-  /** The usual duration of a job for images of this size tier, in milliseconds. */
+  /** The usual duration of a job for images of the requested size tier, in milliseconds. */
   typicalMs: number;
   createdAt: number;
   /** Start of the job's first vendor call; null before that call. */

@@ -14,7 +14,7 @@ export interface Organization {
   settings: OrganizationSettings;
   /** Limits of the organization that differ from the defaults. */
   limits: Partial<Limits>;
-  /** The organization's own routes by model id. All other models use the configured routes. */
+  /** The organization's own routes by model id. Models without a route here use the configured routes. */
   routes: ReadonlyMap<string, Route>;
   /** Ids of the budgets that limit each request of the organization. */
   budgets: readonly string[];

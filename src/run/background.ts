@@ -40,9 +40,7 @@ const TRAFFIC_MS = 10_000;
 const RECORDS_MS = 1_000;
 const SWEEP_MS = 60_000;
 const DAY_MS = 24 * 60 * 60_000;
-/**
- * Maximum counts or records in one transaction. It is small, because SQLite blocks the thread that serves requests.
- */
+/** Maximum counts or records in one transaction. It is small, because SQLite blocks the thread that serves requests. */
 const BATCH = 100;
 /** Maximum prompts in one transaction. It is smaller than `BATCH`, because prompts are longer than records. */
 const PROMPT_BATCH = 20;

@@ -30,7 +30,7 @@ import { describeProviders, listModels, probeChannel } from "../providers/regist
 interface ReloadOptions {
   /** The settings at the start of the process. */
   loaded: LoadedSettings;
-  /** Loads the configuration again. Throws a `ConfigurationError`. */
+  /** Loads the configuration again. Throws a `ConfigurationError` if it is invalid. */
   load(): Promise<LoadedSettings>;
   /** Applies new settings to the running process. If it throws, the earlier settings stay in force. */
   apply(settings: Settings): void;
@@ -103,7 +103,7 @@ function listed(paths: readonly string[]): string {
   return paths.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-/** Loads the configuration together with these entries of the database. */
+/** Loads the configuration from its files and from `stored`, the entries of the database. */
 export type LoadConfiguration = (stored: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
 /**

@@ -116,7 +116,7 @@ export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   };
 }
 
-/** Only the commands `backup` and `restore` load this module, so that all other commands start faster. */
+/** Only the commands `backup` and `restore` load `storage/backup`, so that all other commands start faster. */
 const backups = () => import("../storage/backup/index.ts");
 
 /** Backs up the database and the files of these settings. */

@@ -86,8 +86,8 @@ class Supervisor {
   }
 
   /**
-   * Gives up after a fatal error or too many failed starts. Otherwise, with an invalid configuration or a newer
-   * database, a supervisor without workers would continue to run.
+   * Gives up after a fatal error, or after too many failed starts while no worker serves. A supervisor that never gave
+   * up would run without workers while the configuration is invalid or the database is newer.
    */
   #startFailed(isFatal: boolean): void {
     this.#failedStarts++;
@@ -98,7 +98,7 @@ class Supervisor {
   }
 
   #receive(worker: Worker, message: WorkerMessage | RelayedMessage): void {
-    // A message may arrive after the worker has ended. What it held of the limits is already released then.
+    // A message may arrive after the worker has ended. The worker's part of the limits is already released then.
     if (this.#workers.get(worker.number) !== worker) return;
     if (!("kind" in message)) {
       for (const [to, other] of this.#workers)

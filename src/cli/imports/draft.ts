@@ -15,7 +15,7 @@ export type Sections = Record<
 export interface SourceChannel {
   provider: string;
   baseUrl?: string | undefined;
-  /** Absent when the source does not contain the credential. */
+  /** Absent when the other gateway's files do not contain the credential. */
   credential?: string | undefined;
   region?: string | undefined;
   settings?: Item | undefined;
@@ -25,7 +25,7 @@ export interface SourceChannel {
 export interface SourceTarget {
   channel: string;
   upstreamModel: string;
-  /** Weight in the source's own unit. It may be a fraction. */
+  /** Weight in the other gateway's own unit. It may be a fraction. */
   weight: number;
 }
 

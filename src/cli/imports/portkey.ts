@@ -36,7 +36,7 @@ interface Config {
   targets?: Config[] | null | undefined;
 }
 
-/** Schema of a config in the form of the header `x-portkey-config`. Targets may contain further targets. */
+/** Schema of a config in the form of the header `x-portkey-config`. A target may contain targets. */
 const configSchema: z.ZodType<Config> = z.lazy(() =>
   z.looseObject({
     name: text,
@@ -103,7 +103,7 @@ function importConfig(
     if (field in config) draft.note(`config ${name}`, `has ${field}, which is not carried`);
 }
 
-/** Returns the targets without targets of their own, in order. Each inherits the settings of those above it. */
+/** Returns the innermost targets in order. Each inherits the settings of the targets that contain it. */
 function leavesOf({ targets, ...own }: Config): Config[] {
   if (!targets || targets.length === 0) return [own];
   return targets.flatMap((target) => leavesOf({ ...own, ...target }));

@@ -154,7 +154,7 @@ interface PageLink {
   icon: LucideIcon;
 }
 
-/** Returns every page that has its own address, by name. */
+/** Returns every page that has its own address, with its name. */
 function usePages(): PageLink[] {
   const { t } = useTranslation();
   const pagesOf = useAreaPages();

@@ -22,7 +22,7 @@ import { NoMail, useHasMail } from "./no-mail.tsx";
 import type { Alert } from "./views.ts";
 
 export default function AlertsPage() {
-  // The `money` texts are loaded here too, because a dialog needs them at once.
+  // The `money` texts are loaded with the page, because a dialog of the page needs them at once.
   const { t } = useTranslation(["alerts", "shell", "money"]);
   const can = useCan();
   const { chosen: id } = useOrganization();

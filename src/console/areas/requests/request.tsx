@@ -174,7 +174,7 @@ function useTimes({ durationMs, firstByteMs, tokensPerSecond }: Detail["request"
   ];
 }
 
-/** Lists other requests with the same id, for example when a caller repeats a request. */
+/** Lists the requests that share the id of the shown request, for example when a caller repeats a request. */
 function Others({ others }: { others: Detail["others"] }) {
   const { t } = useTranslation("requests");
   if (others.length === 0) return null;

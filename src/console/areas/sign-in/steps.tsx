@@ -130,7 +130,7 @@ export function CodeStep({
   );
 }
 
-/** Asks for a new password in place of a generated one. `current` is null when the old password is unknown here. */
+/** Asks for a new password in place of a generated one. If `current` is null, asks for the generated password too. */
 export function NewPasswordStep({
   current,
   onChanged,

@@ -49,7 +49,7 @@ export function usePlot(
 
 /**
  * Returns the data of a chart. For stacked kinds, each series is added to the sum of the series before it. The step
- * that is still running is in separate series, so that it has another style.
+ * that is still running is in separate series, so that it can have a style of its own.
  */
 function dataOf({ kind, times, series, isUnfinished }: ChartData): uPlot.AlignedData {
   const seconds = times.map((at) => Date.parse(at) / 1_000);

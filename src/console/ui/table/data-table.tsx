@@ -44,7 +44,7 @@ interface DataTableProps<Row> {
   columns: readonly TableColumn<Row>[];
   list: List<Row>;
   rowId(row: Row): string;
-  /** Called when the user presses a row, or Enter on it. The first column should contain a link to the same page. */
+  /** Called when the user presses a row, or Enter on it. The first column should link to the page that this opens. */
   onOpen?(row: Row): void;
   /** An `EmptyState`, shown when there are no rows. */
   empty: ReactNode;

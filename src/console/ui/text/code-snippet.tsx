@@ -14,7 +14,7 @@ export interface Snippet {
   code: string;
 }
 
-/** Shows the same call in several languages, of which one is visible. */
+/** Shows the code of one call, in the language that the user chooses. */
 export function CodeSnippet({ snippets, label }: { snippets: readonly Snippet[]; label: string }) {
   const { t } = useTranslation();
   const [shown, setShown] = useState(snippets[0]?.label ?? "");

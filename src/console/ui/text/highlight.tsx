@@ -21,7 +21,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   "hljs-variable": "text-warn",
 };
 
-/** Returns the same text with coloured tokens. */
+/** Returns `code` with coloured tokens. */
 export function highlight(code: string, language: CodeLanguage): ReactNode {
   return lowlight.highlight(language, code).children.map(renderNode);
 }
