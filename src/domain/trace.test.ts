@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { traceparentOf, traceSampler } from "./trace.ts";
+import { traceparentOf, traceSampler, visibleTraceId } from "./trace.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
@@ -30,6 +30,13 @@ describe("a trace", () => {
     `00-${TRACE}-${SPAN}-01junk`,
   ])("begins here with the request's own id for %p", (traceparent) => {
     expect(begin(traceparent, OWN)).toMatchObject({ traceId: OWN, parentId: null });
+  });
+
+  test("is recorded if a caller or a collector has it", () => {
+    const caller = `00-${TRACE}-${SPAN}-00`;
+    const none = traceSampler(0);
+    expect([begin(null, OWN), begin(caller, OWN)].map(visibleTraceId)).toEqual([OWN, TRACE]);
+    expect([none(null, OWN), none(caller, OWN)].map(visibleTraceId)).toEqual([null, TRACE]);
   });
 
   test("is sampled by its id, whatever the caller's flag says, in the share that was set", () => {

@@ -46,6 +46,11 @@ export function traceSampler(ratio: number): BeginTrace {
   };
 }
 
+/** Returns the id of a trace that someone can look up: the caller's, or one that is exported. Null for another trace. */
+export function visibleTraceId({ traceId, parentId, isSampled }: RequestTrace): string | null {
+  return isSampled || parentId !== null ? traceId : null;
+}
+
 /** Returns the `traceparent` header for a call that a span makes. */
 export function traceparentOf({ traceId, isSampled }: RequestTrace, spanId: string): string {
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;

@@ -1,6 +1,6 @@
 import type { Organization } from "../domain/organization.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
-import type { BeginTrace } from "../domain/trace.ts";
+import { type BeginTrace, visibleTraceId } from "../domain/trace.ts";
 import { limitOf } from "../gateway/admission/limit-grant.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { RequestContext } from "../gateway/request-context.ts";
@@ -204,7 +204,7 @@ export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: 
     id: job.jobId,
     requestId: job.requestId,
     ledgerId: entry?.id ?? null,
-    traceId: context.trace?.traceId ?? null,
+    traceId: context.trace ? visibleTraceId(context.trace) : null,
     trace: context.trace ?? null,
     route: "jobs.run",
     method: "",

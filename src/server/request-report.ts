@@ -1,5 +1,6 @@
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { RequestEvent, RequestListener } from "../domain/request-event.ts";
+import { visibleTraceId } from "../domain/trace.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -54,7 +55,7 @@ function eventOf(
     id,
     requestId,
     ledgerId: charge?.id ?? null,
-    traceId: trace?.traceId ?? traceIdOf(request.headers.get("traceparent")),
+    traceId: trace ? visibleTraceId(trace) : traceIdOf(request.headers.get("traceparent")),
     trace,
     route: route?.name ?? "none",
     method: request.method,

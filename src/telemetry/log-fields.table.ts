@@ -5,7 +5,7 @@ export const LOG_FIELDS = {
   message: "`request`, or what happened outside of requests",
   request_id: "As in the response's header `x-request-id`; `ledger list --request` finds its charge",
   ledger_id: "Id of the charge",
-  trace_id: "Of the caller's `traceparent` header; with OpenTelemetry of every request",
+  trace_id: "Of the caller's `traceparent` header, or of a trace that is exported",
   route: "Name of the route. `jobs.run` is the run of a job: status 200, 499 cancelled, 500 failed",
   method: "Of requests that are refused with 401, 403, 404 or 405",
   path: "Of the same requests",
