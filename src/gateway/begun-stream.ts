@@ -19,7 +19,7 @@ interface StreamToBegin extends Pick<RelayedStream, "ignored"> {
 
 /**
  * Returns a stream whose response begins before its first content. It sends keep-alive frames while targets are called.
- * Once a target's stream has content, it sends that stream; if no target has content, it ends with the error event.
+ * Once a target's stream has content, it sends that stream; if no target has content, it ends with an error event.
  */
 export function beginStream(begun: StreamToBegin): RelayedStream {
   const ended = begun.opening.then(
@@ -64,7 +64,7 @@ class BegunStream implements BodyWriter {
     } catch (thrown) {
       this.#stopKeepingAlive(begun);
       const isGone = this.#isCancelled || thrown instanceof ClientDisconnected;
-      // Google's clients recognise this error only when it arrives as a network chunk of its own.
+      // Google's clients recognise an error event only when it arrives as a network chunk of its own.
       const sinceAliveMs = performance.now() - this.#aliveAt;
       if (!isGone && sinceAliveMs < APART_MS) await sleep(APART_MS - sinceAliveMs);
       if (!isGone && !this.#isCancelled)
@@ -78,7 +78,7 @@ class BegunStream implements BodyWriter {
     return this.#opened.writer.run(client);
   }
 
-  /** Before the first content the vendor's call is not aborted here: it watches the client's signal itself. */
+  /** Ends the opened stream. Before the first content, the vendor's call itself watches the client's signal. */
   cancel(): void {
     this.#isCancelled = true;
     this.#opened?.writer.cancel();

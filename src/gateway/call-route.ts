@@ -7,7 +7,6 @@ import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts";
 
-/** The request whose targets are called. */
 interface RoutedRequest {
   context: RequestContext;
   model: Model;
@@ -18,7 +17,7 @@ interface RoutedRequest {
 interface RouteCall<Reply> {
   /** Targets in calling order. */
   targets: readonly Target[];
-  /** The target to call next if a call times out. */
+  /** The target to call next if a call times out; null or absent for none. */
   afterTimeout?: Target | null;
   /** The model's context in tokens; absent when it is unknown or does not matter. */
   contextWindow?: number;
@@ -30,7 +29,7 @@ interface RouteCall<Reply> {
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /**
    * Settles the call that was running when the client disconnected: text is charged by its tokens; for images only the
-   * cost is recorded. May return an error, which is then thrown in place of `ClientDisconnected`.
+   * orphan cost is recorded. May return an error, which is then thrown in place of `ClientDisconnected`.
    */
   settleAbandoned?(): Promise<void> | Error | undefined;
 }

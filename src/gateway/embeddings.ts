@@ -25,7 +25,6 @@ import type { Call } from "./routing/call.ts";
 import { orderTargets } from "./routing/target-queue.ts";
 import type { EmbeddingUpstream } from "./upstreams.ts";
 
-/** The result of a request for embeddings. */
 interface EmbeddingsOutcome {
   text: string;
   limitState: LimitGrant["limitState"];

@@ -50,7 +50,7 @@ export interface ImageOutcome {
 }
 
 interface ImageSurroundings {
-  /** Base address of links. */
+  /** Base address of the links to pictures. */
   base: string;
   /** Contains the files of the request and of the vendor's reply. It must exist until the pictures are delivered. */
   spool: Spool;
@@ -64,7 +64,7 @@ export interface ImageRun {
   /** Awaited before the pictures are stored. */
   onStore(): Promise<void>;
   vendorJobs: NonNullable<ImageOrder["vendorJobs"]>;
-  /** Returns true for a target that may be called: only one target when a vendor already has the job. */
+  /** Returns true for a target that may be called. If a vendor already has the job, only its target may. */
   isTarget(target: Target): boolean;
 }
 
@@ -234,8 +234,7 @@ function isAbandoned({ signal, principal }: RequestContext): boolean {
 }
 
 /**
- * Settles a vendor call whose client disconnected or whose process ended. Charges nothing but records the estimated
- * cost.
+ * Settles a vendor call whose client disconnected or whose process ended. Records the estimated cost and charges zero.
  */
 export function abandon(
   { admitted, quote }: Pick<ImageAdmission, "admitted" | "quote">,

@@ -1,6 +1,6 @@
 /** Stores the outcomes of requests with an idempotency key for 24 hours. Methods throw a `DependencyError`. */
 export interface OutcomeStore {
-  /** Claims the key for a request unless another has claimed it. The claim ends a minute after its last renewal. */
+  /** Claims the key unless another request has claimed it. A claim ends a minute after its last renewal. */
   claim(claim: Claim, fingerprint: string): Promise<ClaimResult>;
   renew(claim: Claim): Promise<void>;
   /**
@@ -38,7 +38,7 @@ export interface Outcome {
   headers: Record<string, string>;
   /** Null when the body is stored as a blob or not kept. */
   body: Uint8Array<ArrayBuffer> | null;
-  /** Name of the stored blob. */
+  /** Name of the stored blob; null when there is none. */
   blob: string | null;
   /** Length of the body; 0 when it is not kept. */
   bytes: number;

@@ -31,7 +31,7 @@ interface ReferenceSurroundings {
 
 /** Maximum bytes of each reference, whether uploaded, inline or linked: 35 MiB. */
 const MAX_BYTES = 36_700_160;
-/** Links of one request that are fetched in parallel. */
+/** Maximum number of links of one request that are fetched in parallel. */
 const FETCHES_AT_ONCE = 4;
 
 /**

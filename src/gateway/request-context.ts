@@ -15,13 +15,13 @@ export interface RequestContext {
   principal: Principal;
   /** The member or program that sent the request, for the ledger; null for the holder of the key. */
   source: string | null;
-  /** The program that sent the request, as `clientProgram` names it. */
+  /** The program that sent the request, as `clientProgram` names it; null without a `user-agent`. */
   client: string | null;
-  /** The counts of the request in the limits. */
+  /** What this request was counted with in the limits. */
   grant: LimitGrant;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** True when the outcome is kept, so that a repetition of the request gets it again. */
+  /** True when the outcome is kept, so that a repetition of the request gets the same outcome. */
   isOutcomeKept: boolean;
   /** True when a field that would have no effect must be refused. */
   isStrict: boolean;
@@ -36,7 +36,7 @@ export interface RequestContext {
  * Facts that the core learns about a request. The server writes them into its log record; no decision depends on them.
  */
 export interface RequestFacts {
-  /** The model name in the caller's request, unchanged. */
+  /** The model name in the caller's request, unchanged; null until admission reads it. */
   askedModel: string | null;
   /** The requested model; null until it is known to exist. */
   model: Model | null;

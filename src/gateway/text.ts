@@ -193,8 +193,8 @@ function coveredTokensOf(
 
 /**
  * Calls the route's targets. A reply without content counts as a failed call. If all calls fail and at least one had
- * such a reply, the request is settled with a charge of zero. If the last reply was the empty one, only its ignored
- * hints are returned; otherwise the error is thrown. When the client disconnects during a call, that call is charged.
+ * such a reply, the request is settled with a charge of zero. If the last call had such a reply, only its ignored hints
+ * are returned; otherwise the last error is thrown. When the client disconnects during a call, that call is charged.
  * `noteIgnored` is called for each called target, with the hints that were not sent to it.
  */
 async function callVendors(
@@ -237,7 +237,7 @@ async function callVendors(
   } catch (error) {
     if (!empty) throw error;
     const { target, ignored, usage } = empty;
-    // Orphan cost: the price of each empty reply, and the price of the last empty reply for each ambiguous attempt.
+    // The orphan cost is the price of each empty reply, and once more of the last one for each ambiguous attempt.
     if (!admitted.isSettled) {
       const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
       admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });

@@ -57,7 +57,7 @@ export class Base64Decoder {
     return taken;
   }
 
-  /** Adds characters to the remaining ones and decodes each group of four. Returns the number that it used. */
+  /** Adds characters to the remaining ones and decodes each group of four. Returns the number of characters taken. */
   #complete(text: Buffer, from: number): number {
     let taken = 0;
     while (this.#used > 0 && from + taken < text.byteLength) {
@@ -69,7 +69,7 @@ export class Base64Decoder {
     return taken;
   }
 
-  /** Stores characters for later, until `max` are stored. Returns the number that it used. */
+  /** Stores characters that cannot be decoded yet, until `max` are stored. Returns the number of characters taken. */
   #keep(text: Buffer, from: number, max: number): number {
     const taken = text.copy(this.#input, this.#used, from, from + max - this.#used);
     this.#used += taken;

@@ -1,4 +1,4 @@
-/** Makes a unique identifier, such as `req_0193…` (UUID version 7 without dashes). They sort by creation time. */
+/** Makes a unique id, such as `req_0193…` (UUID version 7 without dashes). The ids sort by creation time. */
 export function newId(
   prefix:
     | "req"

@@ -19,7 +19,7 @@ export interface JsonSpan {
 interface ObjectScan {
   /** Positions of the values of the requested members; undefined for an absent member. */
   spans: (JsonSpan | undefined)[];
-  /** Positions of these members with their names. */
+  /** For each member in `spans`, the position of its name and value together. */
   members: (JsonSpan | undefined)[];
   /** Number of members. Each repetition of a name is counted. */
   count: number;
@@ -86,7 +86,7 @@ export function exceededBound(text: string, bounds: JsonBounds): JsonBound | nul
   return null;
 }
 
-/** Counts only in long texts, because each escape has at least two characters. */
+/** Returns true for more than `most` escapes. Short texts are not searched: an escape has at least two characters. */
 function hasMoreEscapes(text: string, most: number): boolean {
   if (text.length <= 2 * most) return false;
   let escapes = 0;

@@ -31,7 +31,7 @@ export class AddressRefused extends Error {
 
 /**
  * Allows the public internet and the configured networks, but never link-local or metadata addresses. Callers must
- * connect to a checked address and not to the name: the name may later resolve to another one (DNS rebinding).
+ * connect to a checked address and not to the name: the name may later resolve to another address (DNS rebinding).
  */
 export class NetworkGuard {
   /** Equal names mean that the same addresses are allowed. */

@@ -58,8 +58,8 @@ const OPENING = ["{", "["] as const;
 const SHORT_CHARACTERS = 4 * JSON_BOUNDS.names;
 
 /**
- * Log probabilities have four names and two strings for each of up to twenty candidates per token. No code reads these
- * members, so they do not count.
+ * The names of log probabilities do not count: a reply has four for each of up to twenty candidates per token. The
+ * bound on values still limits the number of candidates, which are read in linear time.
  */
 const REPLY_BOUNDS: JsonBounds = {
   ...JSON_BOUNDS,

@@ -5,11 +5,11 @@
 const WITHIN_EMOJI =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=(?!\p{Emoji_Presentation})\p{Extended_Pictographic})\uFE0F|(?<=[0-9#*])\uFE0F(?=\u20E3)/gu;
 /**
- * The last three characters are blank although Unicode counts them as visible: a Braille pattern, a musical symbol and
- * a Khitan filler.
+ * Matches an invisible character. Unicode counts the last three as visible although they are blank: a Braille pattern,
+ * a musical symbol and a Khitan filler.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}\u{16FE4}]/u;
-/** No script needs more than four marks above or below a letter. A mark at the start has no letter. */
+/** Matches a mark without a letter, and a fifth mark in a row: no script needs more than four on a letter. */
 const STRAY_MARKS = /^\p{M}|[\p{Mn}\p{Me}]{5}/u;
 
 /**

@@ -1,4 +1,3 @@
-/** The parsed address of a PostgreSQL database. */
 interface PostgresAddress {
   /** Name of the database; empty when the address names no database. */
   database: string;
@@ -26,10 +25,10 @@ const ENCRYPTIONS: ReadonlyMap<string, Encryption | "default"> = new Map([
   ["no-verify", "no-verify"],
   ["verify-ca", "verify-ca"],
   ["verify-full", "verify-full"],
-  // In libpq this mode accepts any certificate. It would not protect against another machine that responds in place of
-  // the server.
+  // `require` is read as `verify-full`: libpq accepts any certificate with `require`, which would not protect against
+  // another machine that responds in place of the server.
   ["require", "verify-full"],
-  // The modes `allow` and `prefer` send plain text if a machine between client and server asks for it.
+  // `allow` and `prefer` get the default mode: with them, a machine between client and server can cause plain text.
   ["allow", "default"],
   ["prefer", "default"],
 ]);

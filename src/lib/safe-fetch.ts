@@ -56,15 +56,14 @@ export interface SafeFetchOptions {
   dial?: Dial;
   /** PEM of the certificate authority to trust in place of the system's own. */
   certificateAuthority?: string;
-  /** Further addresses to refuse, such as the operator's own networks. */
+  /** Public addresses to refuse, such as the operator's own networks. */
   denied?: AddressList;
   limits?: Partial<SafeFetchLimits>;
 }
 
 export interface SafeFetchLimits {
-  /** Maximum number of downloads at the same time. Others wait, no longer than the total time. */
+  /** Maximum number of downloads at the same time. Further downloads wait for a slot, at most `totalTimeoutMs`. */
   concurrency: number;
-  /** Maximum number of downloads of one tenant at the same time. */
   concurrencyPerTenant: number;
   connectTimeoutMs: number;
   /** Milliseconds from getting a slot to the last byte. */
@@ -72,7 +71,6 @@ export interface SafeFetchLimits {
   /** Age after which a body must have an average speed of at least `minBytesPerSecond`. */
   slowStartMs: number;
   minBytesPerSecond: number;
-  /** Maximum number of redirects. */
   redirects: number;
 }
 

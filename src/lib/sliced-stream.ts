@@ -8,8 +8,8 @@ import { yieldToEventLoop } from "./waiting.ts";
 const SLICE_BYTES = 16 * 1024;
 
 /**
- * Yields the same bytes in slices. Other requests can run between two slices: one read may return half a megabyte of
- * tiny events, which take long to process.
+ * Yields the bytes of another stream in slices. Other requests can run between two slices: one read may return half a
+ * megabyte of tiny events, which take long to process.
  */
 export class SlicedStream implements ByteStream {
   readonly #source: ByteStream;

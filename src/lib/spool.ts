@@ -13,7 +13,7 @@ export interface SpoolAccount {
   add(byteLength: number): void;
   /** From now on accepts all bytes, but still counts them. */
   stopRefusing(): void;
-  /** Called when the files are deleted; may be called again. Bytes that are added later are not counted. */
+  /** Called when the spool no longer has its files; may be called again. Bytes that are added later are not counted. */
   release(): void;
 }
 

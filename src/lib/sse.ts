@@ -71,7 +71,7 @@ export class FrameSplitter {
     return frames;
   }
 
-  /** Returns the rest at the end of the stream: a frame without a blank line at its end. */
+  /** Returns the unfinished frame at the end of the stream, without a blank line after it; empty when there is none. */
   end(): Buffer {
     return this.#withoutMark(this.#rest.take());
   }

@@ -1,4 +1,4 @@
-/** Longer words are not compared: the time grows with the product of both lengths, and the words are untrusted. */
+/** Maximum length of a compared word: the time grows with the product of both lengths, and the words are untrusted. */
 const MAX_LENGTH = 100;
 
 /** Returns the candidate most similar to a mistyped word, or undefined when none is similar enough. */

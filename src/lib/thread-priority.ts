@@ -8,7 +8,7 @@ import { constants, getPriority, setPriority } from "node:os";
  */
 const HELPERS = new Set(["JITWorker", "JSCWarmUp", "mi-scavenger"]);
 
-/** Five steps of niceness. On a busy core such a thread still gets a quarter of the time beside one other thread. */
+/** Niceness to add: on a busy core, a lowered thread still gets a quarter of the time beside one other thread. */
 const BEHIND = 5;
 
 /** Lowers the priority of the calling thread below that of the thread that serves requests. */
@@ -33,7 +33,7 @@ function lower(threadId: number): void {
   setPriority(threadId, Math.min(PRIORITY_LOW, getPriority(process.pid) + BEHIND));
 }
 
-/** Only Linux has a priority per thread (setpriority(2)). On other systems these threads may delay requests. */
+/** Runs `work` on Linux only, because no other system has a priority per thread (setpriority(2)). */
 function onLinux(work: () => void): void {
   if (process.platform !== "linux") return;
   try {

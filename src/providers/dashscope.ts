@@ -77,8 +77,8 @@ const BASE_URLS: Readonly<Record<DashscopeSettings["region"], string>> = {
 };
 
 /**
- * Returns the settings of the OpenAI-compatible interfaces. They have other paths on the same host (Model Studio,
- * "OpenAI compatible").
+ * Returns the settings of the OpenAI-compatible interfaces: their paths on the channel's host (Model Studio, "OpenAI
+ * compatible").
  */
 function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSettings) {
   const { dashscope: vendor } = VENDORS;

@@ -30,7 +30,6 @@ interface RegisteredProvider extends Pick<
   Provider<unknown>,
   "name" | "title" | "documentation" | "settings"
 > {
-  /** Kinds of requests that the provider serves. */
   serves: readonly ("text" | "embeddings" | "images")[];
   open(
     settings: unknown,

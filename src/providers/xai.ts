@@ -119,8 +119,8 @@ function writeReference({ blob, format }: ReferenceImage, base64: (blob: Blob) =
 }
 
 /**
- * Writes the ratio. With one reference, the picture always gets its ratio, so none is sent. With several references, a
- * ratio may be sent; by default the picture gets the ratio of the first one.
+ * Writes the ratio. With one reference, the picture always gets the reference's ratio, so none is sent. With several
+ * references, a ratio may be sent; by default the picture gets the ratio of the first one.
  */
 function writeRatio({ references, size }: ImageOrder): object {
   if (references.length === 1 || (references.length > 1 && size.isShapeFree)) return {};

@@ -45,7 +45,7 @@ export function allRoutes(
   };
   const { admin: context, identity, outcomes, undeclaredProxy } = options;
   const administration = { ...settings, context, identity, outcomes, undeclaredProxy };
-  // Azure's clients call these routes, too, under other addresses.
+  // `azureRoutes` repeats these routes at the addresses that Azure's clients call.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
     ...embeddingRoutes(core, bodyLimits),

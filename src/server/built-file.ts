@@ -12,14 +12,14 @@ export interface BuiltFile {
 /** Placeholder in a page for a nonce. The page's component library sets the nonce on its few style elements. */
 export const NONCE = "nonce-of-this-response";
 
-/** Caching of files whose names contain a hash of their content. */
+/** Value of `cache-control` for files whose names contain a hash of their content. */
 export const FOREVER = "public, max-age=31536000, immutable";
 
 export function acceptsGzip({ headers }: Request): boolean {
   return /\bgzip\b/.test(headers.get("accept-encoding") ?? "");
 }
 
-/** Sends a built file, compressed if the browser accepts that. */
+/** Returns the response that sends a built file; `bytes` are already in `encoding`. */
 export function sendBuiltFile(
   { requestId }: HttpExchange,
   { bytes, encoding, type }: BuiltFile,
@@ -73,7 +73,7 @@ export function notice(
 interface PagePolicy {
   scripts: string;
   styles: string;
-  /** Allowed sources of `style` attributes; those of `styles` when absent. */
+  /** Sources of `style` attributes; when not given, those of `styles` apply. */
   styleAttributes: string;
 }
 

@@ -163,8 +163,8 @@ function principalOf(
 }
 
 /**
- * Returns the error of a failed request. If the client has disconnected, replaces the error of reading its body,
- * because that error varies.
+ * Returns the error of a failed request. After a disconnection, the errors of reading a body vary, so they are
+ * replaced.
  */
 function failureOf(
   { lifecycle }: EndpointSettings,

@@ -41,7 +41,7 @@ export interface AuthenticatedExchange extends HttpExchange {
   principal: Principal;
   /** Returns the client's network: the range of addresses that one client controls. */
   network(): string;
-  /** The counts of this request in the limits. */
+  /** What this request was counted with in the limits. */
   grant: LimitGrant;
   /**
    * Claims the idempotency key of the request; absent when there is no key. Call it with the request's content before a

@@ -84,7 +84,7 @@ export function startServer(options: ServerOptions): RunningServer {
     async abandon(onCut) {
       lifecycle.phase = "stopping";
       onCut(stopping());
-      // Requests end with this error in this turn. After closing, each would look like one whose client disconnected.
+      // In the next turn, the requests end with the error given to `onCut`, before closing ends them as disconnected.
       await nextTurn();
       void limiting.stop();
       void server.stop(true);
@@ -194,12 +194,12 @@ class RequestTurns {
   #begun = 0;
 
   /**
-   * Call it before each request. Returns a promise for an excess request; that request must await it. Meanwhile the
-   * runtime begins no other request of the same connection. If one follows, the runtime closes the connection.
+   * Call it before each request. Returns a promise that an excess request must await. Meanwhile the runtime begins no
+   * other request of the same connection, and closes the connection if one arrives.
    */
   next(): Promise<void> | undefined {
     this.#begun += 1;
-    // The callback is not set at the first request of each turn, because setting it costs more than this comparison.
+    // The reset is set at half of the maximum: most turns never get there, and it costs more than this comparison.
     if (this.#begun === MAX_REQUESTS / 2) setImmediate(() => (this.#begun = 0));
     return this.#begun > MAX_REQUESTS ? nextTurn() : undefined;
   }

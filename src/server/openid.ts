@@ -25,7 +25,7 @@ export interface OpenId {
 const TIMEOUT_SECONDS = 10;
 const TOLERANCE_SECONDS = 30;
 
-/** Loads the library at its first use, because few installations have such a provider. */
+/** Loads the library at its first use, because few installations have an OpenID provider. */
 const library = () => import("openid-client");
 
 /** Returns the sign-in at a provider. Its metadata are fetched at the first use, and again after a failure. */

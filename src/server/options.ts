@@ -24,7 +24,7 @@ export interface ServerOptions {
   jobs: Omit<JobCore, keyof ImageCore>;
   /** The context of administration. The author of a change is added for each request. */
   admin: Omit<OperationContext, "by">;
-  /** The OpenID provider at which members may sign in as well; null when there is none. */
+  /** The OpenID provider at which members may sign in besides signing in by password; null when there is none. */
   identity: IdentitySettings | null;
   console: ConsoleFiles;
   safeFetch: SafeFetch;

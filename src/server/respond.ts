@@ -118,7 +118,7 @@ function badHeader(message: string, path: string): HttpRefusal {
 
 /**
  * Returns the refusal of a WebSocket handshake on an existing path; null for any other request. Clients such as Codex
- * try a WebSocket first; only this status makes them continue over HTTP at once (RFC 9110, 15.5.22).
+ * try a WebSocket first; only status 426 makes them continue over HTTP at once (RFC 9110, 15.5.22).
  */
 export function webSocketRefusal({ headers }: Request, family: ErrorFamily): HttpRefusal | null {
   const protocols = headers.get("upgrade")?.split(",") ?? [];

@@ -13,7 +13,7 @@ export type HttpRoute = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** The path, which may contain one `{…}` part. */
   path: string;
-  /** Name of the route in logs and metrics. */
+  /** True when the `{…}` part of the path may have this value. When absent, every value is possible. */
   name: string;
   family: ErrorFamily;
   /** True when the `{…}` part may have this value. When absent, it may have any value. */

@@ -6,7 +6,7 @@ import type { HttpExchange } from "./http-exchange.ts";
  * address.
  */
 export class UndeclaredProxy {
-  /** The warning; null until such a request arrives. */
+  /** The warning; null until a member's request has come through an undeclared proxy. */
   message: string | null = null;
   readonly #trusted: AddressList;
   readonly #onProblem: (message: string, cause: unknown) => void;

@@ -120,7 +120,7 @@ export function fitToModel(request: ImageRequest, model: ImageModel): FittedImag
     quality: image.qualities.length > 0 ? fitted : undefined,
     background: sent,
     dropped: [
-      // A model without a choice of backgrounds behaves as `auto`.
+      // A model without a choice of backgrounds behaves as with `auto`, so `auto` is not reported as dropped.
       ...(sent === undefined && wanted !== undefined && wanted !== "auto" ? ["background"] : []),
       ...(request.readMask && !rules.mask ? ["mask"] : []),
     ],

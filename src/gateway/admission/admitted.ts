@@ -19,7 +19,7 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   admittedAt: number;
   /** Returns the maximum cost. Called only when a budget limits the request. */
   ceiling(): Nanos;
-  /** Returns the smallest amount with which the request can be served. Without it, this is the ceiling. */
+  /** Returns the smallest amount with which the request can be served; absent when that is the ceiling. */
   floor?(): Nanos;
 }
 
@@ -84,7 +84,7 @@ interface AdmittedParts<OfModel, OfPrice> {
 }
 
 /**
- * Permission for one request: its model and price, its counts in the limits, the money held for it, and the signal that
+ * Permission for one request: its model and price, its grant in the limits, the money held for it, and the signal that
  * aborts its vendor calls. The owner must dispose of it, which gives back everything that was not settled.
  */
 export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {

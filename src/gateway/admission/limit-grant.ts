@@ -16,9 +16,9 @@ import { countText } from "../../lib/count-text.ts";
 export type LimitedPipeline = "text" | "image";
 
 /**
- * The counts of one request in the limits. They remain when the request is refused or fails, with three exceptions: the
- * number of tokens is corrected; the slot is released; the first image is given back when the image limit refuses the
- * other images.
+ * What one request was counted with in the limits. The counts remain when the request is refused or fails, with three
+ * exceptions: the number of tokens is corrected; the slot is released; the first image is given back when the image
+ * limit refuses the other images.
  */
 export class LimitGrant {
   #requestsWindow: LimitWindow | null = null;
@@ -45,8 +45,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts one request, or one image and one slot. It needs only the headers. Call it once, before the body is read and
-   * before all other methods.
+   * Counts one request, or one image and one slot. Needs only the request's headers. Call it once, before the body is
+   * read and before all other methods.
    */
   open(pipeline: LimitedPipeline): Promise<void> | undefined {
     if (pipeline === "text") return this.#take(this.#requests("requests", 1, "model"));
@@ -66,8 +66,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts the images of an image request beyond the first. Throws as `countTokens` does. After such an error the
-   * request counts no image.
+   * Counts the images of an image request beyond the first. Throws as `countTokens` does; then no image of the request
+   * stays counted.
    */
   countImages(count: number): Promise<void> | undefined {
     const requests = this.#requests("images", count, "n");

@@ -24,8 +24,8 @@ interface MemoryLimiterOptions {
 
 /**
  * Counts within this process, by the monotonic clock. A limit applies to every span of a minute. A used amount is
- * available again after a minute, at most two seconds later. Unused counters are dropped. With a `share`, each limit is
- * divided by it and rounded down, but never below 1. A limit smaller than the number of processes is therefore
+ * available again after 60 to 62 seconds. Unused counters are dropped. With a `share`, each limit is divided by it and
+ * rounded down, but not below 1 unless the limit is 0. A limit smaller than the number of processes is therefore
  * exceeded. A request larger than this process's part counts as the whole part.
  */
 export class MemoryLimiter implements Limiter {
@@ -75,7 +75,7 @@ export class MemoryLimiter implements Limiter {
 
   /**
    * Adds `by`, which may be negative, to the amount counted at `takenAt` (monotonic milliseconds). `closed` is the part
-   * of that amount that can no longer be given back.
+   * of the counted amount that can no longer be given back.
    */
   correct(counter: LimitCounter, takenAt: number, by: number, closed = 0): void {
     const now = this.#clock.monotonic();
@@ -177,7 +177,7 @@ function limitIn({ limit }: LimitRequest, share: number): number {
   return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
 }
 
-/** Returns the amount to count: at most this process's part of the limit. */
+/** Returns the amount to count. If several processes divide the limit, it is at most this process's part. */
 function counted(request: LimitRequest, amount: number, share: number): number {
   return share === 1 ? amount : Math.min(amount, limitIn(request, share));
 }

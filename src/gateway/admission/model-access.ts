@@ -36,7 +36,7 @@ const SERVED: Readonly<Record<Model["type"], string>> = {
   image: "the image endpoints",
 };
 
-/** Returns the model that a request names. Throws a `GatewayError` with the reason when it cannot be called here. */
+/** Returns the model that a request names. Throws a `GatewayError` with the reason when the request cannot use it. */
 export function requireModel<Type extends Model["type"]>(
   directory: Directory,
   { key, organization }: Principal,
@@ -81,7 +81,7 @@ const UNUSABLE_RETRY_SECONDS = 5;
 
 /**
  * Returns the organization's own route of a model, or the configured route if there is none. Throws a 503 when no
- * channel of the configured route can be used here.
+ * channel of the configured route can be used in this process.
  */
 export function routeOf(directory: Directory, { organization }: Principal, model: string): Route {
   const route = organization.routes.get(model) ?? directory.routes.get(model);

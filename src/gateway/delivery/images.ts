@@ -28,7 +28,7 @@ export interface DeliveryRequest {
    * took effect.
    */
   sent: { quality?: string; background?: string };
-  /** Base address of links. */
+  /** Base address of the links to pictures. */
   base: string;
   settings: OrganizationSettings;
   organizationId: string;
@@ -144,7 +144,7 @@ async function prepare(
   const { width, height, hasAlpha } = header;
   const delivered = isDeliverable(header.format) ? header.format : undefined;
   const wanted = format ?? delivered ?? "png";
-  // Re-encoding at the highest quality would only lose detail.
+  // At the highest quality (100) a picture is not encoded again, because that would only lose detail.
   const isCompressing = !isCompressed && compression !== undefined && compression < 100;
   if (wanted === delivered && (wanted === "png" || !isCompressing))
     return { blob: image, format: wanted, width, height, hasAlpha };
@@ -152,7 +152,7 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/** Splits the input tokens if the vendor does not. Those beyond the estimate for the prompt belong to the images. */
+/** Splits the input tokens if the vendor does not: those beyond the estimate for the prompt are the images' tokens. */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);

@@ -69,11 +69,11 @@ export class BudgetLease {
 
   /** True when the lease must be renewed before it acquires more. */
   needsRenewal(now: number): boolean {
-    // A negative amount means that a charge exceeded the lease. Once it is posted, a renewal adds the excess.
+    // A negative amount means that a charge exceeded the lease. Once the charge is posted, a renewal adds the excess.
     return this.#isUnclear || this.#usableUntil <= now || this.#available < 0n;
   }
 
-  /** True when no request has used the lease for `idleMs`, no amount is promised and no debt is open. */
+  /** True when no request has used the lease for `idleMs`, and no hold, debt or call to the store is open. */
   isIdle(now: number, idleMs: number): boolean {
     const isUnused = this.#available >= 0n && this.#promised === 0n && this.#callsUnderWay === 0;
     return isUnused && this.#usedAt + idleMs <= now;
@@ -133,7 +133,7 @@ export class BudgetLease {
     return amount;
   }
 
-  /** Adds an amount granted by the store. `changes` is the number of changes of the budget at the call. */
+  /** Adds an amount granted by the store. `changes` is the number of changes of the budget before the call. */
   grant(amount: Nanos, { left, usableUntil, changes }: GrantTerms): void {
     this.#acquired += amount;
     this.#left = left;
@@ -175,10 +175,10 @@ export class BudgetLease {
    * longer has the lease. Returns true when the table must forget the lease.
    */
   renewed(acquired: Nanos | undefined, usableUntil: number, callsBefore: number | null): boolean {
-    // A lease whose first acquiring call lost its result has no end yet.
+    // `Infinity` means that the time is not known yet, because the result of the first take was lost.
     const end = this.#usableUntil === Infinity ? 0 : this.#usableUntil;
     if (acquired !== undefined) this.#usableUntil = Math.max(end, usableUntil);
-    // A state that the store returned before or during another call is outdated.
+    // If another call is running, or has ended since this one began, `acquired` may be outdated.
     if (this.#callsUnderWay > 0 || this.#calls !== callsBefore) return false;
     this.#isUnclear = false;
     if (acquired === undefined) return true;

@@ -7,11 +7,11 @@ import { beginCall, holdOf, unreserve, type BudgetLease, type Reserve } from "./
 import { ExhaustionCache, exhaustionOf, type Exhaustion, type BudgetRefusal } from "./exhaustion-cache.ts";
 import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
-/** Time after a failed call in which the store is not called again. */
+/** Time after a failed call in which the store is not called. */
 const UNAVAILABLE_MS = 250;
 /**
- * Number of attempts of a request that waits for other processes. They give back unused money within half a second; the
- * attempts last about twice as long.
+ * Number of attempts of a request that waits for other processes. Other processes give back unused money within half a
+ * second; the attempts last about twice as long.
  */
 const YIELD_ATTEMPTS = 9;
 const YIELD_SLEEP_MS = 100;
@@ -75,7 +75,7 @@ export class BudgetLeases {
    * Ends a hold. The amount `spent` stays used; the store gets it with the ledger entry. The rest can be held again.
    */
   settle({ leases, amount }: Hold, spent: Nanos): void {
-    // A lease may have been forgotten since. Settling it has no effect, because it is no longer in the table.
+    // The lease may have been forgotten since the hold. Settling it is then without effect: it is not in the table.
     for (const lease of leases) lease.settle(amount, spent);
   }
 
@@ -123,7 +123,7 @@ export class BudgetLeases {
     waiting: () => Nanos,
   ): Promise<Hold | BudgetRefusal> {
     for (let attempt = 0; ; attempt += 1) {
-      // While this request waited, another may have acquired enough or learned that the budget is exhausted.
+      // While this request waited, another request may have acquired enough or learned that the budget is exhausted.
       const held = this.#holdLocally(budgets, ceiling, ceiling);
       if (held) return held;
       const known = attempt === 0 ? this.#knownRefusal(budgets, floor) : null;
@@ -191,7 +191,7 @@ export class BudgetLeases {
     );
   }
 
-  /** Adds the granted amounts to the reserved ones. Returns the parts whose budgets were removed. */
+  /** Adds the granted amounts to the reserved ones. Returns the reserves whose budgets were removed. */
   #addGranted(short: readonly Reserve[], { granted, left }: Granted, calledAt: number): Set<Reserve> {
     const removed = new Set<Reserve>();
     for (const part of short) {

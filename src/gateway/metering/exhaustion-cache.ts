@@ -44,7 +44,6 @@ export class ExhaustionCache {
     this.#exhaustions.delete(budget);
   }
 
-  /** Drops expired entries. */
   prune(): void {
     const now = this.#clock.monotonic();
     for (const [budget, { until, patientFrom }] of this.#exhaustions)
@@ -65,7 +64,7 @@ export interface Exhaustion {
   budget: string;
   /** The amount that the budget must have left for the request. */
   needed: Nanos;
-  /** True when the request can be held once other processes give back what they hold. */
+  /** True when the budget would have `needed` left if other processes gave back what they hold. */
   canOthersHelp: boolean;
   refusal: BudgetRefusal;
 }

@@ -18,7 +18,7 @@ export class LeaseTable {
   readonly #processId: string;
   readonly #clock: Clock;
   #isYielding = false;
-  /** The running or last call that gave back or renewed single leases; the next such call waits for it. */
+  /** The running or last `#renew` or `#closeIdle`; the next one waits for it. */
   #renewal: Promise<void> = Promise.resolve();
 
   constructor(store: BudgetStore, processId: string, clock: Clock) {
@@ -71,8 +71,8 @@ export class LeaseTable {
   }
 
   /**
-   * Gives unused amounts back to the store, also when this process stops. Throws a `DependencyError`; the next renewal
-   * then shows whether the call took effect.
+   * Gives back to the store what is available on the leases of these budgets, by default of all. Throws a
+   * `DependencyError`; the next renewal then shows whether the call took effect.
    */
   async giveBack(budgets: Iterable<string> = [...this.#leases.keys()]): Promise<void> {
     const leases: BudgetLease[] = [];

@@ -17,7 +17,7 @@ export function findPrice(
   if (model.type !== "image") return directory.price(organization, model.id, "token", now);
   const price = directory.price(organization, model.id, "image", now);
   if (price?.unit !== "image") return null;
-  // Price rows may name tiers and qualities that the model no longer has.
+  // A price must cover a tier that the model has: rows may also name tiers and qualities that the model no longer has.
   const { image } = model;
   return image.tiers.some((tier) => quoteImage(price, image, tier, "auto")) ? price : null;
 }

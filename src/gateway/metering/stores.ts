@@ -31,11 +31,11 @@ export interface BudgetStore {
   take(processId: string, requests: readonly BudgetRequest[]): Promise<Granted | Exhausted>;
   /** Gives back amounts that this process does not use. */
   giveBack(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
-  /** Gives amounts back, and then deletes each of these leases that is empty. */
+  /** Gives amounts back, and then deletes the lease on each of these budgets if the lease is empty. */
   close(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
-   * Prolongs leases to 15 minutes from now, by the store's clock. Returns for each lease the amount acquired from its
-   * budget, minus what was given back or written off. A budget that is missing from the result no longer has a lease.
+   * Prolongs this process's leases on the budgets to 15 minutes from now, by the store's clock. Returns for each budget
+   * the amount acquired, minus what was given back or written off. If a budget is missing, its lease no longer exists.
    */
   renew(processId: string, budgets: Iterable<string>): Promise<ReadonlyMap<string, Nanos>>;
   /** Returns the budgets of which this process holds money that another process lacks. */
@@ -54,7 +54,7 @@ export interface Granted {
 export interface Exhausted {
   exhausted: string;
   /**
-   * Amount of the budget that is neither spent nor held. Negative when the amount was lowered or a charge exceeded its
+   * Amount of the budget that is neither spent nor held. Negative when the budget was lowered or a charge exceeded its
    * hold.
    */
   left: Nanos;

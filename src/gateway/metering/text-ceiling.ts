@@ -48,7 +48,7 @@ function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
   return sum;
 }
 
-/** Upper bound of the result. It is more than any model returns. */
+/** Upper bound of the result of `coveredOutput`. It is more than any model returns. */
 const MAX_OUTPUT_TOKENS = 2 ** 32;
 
 /** Returns the highest price of a token in a request of at most `inputTokens`, over all price steps. */

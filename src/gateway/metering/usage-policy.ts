@@ -39,7 +39,7 @@ export const REASONING_MARGIN = 65_536;
 /** Maximum of billed input or output tokens of a request. It makes the charge fit the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
 
-/** Maximum uses of a tool when the request sets none. */
+/** Maximum uses of a feature when the request sets none. */
 export const DEFAULT_USES = 50;
 /** Maximum uses of a feature in a request. */
 export const MAX_USES = 1_000;
@@ -85,8 +85,8 @@ export function usageBounds(
 /**
  * Returns the billed usage of a text response. The rules are the same for a whole reply, a stream and a part of one. A
  * count is estimated when it is missing, impossible, or zero although there was something to count. When the response
- * was cut, or continued after the vendor's report, the larger of the reported and estimated counts is billed. For uses,
- * the larger of the reported and observed counts is billed. No count exceeds the bounds.
+ * was cut, or continued after the vendor's report, the larger of the reported and estimated counts is billed. For uses
+ * of features, the larger of the reported and observed counts is billed. No count exceeds the bounds.
  */
 export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): TokenUsage {
   const { report } = observed;
@@ -136,7 +136,7 @@ function usesOf(
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;
     const count = Math.max(reported, seen);
-    // If the report lacks the count, or was made before the end, more observed uses are no anomaly.
+    // If the report lacks the count, or was made before the end, more observed than reported uses are no anomaly.
     const isLate = seen > reported && (reported === 0 || !isReportFinal);
     if (isLate) found.isEstimated = true;
     if (count > max || (reported !== seen && !isLate)) found.isAnomalous = true;
@@ -204,7 +204,7 @@ export class UsageEstimator {
   #prompt: () => CountableText;
   readonly #countTokens: CountTokens;
   #input: number | null = null;
-  /** The tokenizer's count of the output, and the simple rule's estimate of the same text. */
+  /** The tokenizer's count of the output, and the simple rule's estimate of the same text; null before the count. */
   #output: { tokens: number; estimated: number } | null = null;
   #last: ObservedUsage | null = null;
   #refining: Promise<void> | null = null;
@@ -236,16 +236,16 @@ export class UsageEstimator {
   }
 
   /**
-   * Counts the parts of `usage` that the policy has to estimate. Returns null when there are none, so that such
-   * responses do not wait. The promise never rejects.
+   * Counts the parts of `usage` that the policy has to estimate. Returns null when there are none, so that the response
+   * does not wait. The promise never rejects.
    */
   refine(usage: () => TokenUsage): Promise<void> | null {
     return this.#refining ?? (usage().source === "estimated" ? (this.#refining = this.#count()) : null);
   }
 
   /**
-   * Reads a whole reply. Returns a promise only when the usage has to be counted here; the reply is then read a second
-   * time.
+   * Reads a whole reply. Returns a promise only when the gateway has to count the usage; the reply is then read a
+   * second time.
    */
   refined<Read extends { usage: TokenUsage }>(read: () => Read): Read | Promise<Read> {
     const first = read();

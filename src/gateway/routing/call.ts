@@ -118,7 +118,7 @@ const POLL_MS = 5;
 /** A signal for a vendor call that may outlive its client. */
 export interface DetachableSignal {
   signal: AbortSignal;
-  /** Call it at the end of the vendor call. */
+  /** Must be called at the end of the vendor call. */
   release(): void;
 }
 

@@ -31,7 +31,7 @@ interface FailoverRequest<Reply> {
   targets: readonly Target[];
   /** The model's context in tokens, for targets that have none of their own; undefined where it is unknown. */
   contextWindow?: number;
-  /** The target to call next if a call times out. It need not be in `targets`. */
+  /** The target to call next if a call times out, even if it is not in `targets`; null or absent for none. */
   afterTimeout?: Target | null;
   /** Id of the organization that sends the request. */
   organization: string;
@@ -185,8 +185,8 @@ function withPublicId(message: string, { upstreamModel }: Target, model: string)
 }
 
 /**
- * True when another target may be called after this failure. For a refusal by a vendor's safety policy, the setting
- * decides.
+ * True when another target may be called after this failure. For a refusal by a vendor's safety policy,
+ * `failOverRefusals` decides.
  */
 export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals: boolean): boolean {
   return isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));
@@ -210,7 +210,7 @@ function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
  */
 function isRepeatable({ kind, status, isByRequest }: UpstreamError, earlierCalls: number): boolean {
   if (kind === "unreachable" || kind === "overloaded") return true;
-  // A repeated call would get the same status, such as 404.
+  // A failure with an error status, such as 404, is final: a second call would get the same status.
   return isByRequest && (status === undefined || status < 400) && earlierCalls === 0;
 }
 

@@ -7,9 +7,9 @@ const FAILURES_TO_EJECT = 5;
 /** Number of organizations whose requests must have failed before a target is ejected for all organizations. */
 const ORGANIZATIONS_TO_EJECT = 2;
 const FIRST_EJECTION_MS = 1_000;
-/** Longest ejection. A target that has recovered gets requests at most this much later. */
+/** Longest ejection after failures of calls. A target that has recovered gets requests at most this much later. */
 const MAX_EJECTION_MS = 30_000;
-/** An operator must replace a refused credential; more frequent calls would only add load. */
+/** Ejection after a refused credential, which only an operator can replace: more frequent calls would only add load. */
 const ACCOUNT_EJECTION_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 /** Time after which another probe is allowed if the running probe has had no outcome. */
@@ -70,7 +70,7 @@ export class Health {
     });
   }
 
-  /** True when the target's last call failed. */
+  /** True when a call to the target has failed and none has succeeded since, for this organization or for all. */
   isSuspect(target: Target, organization: string): boolean {
     return this.#statesOf(target, organization).some(
       ({ failures, ejectedUntil }) => failures > 0 || ejectedUntil > 0,
@@ -119,7 +119,7 @@ export class Health {
       return this.#ejectLimited(health, organization, retryAfterMs);
     const reason = error.kind === "limited" ? "limited" : "overload";
     // When the organization itself has an ejection, its requests may fail for reasons of their own. Its probes must not
-    // block others for long.
+    // block other organizations for long.
     const isOwnTrouble = own.ejectedUntil > 0;
     if (this.#isEjecting(own, isProbe.own)) {
       this.#eject(health, organization, reason, nextEjectionMs(own));

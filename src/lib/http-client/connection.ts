@@ -104,7 +104,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   end(isReusable: boolean): void {
-    // If the response comes before the whole request is sent, the state of the connection is unknown.
+    // If the response comes before the whole request is sent, the connection's state is unknown: it is not reused.
     this.#isReusable = isReusable && this.#unsent === null;
     this.#finish()?.body?.complete();
   }
@@ -227,12 +227,12 @@ const HANDLERS: SocketHandler<Connection> = {
   end: (socket) => socket.data.ended(),
   close: (socket, error) => socket.data.ended(error),
   error: (socket, error) => socket.data.failed(error),
-  // The connecting promise also rejects, so that another address can be tried.
+  // Does nothing: the promise of the attempt to connect also rejects, and then another address is tried.
   connectError: () => {},
   timeout: (socket) => socket.data.close(),
 };
 
-/** The buffer for requests that fit into it. Every request uses it, so it stays in the processor's caches. */
+/** The buffer for each request that fits into it. It is used so often that it stays in the processor's caches. */
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
 /** Bytes reserved for the digits of the length and for the end of the head. */
 const LENGTH_ROOM = 24;

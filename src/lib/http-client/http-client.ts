@@ -8,7 +8,7 @@ import type { HttpResponse } from "./response.ts";
 interface HttpRequest {
   /** An http or https address without credentials. */
   url: string;
-  /** Pass the same object for requests with equal headers: its text is then made only once. */
+  /** Pass the same object for requests with equal headers: the text of the headers is then made only once. */
   headers: Readonly<Record<string, string>>;
   body: string;
   signal: Cancellation;

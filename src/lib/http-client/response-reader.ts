@@ -210,15 +210,15 @@ export class ResponseReader {
 
 /**
  * True for statuses that servers and load balancers also send without a request: on an unused connection, or when they
- * fail after a response. Such a connection is not reused: its next request could get the response to this one.
+ * fail after a response. The connection is then closed: its next request could get such a response.
  */
 function isMaybeUnasked(status: number): boolean {
   return status === 408 || status >= 500;
 }
 
 /**
- * Returns the end of the line. It is nearly always within a few bytes, and for those this loop costs less than a call
- * of the runtime.
+ * Returns the end of a line with a chunk's size. It is nearly always within a few bytes, and for those this loop costs
+ * less than a call of the runtime.
  */
 function endOfSizeLine(bytes: Buffer, from: number): number {
   const near = Math.min(bytes.length, from + 8);

@@ -110,7 +110,6 @@ export class ResponseBody implements ByteStream {
     return this.#isComplete ? this.#take() : null;
   }
 
-  /** Reads the whole body. */
   async bytes(): Promise<Uint8Array> {
     const whole = new GrowingBuffer();
     for (;;) {

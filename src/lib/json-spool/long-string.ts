@@ -11,7 +11,7 @@ export class SpooledString {
     readonly byteLength: number,
     /** True when the text was base64; the blob then has the decoded bytes. */
     readonly decoded: boolean,
-    /** The MIME type of a `data:` URL, in lower case. */
+    /** The MIME type of a `data:` URL, in lower case; undefined for any other text. */
     readonly mime: string | undefined,
   ) {}
 }
@@ -55,7 +55,7 @@ export class LongString {
     this.writeEscaped(text);
   }
 
-  /** Writes text that was escaped. It may contain control characters. */
+  /** Writes text whose escapes were decoded. Such text may contain control characters. */
   writeEscaped(text: Buffer): void {
     if (this.#decoder) this.#decodeText(this.#decoder, text);
     else if (this.#head) {

@@ -22,7 +22,7 @@ export function isStreamedObject(value: StreamedJson | undefined): value is Stre
   return !isHandle(value);
 }
 
-/** True when the value contains a handle. It must then be written in pieces. */
+/** True when the value contains a handle. Such a value must be written in pieces. */
 export function holdsHandles(value: StreamedJson): boolean {
   if (typeof value !== "object" || value === null) return false;
   return isHandle(value) || Object.values(value).some(holdsHandles);
@@ -36,7 +36,6 @@ export interface JsonSpoolOptions {
   decode(path: JsonPath): boolean;
   /** Strings longer than this go to disk. */
   thresholdBytes: number;
-  /** Maximum size of the body. */
   maxBodyBytes: number;
   /** Maximum size of one long string on disk. */
   maxStringBytes: number;
@@ -46,7 +45,6 @@ export interface JsonSpoolOptions {
   maxSkeletonBytes: number;
   /** Maximum number of values. They are counted by commas and opening brackets. */
   maxValues: number;
-  /** Maximum nesting of arrays and objects. */
   maxDepth: number;
 }
 
@@ -55,9 +53,9 @@ type JsonSpoolFault =
   | "invalid_base64"
   | "duplicate_key"
   | "too_deep"
-  /** There are more values, levels or other bytes than the limits allow. */
+  /** There are more values, levels or bytes outside of long strings than the limits allow. */
   | "too_complex"
-  /** One string is longer than its limit. The path leads to it. */
+  /** A string is longer than its limit. `path` leads to that string. */
   | "too_large"
   | "body_too_large";
 

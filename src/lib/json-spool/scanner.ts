@@ -38,7 +38,7 @@ export class JsonScanner {
   readonly #levels: Level[] = [];
   readonly #topLevelKeys = new Set<string>();
   #valueCount = 1;
-  /** Position of the short string that is being read, at its opening quote in the skeleton; -1 outside of strings. */
+  /** Position in the skeleton of the opening quote of the short string being read; -1 when none is being read. */
   #stringStart = -1;
   #isEscaped = false;
   #long: LongString | undefined;
@@ -120,7 +120,7 @@ export class JsonScanner {
     if (this.#valueCount > this.#options.maxValues) throw new JsonSpoolError("too_complex", this.#path());
   }
 
-  /** Keys stay in the skeleton, whatever their length. */
+  /** True when the open string must move to disk. Keys stay in the skeleton, whatever their length. */
   #isLong(): boolean {
     const length = this.#skeletonLength - this.#stringStart - 1;
     return length > this.#options.thresholdBytes && this.#levels.at(-1)?.expectsKey !== true;

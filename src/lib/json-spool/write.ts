@@ -48,7 +48,7 @@ export async function* writePieces(pieces: JsonPieces): AsyncGenerator<Uint8Arra
 }
 
 const INDEX_DIGITS = 6;
-/** A multiple of three, so that only the last slice has base64 padding. */
+/** Bytes of a blob that are encoded at once: a multiple of three, so that only the last slice has base64 padding. */
 const SLICE_BYTES = 3 * 64 * 1024;
 
 async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {

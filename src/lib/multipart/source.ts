@@ -17,7 +17,7 @@ export class MultipartSource {
   readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   /** The part of the window that contains unread bytes. */
   #data: Buffer;
-  /** The last chunk. Its first `#used` bytes were copied to the window. */
+  /** The chunk received last. Its first `#used` bytes have been copied to the window. */
   #chunk: Uint8Array = EMPTY;
   #used = 0;
   #received = 0;
@@ -27,7 +27,7 @@ export class MultipartSource {
     this.#maxBodyBytes = maxBodyBytes;
     this.#chunks = body[Symbol.asyncIterator]();
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
-    // The window begins with a line break, so that the first boundary follows one like all others.
+    // The window begins with a line break, because every boundary must follow one, even the first.
     this.#data = this.#window.subarray(0, LINE_END.copy(this.#window));
   }
 
@@ -109,7 +109,7 @@ export class MultipartSource {
     if (!(await this.#pull())) throw new MultipartError("malformed");
   }
 
-  /** Moves the unused bytes to the beginning of the window and appends more. False at the end of the body. */
+  /** Moves the unused bytes to the window's beginning and appends more of the body. Returns false at its end. */
   async #pull(): Promise<boolean> {
     if (this.#used === this.#chunk.byteLength && !(await this.#pullChunk())) return false;
     const yielded = yieldToEventLoop();

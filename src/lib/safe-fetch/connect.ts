@@ -12,7 +12,7 @@ export interface ConnectOptions {
   dial: Dial;
   /** Returns true for an address that may be called. */
   isAllowed(address: string): boolean;
-  /** Further addresses to refuse, such as the operator's own networks. */
+  /** Addresses to refuse even if `isAllowed` returns true, such as the operator's own networks. */
   denied: AddressList;
   connectTimeoutMs: number;
 }
@@ -49,7 +49,7 @@ export async function connect(
   throw new SafeFetchError("failed", "no answer", failure);
 }
 
-/** Returns all addresses of the host. Refuses the name if any of them is not allowed: an honest name has none. */
+/** Returns all addresses of the host. Refuses a host with an address that is not allowed: an honest host has none. */
 async function findAddresses(link: Link, options: ConnectOptions, signal: AbortSignal): Promise<string[]> {
   const addresses = link.isAddress ? [link.host] : await resolve(link, options, signal);
   if (addresses.length === 0) throw new SafeFetchError("failed", "no address");

@@ -43,7 +43,7 @@ export function readLink(text: string, base?: URL): Link | null {
   return isPublic ? link : null;
 }
 
-/** Reads a link in the same way, but allows any host. */
+/** Reads a link as `readLink` does, but allows any host. */
 export function readAddress(text: string, base?: URL): Link | null {
   if (text.length > MAX_LINK_CHARACTERS || hasForbiddenCharacter(text)) return null;
   const url = URL.parse(text, base?.href);

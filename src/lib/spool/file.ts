@@ -30,7 +30,7 @@ export class SpoolFile {
   #used = 0;
   readonly #backlog: Buffer<ArrayBuffer>[] = [];
   #pumping: Promise<void> | undefined;
-  /** A flag is needed, because a pump may end before its promise is assigned. */
+  /** True while buffers are being written. The writing may end before its promise is assigned to `#pumping`. */
   #isPumping = false;
   #handle: FileHandle | undefined;
   #isMade = false;
@@ -75,7 +75,7 @@ export class SpoolFile {
     return this.#backlog.length > BACKLOG_BUFFERS ? this.#settled() : undefined;
   }
 
-  /** Writes the rest and closes the file. The blob reads from disk and is valid until the spool is disposed of. */
+  /** Writes the buffered bytes and closes the file. The blob reads from disk, until the spool is disposed of. */
   async finish(type?: string): Promise<Blob> {
     this.#flush();
     await this.#settled();

@@ -45,7 +45,7 @@ async function embedAll(
   return { kind: "vectors", vectors, inputTokens };
 }
 
-/** The requests of the batch that begins with the text at `from`. */
+/** Returns the requests of the batch that begins with the text at `from`. */
 function requestsOf(
   texts: readonly string[],
   { upstreamModel, dimensions, purposes }: Call,

@@ -65,7 +65,7 @@ async function countTokens(
   const body = connection.writeCount(raw, upstreamModel);
   const response = await post({ url, headers, body, signal }, classifier(connection, credential));
   const parsed = parseResponse(await readText(response, MAX_TEXT_BYTES, signal));
-  // The vendor omits a number that is zero.
+  // A missing number is no error, because the vendor omits a number that is zero.
   if (!isObject(parsed) || parsed["error"]) throw brokenResponse("gave no number of tokens");
   const counts = COUNT_NAMES.map((name) => [name, parsed[name]] as const);
   return JSON.stringify(Object.fromEntries(counts));

@@ -37,7 +37,7 @@ export async function readImageList(
   };
 }
 
-/** Reads a picture. Returns an empty value for an item without one. */
+/** Reads a picture. Returns an empty list for an item without a picture. */
 function readPicture(
   { b64_json: base64, url }: StreamedObject,
   fetchLinked: (link: string) => Promise<Blob>,

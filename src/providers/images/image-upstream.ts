@@ -32,7 +32,7 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
 interface ImageUpstreamOptions {
   /** Limits the number of pictures that the process decodes and encodes at the same time. */
   codecSlots: FairSemaphore;
-  /** Rules for the references that the vendor accepts. A function, if they depend on the order. */
+  /** Rules for the references that the vendor accepts; a function if they depend on the order. */
   rules: ReferenceRules | ((order: ImageOrder) => ReferenceRules);
   takesMasks?: boolean;
   /** True when each image needs its own call. Absent when one call makes all images of the order. */

@@ -37,7 +37,7 @@ export function wantedQuality({ quality, model }: ImageOrder): string | undefine
 
 /**
  * Returns the quality to request from a vendor that does not report the quality it chose. For such a vendor, `auto` is
- * billed at its highest price, so the highest quality is requested.
+ * billed at the highest price of all qualities, so the highest quality is requested.
  */
 export function billedQuality(order: ImageOrder): string | undefined {
   const { quality, model } = order;

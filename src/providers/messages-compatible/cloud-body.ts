@@ -1,6 +1,6 @@
 import { editMembers, removeMembers } from "../../lib/json-edit.ts";
 
-/** The values that a cloud with Claude expects in the body of a request, and not in the headers or the address. */
+/** The values that a cloud that serves Claude reads from the body of a request, not from headers or address. */
 interface CloudBody {
   /** Value of `anthropic_version`. */
   version: string;
@@ -11,9 +11,9 @@ interface CloudBody {
 }
 
 /**
- * Writes a request of the messages protocol for a cloud (Anthropic's SDKs for Bedrock and Vertex AI, `client`). All
- * other members stay unchanged. The version is always the cloud's own. With that version the cloud also accepts
- * requests written for later versions; a model without one of their features refuses the feature by name.
+ * Writes a request of the messages protocol for a cloud (Anthropic's SDKs for Bedrock and Vertex AI, `client`). Members
+ * that `CloudBody` does not name stay unchanged. The version is always the cloud's own. With that version the cloud
+ * also accepts requests written for later versions; a model that lacks a feature refuses it by name.
  */
 export function writeCloudBody(raw: string, { version, addressed, betas }: CloudBody): string {
   const list = betas === undefined ? [] : betas.split(",").map((beta) => beta.trim());

@@ -18,7 +18,7 @@ export interface OpenAiConnection extends OpenAiAddress {
   fetchResult: FetchResult;
 }
 
-/** The differences between the addresses that serve this protocol. */
+/** The differences between the addresses that serve OpenAI's protocol. */
 export interface OpenAiAddress {
   /** Returns the URL of an operation. `readModel` returns the vendor's name of the model; some addresses contain it. */
   urlOf(operation: VendorOperation, readModel: () => string): string;

@@ -78,7 +78,7 @@ export class NumberLists {
     return this.#text + this.#rest;
   }
 
-  /** Returns a text in which the indexes are replaced by the numbers again. */
+  /** Returns the text with the numbers of each list in place of the list's index. */
   restore(text: string): string {
     return text.replace(PLACEHOLDER, (placeholder, index) => this.#lists[Number(index)] ?? placeholder);
   }

@@ -66,5 +66,5 @@ interface CachedToken {
 const REQUEST_TIMEOUT_MS = 10_000;
 const RETRY_MS = 5_000;
 const RENEWAL_MARGIN_MS = 300_000;
-/** The margin covers the time until the call reaches the vendor and the difference between the two clocks. */
+/** Tokens are not used in this time before their expiry, which covers the call's way and a difference of the clocks. */
 const EXPIRY_MARGIN_MS = 30_000;

@@ -39,8 +39,8 @@ export function post(request: TextRequest, classify: Classify): Promise<VendorRe
 }
 
 /**
- * Makes any other call, with the runtime's client. That client accepts files and bodies that are produced while they
- * are sent. Otherwise behaves like `post`.
+ * Makes a call that `post` cannot make, such as one without a body. The runtime's client makes it, because that client
+ * accepts files and bodies produced while they are sent. Otherwise behaves like `post`.
  */
 export function send(
   method: "POST" | "GET" | "PUT",

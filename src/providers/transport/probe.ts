@@ -9,13 +9,13 @@ export async function probeByReading(call: Omit<VendorRequest, "body">, classify
 
 /**
  * The name of a model that no vendor has. A refusal that mentions it proves that the vendor accepted address and
- * credential. It costs nothing.
+ * credential. A refused call costs nothing.
  */
 export const UNKNOWN_MODEL = "gateway-probe";
 
 /**
- * Makes a call that proves the credential by success or by a refusal of the unknown model. `statuses` are the statuses
- * of such refusals, for a vendor whose refusals cannot be recognized otherwise.
+ * Proves a credential by a call that succeeds or whose unknown model is refused. `statuses` are the statuses of such
+ * refusals, for a vendor whose refusals cannot be recognized otherwise.
  */
 export async function probeByRefusal(
   call: () => Promise<unknown>,

@@ -7,7 +7,7 @@ import { fetchGuarded } from "./network.ts";
 
 /**
  * Fetches the picture of a result link into `spool`, without credentials, with a size limit and one retry. Throws the
- * signal's reason, or an error `broken`, which is ambiguous because the vendor has made the picture.
+ * signal's reason, or an error `broken` with `isAmbiguous`, because the vendor has made the picture.
  */
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
@@ -122,7 +122,7 @@ function isLasting(error: unknown): boolean {
   return error instanceof SafeFetchError ? error.reason !== "failed" : !(error instanceof UpstreamError);
 }
 
-/** Returns the error. Anybody with the link can read the picture, so the link is not logged. */
+/** Returns the error for a failed download. It does not contain the link, with which anybody can read the picture. */
 function failed(error: SafeFetchError): UpstreamError {
   return brokenResponse(`gave a link that could not be fetched (${error.reason}: ${error.detail})`, error);
 }

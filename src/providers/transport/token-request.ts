@@ -9,8 +9,8 @@ import type { GrantedToken } from "./access-tokens.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` without any part of the request in it. It is never
- * ambiguous, because the vendor has not been called yet.
+ * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` without any part of the request in it. The error is
+ * never ambiguous, because the vendor has not been called yet.
  */
 export async function requestToken(url: string, request: TokenRequest): Promise<GrantedToken> {
   try {

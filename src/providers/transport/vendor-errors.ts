@@ -53,7 +53,7 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
 export interface VendorErrors {
   /** Returns the error for a response that failed by its status or content. */
   classify: Classify;
-  /** Returns the error for a failure that the vendor reports in another way. */
+  /** Returns the error for a failure that is reported by the state of a job or inside a stream. */
   raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError;
 }
 
@@ -113,7 +113,7 @@ const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   499: "overloaded",
 };
 
-/** Returns the kind by the status alone. Every other 4xx indicates a wrong address or method. */
+/** Returns the kind by the status alone. A 4xx that is not in the tables indicates a wrong address or method. */
 export function kindOfStatus(
   status: number,
   overrides: Readonly<Record<number, UpstreamErrorKind>> = {},

@@ -113,7 +113,7 @@ const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_sett
 
 /** Maximum bytes of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Regions whose host names have another form. */
+/** Regions with a host name of another form than that of all other regions. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {

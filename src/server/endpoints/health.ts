@@ -78,8 +78,8 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
 const STATUS_MS = 2_000;
 
 /**
- * Returns a function for the additional fields of `/readyz?verbose`. Only callers with the metrics token get the names
- * of organizations, models and vendors; others get the kinds of the causes.
+ * Returns a function for the additional fields of `/readyz?verbose`. Callers with the metrics token get the names of
+ * organizations, models and vendors; all other callers get only the kinds of the causes.
  */
 function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Headers) => Promise<object> {
   let read: { at: number; status: Promise<InstallationStatus> } | null = null;

@@ -21,8 +21,8 @@ import { isModelName } from "./native-call.ts";
 import { nativeModelRoutes } from "./native-models.ts";
 
 /**
- * Routes of the models that a key can call. Besides the fields that official clients read, the list has some more. The
- * native protocol's form of the list has its own path; clients of that protocol also get it at the shared path.
+ * Routes of the models that a key can call. The list also has fields that official clients do not read. The native
+ * protocol's form of the list has its own path; clients of that protocol also get it at the shared path.
  */
 export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   const native = nativeModelRoutes((principal) => callable(snapshot, clock, principal));
@@ -72,9 +72,7 @@ function ifNative(native: HttpRoute): Pick<HttpRoute, "routeFor"> {
   return { routeFor: ({ request }) => (isNative(request) ? native : null) };
 }
 
-/**
- * True for clients of the messages protocol, which need another form of the list. Their version header identifies them.
- */
+/** True for clients of the messages protocol, which need its form of the list. Their version header identifies them. */
 function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }

@@ -208,9 +208,7 @@ export function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError("payload_too_large", `The body may have at most ${size}.`);
 }
 
-/**
- * Maximum bytes of a body that `decodedBody` reads whole, because a stream would cost more than all other work on it.
- */
+/** Maximum bytes of a body that `decodedBody` reads whole, because for so few bytes a stream would cost too much. */
 const MAX_WHOLE_BYTES = 64 * 1024;
 
 /** The request and its sender. */

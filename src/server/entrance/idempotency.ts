@@ -70,7 +70,7 @@ export function idempotencyKeyOf({ headers }: Request): string | null {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** Returns the response for a refusal that the same request would get again; null for every other error. */
+/** Returns the response for a refusal that every repetition of the request would get; null for every other error. */
 function refusalToStore(error: unknown, family: ErrorFamily, requestId: string): Response | null {
   const failure = asGatewayError(error);
   return failure.status === 400 ? errorResponse(failure, family, requestId) : null;
@@ -140,9 +140,7 @@ class HeldClaim {
     }
   }
 
-  /**
-   * Reads the whole body first. If the client disconnects meanwhile, it gets the outcome when it repeats the request.
-   */
+  /** Stores the whole body before it is sent. A client that has disconnected gets the outcome by a repeated request. */
   async #storeWhole(response: Response): Promise<Response> {
     const { status, headers } = response;
     if (!response.body) {

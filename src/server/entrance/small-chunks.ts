@@ -1,6 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 
-/** Receiving a chunk with fewer bytes takes longer than processing its bytes. */
+/** Size from which a chunk is not small. Receiving a smaller chunk takes longer than processing its bytes. */
 const SMALL_BYTES = 512;
 /**
  * Maximum number of small chunks. Receiving this many takes about 10 ms. Client libraries send chunks of kilobytes, and
@@ -13,8 +13,8 @@ const JOINED_BYTES = 16 * 1024;
 /**
  * Joins the small chunks of a body without a declared length, and refuses a body with too many. The runtime makes a
  * call for each chunk, so a megabyte in one-byte chunks would block the event loop for half a second. When no read is
- * pending, the runtime itself joins chunks, which then cannot be counted. So the next read follows a small chunk at
- * once.
+ * pending, the runtime itself joins chunks, which then cannot be counted. Therefore the caller must read on directly
+ * after a small chunk.
  */
 export class SmallChunks {
   #count = 0;

@@ -51,7 +51,7 @@ export async function respondFromSpool(
       await retire();
       return new Response(frame.join(JSON.stringify(body)), { headers });
     }
-    // If the client disconnects before the stream begins, the runtime never reads the stream.
+    // If the client disconnects before the stream begins, the runtime never reads it: the abort drops the files.
     signal.addEventListener("abort", drop, { once: true });
     return new Response(send({ body, frame }, { retire, drop }), { headers });
   } catch (error) {

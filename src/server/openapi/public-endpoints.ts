@@ -27,7 +27,6 @@ export interface EndpointDescription {
   body?: object;
   /** JSON Schema of the same fields as `multipart/form-data`. */
   form?: object;
-  /** An example of a body. */
   example?: object;
   /** Schemas of the response by content type; null for content without a schema. */
   responses: Readonly<Record<string, ZodType | null>>;

@@ -23,8 +23,8 @@ export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
 }
 
 /**
- * Separates the path's field of an object from its other fields. The others are query parameters or an object of their
- * own.
+ * Separates the field of an object that is in the path (`pathField`) from the fields that are query parameters or a
+ * body.
  */
 export function splitFields(schema: Schema, pathField: string | null) {
   const { properties = {}, required = [], ...others } = schema;

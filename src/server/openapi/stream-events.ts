@@ -10,7 +10,7 @@ export interface StreamDescription {
   failure: string;
 }
 
-/** The streams of the public interface by protocol. Vendors of the same protocol may send other events as well. */
+/** The streams of the public interface by protocol. Vendors of a protocol may send events that are not listed here. */
 export const STREAMS = {
   chat: {
     title: "Chat and completions",
