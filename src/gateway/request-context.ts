@@ -17,7 +17,7 @@ export interface RequestContext {
   source: string | null;
   /** The program that sent the request, as `clientProgram` names it; null without a `user-agent`. */
   client: string | null;
-  /** What this request was counted with in the limits. */
+  /** The amounts that the limits have counted for this request. */
   grant: LimitGrant;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;

@@ -16,7 +16,7 @@ import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";
 
 /** A target's reply: a whole text with its usage, or a stream read up to its first content. */
 export type TargetReply = {
-  /** The hints that were not sent to the target, by the caller's names. */
+  /** Names of the caller's fields that were not sent to the target. */
   ignored: readonly string[];
 } & (
   | { kind: "whole"; text: string; usage: TokenUsage; isEmpty: boolean }

@@ -24,7 +24,7 @@ export interface OpenedStream {
 /** A stream on its way to the client. */
 export interface RelayedStream {
   writer: BodyWriter;
-  /** The hints that were not sent to the target, by the caller's names. */
+  /** Names of the caller's fields that were not sent to the target. */
   ignored: readonly string[];
   /**
    * Resolves when the last byte has been sent or can no longer be sent. The value is the error that ended the stream

@@ -29,7 +29,7 @@ interface TextTerms {
   /** The maximum of output tokens that the budgets cover, if it is less than the model's maximum; otherwise null. */
   coveredTokens: number | null;
   /**
-   * The hints that were not sent to the target, by the caller's names. When a stream's response began before a target
+   * Names of the caller's fields that were not sent to the target. When a stream's response began before a target
    * replied, they are those of the target that was being called at that time.
    */
   ignored: readonly string[];
@@ -97,7 +97,7 @@ async function serveStream(
   const dialect = textDialect(payload.dialect);
   return beginStream({
     opening,
-    // The hints of the target that is being called now. Another target may reply in the end.
+    // The names for the target that is being called now. Another target may reply in the end.
     ignored,
     deadlineTimer,
     intervalMs: core.firstByteMs,
@@ -193,9 +193,9 @@ function coveredTokensOf(
 
 /**
  * Calls the route's targets. A reply without content counts as a failed call. If all calls fail and at least one had
- * such a reply, the request is settled with a charge of zero. If the last call had such a reply, only its ignored hints
- * are returned; otherwise the last error is thrown. When the client disconnects during a call, that call is charged.
- * `noteIgnored` is called for each called target, with the hints that were not sent to it.
+ * such a reply, the request is settled with a charge of zero. If the last call had such a reply, only its ignored
+ * fields are returned; otherwise the last error is thrown. When the client disconnects during a call, that call is
+ * charged. `noteIgnored` is called for each called target, with the fields that were not sent to it.
  */
 async function callVendors(
   core: Core,

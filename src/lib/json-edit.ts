@@ -76,7 +76,7 @@ export class RawJson {
   }
 }
 
-/** The mark is random and never leaves the process, so no other text can contain it. */
+/** The text in place of each `RawJson` while a value is written. It is random, so no other text can contain it. */
 const MARK = crypto.randomUUID();
 const QUOTED_MARK = JSON.stringify(MARK);
 /** The raw texts of the value that is being written. Writing is synchronous, so there is only one such value. */

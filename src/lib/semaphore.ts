@@ -33,7 +33,7 @@ export class FairSemaphore {
     this.#slotsPerTenant = slotsPerTenant;
   }
 
-  /** Changes the number of slots. If more slots than that are taken, no caller gets one until enough are released. */
+  /** Changes the number of slots. If more than `slots` are taken, no caller gets one until enough are released. */
   resize(slots: number): void {
     if (slots === this.#slots) return;
     this.#slots = slots;
@@ -81,7 +81,7 @@ export class FairSemaphore {
     try {
       return await (signal ? untilAborted(promise, signal) : promise);
     } catch (error) {
-      // The caller may have got its slot in the same turn as the abort.
+      // If the caller got its slot in the same turn as the abort, the slot is released.
       if (!waiting.delete(resolve)) (await promise)[Symbol.dispose]();
       this.#forgetIdle(tenant);
       throw error;

@@ -19,7 +19,7 @@ export function lowerThisThread(): void {
 /** Lowers the priority of the runtime's helper threads below that of the thread that serves requests. */
 export function lowerHelperThreads(): void {
   onLinux(() => {
-    // If a helper thread has ended meanwhile, the loop must still continue with the others.
+    // If a helper thread ends before it is lowered, the loop must still continue with the others.
     for (const id of readdirSync("/proc/self/task")) onLinux(() => lowerHelper(id));
   });
 }
@@ -39,6 +39,6 @@ function onLinux(work: () => void): void {
   try {
     work();
   } catch {
-    // The thread has ended meanwhile, or the system hides the threads or forbids the change.
+    // The thread has ended before this call, or the system hides the threads or forbids the change.
   }
 }

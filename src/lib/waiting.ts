@@ -165,7 +165,7 @@ export class LightCancellation implements Cancellation {
     if (index >= 0) this.#listeners?.splice(index, 1);
   }
 
-  /** The same cancellation as an `AbortSignal`, for functions that require one. */
+  /** This cancellation as an `AbortSignal`, for functions that require one. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();

@@ -60,7 +60,7 @@ function connectionOf(settings: GeminiSettings): GenerateContentConnection {
   return {
     baseUrl,
     urlOf: (model, method) => `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:${method}`,
-    // At this address, instructions and tools are accepted only inside of a whole request.
+    // The address for API keys accepts instructions and tools only inside of a whole request.
     writeCount: (raw, model) =>
       `{"generateContentRequest":${editMembers(raw, { model: () => JSON.stringify(`models/${model}`) })}}`,
     authenticate: () => Promise.resolve(credential),

@@ -35,8 +35,8 @@ const settings = z.object({
 type XaiSettings = z.infer<typeof settings>;
 
 /**
- * Chat completions, and the images protocol of family D: it takes ratio and resolution instead of pixels, and takes
- * edits as JSON (xAI API reference).
+ * Chat completions, and an images protocol that takes ratio and resolution instead of pixels, and edits as JSON (xAI
+ * API reference).
  */
 export const xai: Provider<XaiSettings> = {
   name: "xai",

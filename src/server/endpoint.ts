@@ -163,8 +163,7 @@ function principalOf(
 }
 
 /**
- * Returns the error of a failed request. After a disconnection, the errors of reading a body vary, so they are
- * replaced.
+ * Returns the error of a failed request: after a disconnection always the same, because errors of reading a body vary.
  */
 function failureOf(
   { lifecycle }: EndpointSettings,
@@ -184,8 +183,7 @@ function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
 }
 
 /**
- * Returns the error for requests that the stopping server cuts. Their handlers see the same as when a client
- * disconnects.
+ * Returns the error for requests that the stopping server cuts. Their handlers are aborted as after a disconnection.
  */
 export function stopping(): GatewayError {
   const message = "This server is stopping. Retry; another one will respond.";

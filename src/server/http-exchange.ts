@@ -41,7 +41,7 @@ export interface AuthenticatedExchange extends HttpExchange {
   principal: Principal;
   /** Returns the client's network: the range of addresses that one client controls. */
   network(): string;
-  /** What this request was counted with in the limits. */
+  /** The amounts that the limits have counted for this request. */
   grant: LimitGrant;
   /**
    * Claims the idempotency key of the request; absent when there is no key. Call it with the request's content before a

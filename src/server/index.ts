@@ -67,7 +67,7 @@ export function startServer(options: ServerOptions): RunningServer {
       lifecycle.phase = "draining";
       const endsAt = clock.monotonic() + drainMs;
       const isListening = drainMs === 0 || !(await stopListening(server.port ?? 0));
-      // On other systems the runtime's own graceful stop is used, although it closes idle connections at once.
+      // If the socket cannot be closed alone, the runtime's own stop is used, although it closes idle connections.
       if (isListening) void server.stop();
       const isQuiet = () =>
         server.pendingRequests === 0 && lifecycle.quietMs() >= (isListening ? 0 : QUIET_MS);
@@ -84,7 +84,7 @@ export function startServer(options: ServerOptions): RunningServer {
     async abandon(onCut) {
       lifecycle.phase = "stopping";
       onCut(stopping());
-      // In the next turn, the requests end with the error given to `onCut`, before closing ends them as disconnected.
+      // The running requests need one turn to end with the error given to `onCut`. Closing ends them as disconnected.
       await nextTurn();
       void limiting.stop();
       void server.stop(true);

@@ -24,7 +24,7 @@ export interface ServerOptions {
   jobs: Omit<JobCore, keyof ImageCore>;
   /** The context of administration. The author of a change is added for each request. */
   admin: Omit<OperationContext, "by">;
-  /** The OpenID provider at which members may sign in besides signing in by password; null when there is none. */
+  /** The OpenID provider at which members may sign in instead of by password; null when there is none. */
   identity: IdentitySettings | null;
   console: ConsoleFiles;
   safeFetch: SafeFetch;
@@ -54,7 +54,7 @@ export interface ServerOptions {
   connections: ConnectionLimit;
   /** Returns the reason why load balancers must not choose this process although it serves; null when there is none. */
   unready(): string | null;
-  /** Returns the verdict on the installation, which the readiness probe shows in detail. */
+  /** Returns the state of the installation, which the readiness probe shows in detail. */
   status(): Promise<InstallationStatus>;
   undeclaredProxy: UndeclaredProxy;
   /** Called with each failure of background work. */

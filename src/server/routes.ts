@@ -13,10 +13,10 @@ export type HttpRoute = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** The path, which may contain one `{…}` part. */
   path: string;
-  /** True when the `{…}` part of the path may have this value. When absent, every value is possible. */
+  /** Name of the route in logs and metrics. */
   name: string;
   family: ErrorFamily;
-  /** True when the `{…}` part may have this value. When absent, it may have any value. */
+  /** True when the `{…}` part of the path may have this value. When absent, every value is possible. */
   takes?(parameter: string): boolean;
   /** Returns another route that serves this exchange, chosen by path or headers; null to use this route. */
   routeFor?(exchange: HttpExchange): HttpRoute | null;

@@ -13,7 +13,7 @@ import { readCookie, requireSameOrigin, writeCookie, type Reachability } from ".
 export interface Administration extends Reachability {
   /** The store and the current configuration. The endpoint adds the author of a change. */
   context: Omit<OperationContext, "by" | "signedIn">;
-  /** The OpenID provider at which members may sign in besides signing in by password; null when there is none. */
+  /** The OpenID provider at which members may sign in instead of by password; null when there is none. */
   identity: IdentitySettings | null;
   /** Outcomes of requests with an idempotency key. */
   outcomes: OutcomeStore;

@@ -84,8 +84,8 @@ interface AdmittedParts<OfModel, OfPrice> {
 }
 
 /**
- * Permission for one request: its model and price, its grant in the limits, the money held for it, and the signal that
- * aborts its vendor calls. The owner must dispose of it, which gives back everything that was not settled.
+ * Permission for one request: its model and price, the amounts counted in the limits, the money held for it, and the
+ * signal that aborts its vendor calls. The owner must dispose of it, which gives back everything that was not settled.
  */
 export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {
   readonly #parts: AdmittedParts<OfModel, OfPrice>;

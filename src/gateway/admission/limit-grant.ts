@@ -16,9 +16,9 @@ import { countText } from "../../lib/count-text.ts";
 export type LimitedPipeline = "text" | "image";
 
 /**
- * What one request was counted with in the limits. The counts remain when the request is refused or fails, with three
- * exceptions: the number of tokens is corrected; the slot is released; the first image is given back when the image
- * limit refuses the other images.
+ * The amounts that the limits have counted for one request. They remain when the request is refused or fails, with
+ * three exceptions: the number of tokens is corrected; the slot is released; the first image is given back when the
+ * image limit refuses the other images.
  */
 export class LimitGrant {
   #requestsWindow: LimitWindow | null = null;

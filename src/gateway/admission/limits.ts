@@ -30,8 +30,8 @@ export type LimitVerdict =
   | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitRequest; retryAfterSeconds: number };
 
 /**
- * A limit per minute and its remaining amount. A verdict has one window for each of its requests, in the same order;
- * requests for slots have none.
+ * A limit per minute and its remaining amount. A `LimitVerdict` has one window for each counted request, in the same
+ * order; requests for slots have none.
  */
 export interface LimitWindow extends RateWindow {
   quantity: LimitQuantity;

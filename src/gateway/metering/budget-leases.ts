@@ -225,13 +225,13 @@ function larger(one: Nanos, other: Nanos): Nanos {
 }
 
 /**
- * Runs the work of requests on one budget in sequence, so that the first call to the store can also acquire money for
+ * Runs the work of requests on one budget in sequence, so that a request's call to the store can also acquire money for
  * the requests behind it. Requests on different budgets do not wait for each other.
  */
 export class KeyedMutex {
   readonly #queues = new Map<string, Queue>();
 
-  /** Runs `work` when the requests before it are done. `waiting` returns the sum that the requests behind it need. */
+  /** Runs `work` when all earlier work is done. `waiting` returns the sum that the requests behind this one need. */
   async run<Result>(
     budget: string,
     amount: Nanos,

@@ -54,7 +54,7 @@ export class ExhaustionCache {
 interface Remembered {
   needed: Nanos;
   refusal: BudgetRefusal;
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds. From `patientFrom` on, requests may wait for other processes. */
   until: number;
   patientFrom: number;
 }

@@ -17,7 +17,7 @@ import { entriesOf } from "../../lib/json.ts";
 
 /** Upper bounds of the usage that a request can cause at a vendor. */
 export interface UsageBounds {
-  /** Local estimate of the input. */
+  /** The gateway's own estimate of the input tokens. */
   estimatedInput: number;
   maxInput: number;
   /** Bounds of the visible output, and of all output including reasoning. */
@@ -112,7 +112,7 @@ interface Side {
 }
 
 interface Uses {
-  /** Absent when there are none. */
+  /** Absent when no feature was used. */
   uses?: UseCounts;
   isEstimated: boolean;
   isAnomalous: boolean;

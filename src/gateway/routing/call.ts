@@ -100,7 +100,7 @@ export class Call {
 export class ClientDisconnected extends Error {
   override readonly name = "ClientDisconnected";
 
-  /** `isReplyWhole` is true when the vendor's reply was nevertheless read to its end. */
+  /** `isReplyWhole` is true when the vendor's reply was read to its end although the client had gone. */
   constructor(readonly isReplyWhole = false) {
     super();
   }

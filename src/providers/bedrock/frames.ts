@@ -28,7 +28,7 @@ const MIN_BYTES = 16;
 /** Maximum length of a message: the longest payload, 16 MiB, and the longest headers, 128 KiB. */
 const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
 
-/** Splits a byte stream into messages, whatever its chunks are. Checks the length and checksums of each message. */
+/** Splits a byte stream into messages, however it is divided into chunks. Checks each length and both checksums. */
 export class FrameReader {
   readonly #rest = new GrowingBuffer();
   /** Number of bytes of the next message, or of its beginning while its length is unknown. */

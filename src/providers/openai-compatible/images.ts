@@ -13,8 +13,7 @@ import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 
 /**
- * The images protocol of family A. Generations are sent as JSON and edits as a form. Pictures come back as base64 or
- * links.
+ * OpenAI's images protocol. Generations are sent as JSON and edits as a form. Pictures come back as base64 or links.
  */
 export function createOpenAiImages(connection: OpenAiConnection, codecSlots: FairSemaphore): ImageUpstream {
   return createImageUpstream({

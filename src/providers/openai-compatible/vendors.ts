@@ -37,7 +37,7 @@ const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
  */
 export const VENDORS = {
   // DeepSeek accepts only the documented roles. It supports JSON objects but no schemas. A turn with tool calls must
-  // contain its earlier reasoning again ("Thinking Mode", "JSON Output").
+  // contain the reasoning that led to them ("Thinking Mode", "JSON Output").
   deepseek: {
     name: "deepseek",
     title: "DeepSeek",

@@ -53,7 +53,7 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
 export interface VendorErrors {
   /** Returns the error for a response that failed by its status or content. */
   classify: Classify;
-  /** Returns the error for a failure that is reported by the state of a job or inside a stream. */
+  /** Returns the error for a failure of a known kind, such as that of a job or inside a stream. */
   raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError;
 }
 

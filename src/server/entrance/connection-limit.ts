@@ -30,10 +30,10 @@ const MAX_RESERVE = 1024;
  * one may be in use too.
  */
 const TIGHT_SHARE = 0.9;
-/** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` applies if it has closed connections. */
+/** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` applies if the scan closed connections. */
 const SCAN_SHARE = 20;
 const BUSY_SCAN_SHARE = 5;
-/** The multiple that applies while at least half of the reserve is used. */
+/** Multiple of a scan's duration for the pause while at least half of the reserve is used. */
 const URGENT_SCAN_SHARE = 1;
 /** Share of the limit that a scan frees beyond the excess connections, for those that arrive before the next scan. */
 const HEADROOM_SHARE = 0.1;

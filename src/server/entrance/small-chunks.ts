@@ -1,6 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 
-/** Size from which a chunk is not small. Receiving a smaller chunk takes longer than processing its bytes. */
+/** A chunk with fewer bytes is small: receiving it takes longer than processing its bytes. */
 const SMALL_BYTES = 512;
 /**
  * Maximum number of small chunks. Receiving this many takes about 10 ms. Client libraries send chunks of kilobytes, and
