@@ -26,7 +26,7 @@ import { relayStream, type RelayedStream } from "./text-stream.ts";
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
   limitState: LimitGrant["limitState"];
-  /** The maximum of output tokens that the budgets cover, if it is less than the model's maximum; otherwise null. */
+  /** The maximum of output tokens that the budgets cover; null if they cover the caller's or the model's maximum. */
   coveredTokens: number | null;
   /**
    * Names of the caller's fields that were not sent to the target. When a stream's response began before a target

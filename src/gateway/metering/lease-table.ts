@@ -100,8 +100,8 @@ export class LeaseTable {
 
   /**
    * Gives back amounts that other processes lack, and amounts of changed budgets that running requests have released.
-   * Call it about every quarter of a second. It calls the store only while there is something to give back and the
-   * store is available.
+   * Call it about every quarter of a second. It calls the store only while there is something to give back, and ignores
+   * that the store is unavailable.
    */
   async yieldContended(): Promise<void> {
     if (this.#isYielding || !this.#leases.values().some((lease) => lease.available > 0n)) return;

@@ -19,9 +19,9 @@ const MAX_ORGANIZATIONS = 10_000;
 
 /**
  * Decides which targets may be called. It learns only from real requests. Consecutive failures eject a target for the
- * organization whose requests failed. Once a second organization has had failures, the target is ejected for all, so
- * that one organization alone cannot take a target from others. The duration of ejections doubles; after each one, a
- * single request probes the target.
+ * organization whose requests failed. They eject it for all once a second organization has had failures: one
+ * organization alone cannot take a target from others. A refused credential ejects for all at once. The duration of
+ * ejections doubles; after each one, a single request probes the target.
  */
 export class Health {
   readonly #clock: Clock;
@@ -77,7 +77,7 @@ export class Health {
     );
   }
 
-  /** Returns the milliseconds until the target may be probed; 0 when it may be called. */
+  /** Returns the milliseconds until the target's ejection ends; 0 when none is active. */
   waitMs(target: Target, organization: string): number {
     const until = this.#statesOf(target, organization).map(({ ejectedUntil }) => ejectedUntil);
     return Math.max(0, ...until.map((end) => end - this.#clock.monotonic()));
