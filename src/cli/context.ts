@@ -87,7 +87,7 @@ export interface StoreAccess {
   run: CommandAdministration["run"];
   /** Returns all items of a list. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
-  /** Runs `work` directly on the local store. The store is always closed afterwards. */
+  /** Runs `work` on the local store and then closes the store. Throws when `isRemote()` is true. */
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
 }
 
@@ -105,7 +105,7 @@ export interface CommandContext extends StoreAccess, CommandPrinter {
   existing: StoreAccess;
   /** True when commands work on the remote gateway that `--url` or `GATEWAY_URL` names. */
   isRemote(): boolean;
-  /** Throws when `isRemote()` is true. For commands that work only on this machine. */
+  /** Throws when the option `--url` is set. For commands that work only on this machine. */
   requireLocal(): void;
 }
 

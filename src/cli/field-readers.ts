@@ -121,7 +121,7 @@ interface Target {
   weight?: number;
 }
 
-/** Reads a target `channel/upstream-model`, with a weight such as `=3` at the end, and adds it to those of earlier options. */
+/** Reads a target such as `channel/upstream-model=3`, with its weight, and adds it to those of earlier options. */
 function readTarget(value: string, earlier: Target[] = []): Target[] {
   const match = /^([^/]+)\/(.+?)(?:=(\d{1,7}))?$/.exec(value);
   const [, channel, upstreamModel, weight] = match ?? [];

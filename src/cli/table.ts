@@ -52,7 +52,7 @@ function areNumbers(cells: readonly string[]): boolean {
 
 const STATE_HEADINGS: ReadonlySet<string> = new Set(["state", "status"]);
 
-/** ANSI colors. `STATE_COLORS` has the color for the first word of each state. */
+/** ANSI colors. `STATE_COLORS` has the color of each state, without the part of the state in parentheses. */
 const [RED, GREEN, YELLOW] = [31, 32, 33];
 const STATE_COLORS: Readonly<Record<string, number>> = {
   active: GREEN,

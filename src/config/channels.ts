@@ -26,7 +26,7 @@ export interface ChannelSources {
 export const SANDBOX = "sandbox";
 
 /**
- * Returns every usable channel: those that the file declares, and those of the catalogue whose credential is set. A
+ * Returns every usable channel: those that the file declares, and those of the catalogue whose variables are set. A
  * declared channel replaces the catalogue's channel of the same id.
  */
 export async function buildChannels(

@@ -13,7 +13,7 @@ export interface SettingRow {
   path: string;
   value: string;
   origin: SettingOrigin;
-  /** Variable or file that sets the value; null for a default. */
+  /** Variable or file that sets the value; null when neither sets it. */
   from: string | null;
 }
 

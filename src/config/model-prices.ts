@@ -92,8 +92,8 @@ export function dropUnpricedFeatures(model: CompleteModel): void {
 }
 
 /**
- * Returns each price that lacks an amount for a billed feature, with these features. A price per image covers all
- * features that the image model may use.
+ * Returns each price of a text model with the allowed features that are billed by use but have no amount in the price.
+ * Returns nothing for other models: a price per image covers all features.
  */
 function unpriced(model: CompleteModel): { at: string; features: Feature[] }[] {
   if (model.type === "image" || model.type === "embedding") return [];

@@ -78,8 +78,8 @@ function differingRows(running: readonly SettingRow[], next: readonly SettingRow
 }
 
 /**
- * Returns the paths of changed addresses. Compares the full addresses, because the rows mask passwords: a row stays the
- * same when only a password changes.
+ * Returns the paths of addresses that are set before and after a reload but differ. Compares the full addresses: the
+ * rows mask passwords, so a row stays the same when only a password changes.
  */
 function changedAddresses(running: Settings, next: Settings): string[] {
   const addresses = [

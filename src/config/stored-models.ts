@@ -9,8 +9,8 @@ interface StoredModelTables extends ModelTables {
 }
 
 /**
- * Builds the models of the database and those of the file, which take precedence. Reports and leaves out an invalid
- * model of the database; targets with an unknown channel are only removed from its route.
+ * Builds the models of the file, the database and the catalogue, in this precedence. Reports and leaves out an invalid
+ * model of the database; of a model with an unknown channel, only the targets with that channel are left out.
  */
 export function buildStoredModels(
   layer: StoredLayer,

@@ -10,7 +10,7 @@ export async function fileVersion(path: string): Promise<string> {
   return versionOf(text);
 }
 
-/** The version of a file that does not exist. */
+/** The version of a file that does not exist or cannot be read. */
 export const ABSENT = "absent";
 
 export function versionOf(text: string | null): string {

@@ -55,7 +55,7 @@ export interface AlertEvent {
   alertName: string;
   kind: AlertSettings["kind"];
   severity: Severity;
-  /** The budget, organization or target that the condition concerns. */
+  /** Id of the budget, name of the target, subject of the problem, or `requests` for a rule about failed requests. */
   subject: string;
   message: string;
   firedAt: number;

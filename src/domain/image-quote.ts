@@ -18,9 +18,9 @@ export interface ImageQuote {
    */
   billedQuality: string;
   /**
-   * `request`: `rate` is that of the requested quality. The charge is lower if the vendor delivers a cheaper tier or
-   * reports a cheaper quality. `delivered`: `rate` is that of the most expensive quality, and the quality that the
-   * vendor reports decides the charge.
+   * `request`: `rate` is that of the requested quality. The charge is lower if the vendor delivers a cheaper tier or,
+   * for a quality other than `auto`, reports a cheaper one. `delivered`: `rate` is that of the most expensive quality,
+   * and the quality that the vendor reports decides the charge.
    */
   settlesBy: "request" | "delivered";
 }
@@ -58,9 +58,9 @@ export function quoteImage(
 }
 
 /**
- * Returns the tier and quality by which a delivered image is billed. They are the ones that took effect, but never more
- * expensive than the quote. If the vendor reports none of the model's qualities, `auto` is billed by `defaultQuality`.
- * Without a `defaultQuality`, it is billed by the quote.
+ * Returns the tier and quality by which a delivered image is billed: those that took effect, but never more expensive
+ * than the quote. `auto` with an amount of its own is billed as `auto`. Without one, it is billed by the quality that
+ * the vendor reports, else by `defaultQuality`, else by the quote.
  */
 export function billedCell(
   price: ImagePrice,

@@ -137,7 +137,7 @@ export function openLedgerExport({ live, processId, onProblem }: ProcessBasis): 
   return startLedgerExport({ ...ledgerExport, location, processId, onProblem });
 }
 
-/** The background work that detects states that need attention and sends mails about them. */
+/** The background work that detects states that need attention and sends mails and webhook messages about them. */
 export interface OpenedAlerts extends BackgroundWork {
   testMail: RunningGateway["testMail"];
 }

@@ -46,7 +46,7 @@ const SWEEP_MS = 10 * 60_000;
 const OUTCOMES_MS = 60_000;
 const FLUSH_MS = 5_000;
 
-/** Makes a gateway from settings and adapters. It serves requests; with `worker` it only runs jobs. */
+/** Starts a gateway. With the role `gateway` it serves requests; with the role `worker` it only runs jobs. */
 export async function startGateway(
   settings: Settings,
   supervisor: SupervisorLink | null,

@@ -142,7 +142,7 @@ export function openConfiguration(
 
 /**
  * Returns a function that loads the configuration only when the entries or the file have changed. Loading it for every
- * operation that only reads would delay requests by milliseconds. `null` stands for the entries of the last call. The
+ * operation that only reads would delay requests by milliseconds. With `null`, the caller needs no entries. The
  * function throws an `AdminError` while the file is invalid.
  */
 function lastRead(load: LoadConfiguration) {

@@ -67,7 +67,7 @@ export class ImportDraft {
     this.notes.push({ path, message });
   }
 
-  /** Adds a channel, unless one with the same address and credential exists. Returns the id of the channel. */
+  /** Adds a channel, unless an equal one was added before. Returns the id of the channel. */
   channel(name: string, source: SourceChannel): string {
     for (const [id, known] of this.#sources) if (Bun.deepEquals(known, source)) return id;
     const id = freeId(idOf(name), this.#sources);

@@ -114,8 +114,8 @@ export function importNewApi(draft: ImportDraft, files: SourceFiles): void {
 }
 
 /**
- * Imports channels. The channels with the highest priority share a model's requests by weight. The others follow in the
- * order of their priorities.
+ * Imports channels. If all channels of a model have the same priority, they share its requests by weight. Otherwise
+ * they are called in the order of their priorities.
  */
 function importChannels(
   draft: ImportDraft,

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { isAtLeast, type Role } from "../../admin/roles.ts";
 import { sessionQuery } from "./queries.ts";
 
-/** The role that a page requires of its reader, in an organization or, with `installation`, in all of them. */
+/** The role that a page requires of its reader, in one organization or, with `installation`, in all organizations. */
 export type PageNeeds = readonly [role: Role, reach?: "organization" | "installation"];
 
 const CHANNEL: PageNeeds = ["viewer", "installation"];
@@ -21,8 +21,8 @@ export const PAGE_NEEDS: Readonly<Record<string, PageNeeds>> = {
 };
 
 /**
- * Returns a function that is true for the pages that the signed-in member may read, by their addresses below
- * `/console`. Where nobody is signed in, it is true for every page.
+ * Returns a function that is true for the address, below `/console`, of a page that the signed-in member may read. When
+ * nobody is signed in, the function is true for every address.
  */
 export function useMayRead(): (path: string) => boolean {
   const { data: session } = useQuery({ ...sessionQuery, enabled: false });

@@ -21,7 +21,7 @@ import { DefaultRoute, OrganizationRoute, RouteSkeleton } from "./routes.tsx";
 
 /** The page of one model: its capabilities, prices, access and routes. */
 export default function ModelPage() {
-  // The dry run names prices. If their texts were read when it is shown, the whole page would wait for them again.
+  // The dry run uses the `prices` texts. If they were loaded only with the dry run, the whole page would wait for them.
   const { t } = useTranslation(["models", "prices", "money"]);
   const { filters } = useFilters();
   const id = filters["model"] ?? "";

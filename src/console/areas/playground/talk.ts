@@ -54,8 +54,8 @@ export function useTalks({ keyId, protocol, begun, onEnd }: TalksProps) {
   const [talks, setTalks] = useState(begun);
   const abort = useRef<AbortController | null>(null);
   /**
-   * Running replies write to this object. When a conversation is opened or cleared, a new object replaces it, so that
-   * older replies have no effect.
+   * Running replies write to this object. When a message is sent, or a conversation is opened or cleared, a new object
+   * replaces it, so that older replies no longer change the page.
    */
   const current = useRef<{ talks: readonly Talk[] }>({ talks: [] });
 

@@ -7,7 +7,7 @@ import { withColours } from "./series-colours.ts";
 import { usePlot, type ChartData } from "./use-plot.ts";
 
 const HEIGHT = "h-56";
-/** Number of series up to which the legend shares its row with the buttons, however narrow the chart is. */
+/** Maximum number of series for which the legend and the buttons share a row even in a narrow chart. */
 const FEW_SERIES = 3;
 
 /** Shows values over time. The user reads single values by hovering, with the arrow keys, or in a table. */

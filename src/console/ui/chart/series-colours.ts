@@ -19,8 +19,8 @@ function colourOf(slot: number): string {
 }
 
 /**
- * Gives each series of a chart its colour. Names beyond the number of colours would share one, so within a chart such a
- * name gets the next colour that the chart does not have.
+ * Gives each series of a chart its colour. If the colour of a name is already used in the chart, the name gets the next
+ * colour that the chart does not use yet.
  */
 export function withColours<Series extends { name: string; colour?: string }>(
   series: readonly Series[],

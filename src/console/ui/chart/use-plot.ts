@@ -205,7 +205,7 @@ interface Series {
   label: string;
   /** One value for each time; null for a time without a value. */
   values: readonly (number | null)[];
-  /** The colour; that of the name by default. */
+  /** The colour; by default, the colour of the name. */
   colour?: string;
 }
 

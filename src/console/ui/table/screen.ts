@@ -24,8 +24,8 @@ function subscribe(notify: () => void): () => void {
 }
 
 /**
- * Returns the last value from before a dialog was opened, while one is open. A dialog of a row belongs to the row's
- * cell, so a new layout would close it and lose what was written.
+ * Returns `value` or, while a dialog is open, the value from before it was opened. A row's dialog is part of a cell of
+ * the row, so a new layout of the table would close the dialog and lose the user's input.
  */
 export function useWhileUncovered<Value>(value: Value): Value {
   const isCovered = useSyncExternalStore(subscribeToDialogs, hasDialog);
@@ -38,7 +38,7 @@ function hasDialog(): boolean {
   return document.querySelector("[data-dims-page]") !== null;
 }
 
-/** Dialogs are added to the end of the page and removed from it. */
+/** Calls `notify` when a child of the document's body is added or removed, as dialogs are. */
 function subscribeToDialogs(notify: () => void): () => void {
   const observer = new MutationObserver(notify);
   observer.observe(document.body, { childList: true });

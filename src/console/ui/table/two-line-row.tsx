@@ -20,7 +20,7 @@ export function TwoLineHead({ label }: { label: string }) {
   );
 }
 
-/** A row of a table in a single cell. The first line has name, state and amount; the second line has the details. */
+/** A row of a table as a single cell with two lines. A column's `phone` decides on which line the column is. */
 export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
   const [name, ...others] = columns;
   const first = others.filter(({ phone, isAction }) => phone === "first" && !isAction);

@@ -29,8 +29,8 @@ function useMayFollow({ href = "" }: AnchorProps): boolean {
   return mayRead(href.replace(/^\/console/, "").replace(/[?#].*/, ""));
 }
 
-/** A link within text or a table; only its text where the signed-in member may not read the page. */
+/** A link within text or a table. It is plain text when the signed-in member may not read the page. */
 export const TextLink: LinkComponent<typeof TextAnchor> = createLink(TextAnchor);
 
-/** A link that looks like a button; nothing where the signed-in member may not read the page. */
+/** A link that looks like a button. It is not shown when the signed-in member may not read the page. */
 export const ButtonLink: LinkComponent<typeof ButtonAnchor> = createLink(ButtonAnchor);
