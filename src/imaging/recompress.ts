@@ -1,7 +1,7 @@
 import type { Semaphore } from "../lib/semaphore.ts";
 import { openPicture } from "./codec.ts";
 import type { ImageHeader } from "./header-reader.ts";
-import { encodePng } from "./png/index.ts";
+import { encodePng, MAX_PNG_PIXELS } from "./png/index.ts";
 import { readImageHeader } from "./sniff.ts";
 import { encode } from "./transcode.ts";
 
@@ -25,8 +25,6 @@ export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSi
 const WORTHWHILE_BYTES = 64 * 1024;
 const QUALITY = 85;
 
-/** Maximum number of pixels of a PNG. The whole PNG is decoded in memory, so more pixels would take too much memory. */
-const MAX_UNPACKED_PIXELS = 2 ** 24;
 /**
  * Range of a PNG's bytes per byte of decoded pixels. In this range the picture is noise, and fewer colours would hardly
  * make it smaller.
@@ -45,7 +43,7 @@ async function encodeCoarsely(
   const { format, width, height } = header;
   if (format === "jpeg" || format === "webp")
     return await encode(await openPicture(image, header), { format, quality: QUALITY });
-  if (format !== "png" || width * height > MAX_UNPACKED_PIXELS || isNoise(image, header)) return null;
+  if (format !== "png" || width * height > MAX_PNG_PIXELS || isNoise(image, header)) return null;
   return await encodePng(await image.bytes(), { kind: "coarsen" }, signal);
 }
 

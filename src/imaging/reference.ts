@@ -3,7 +3,7 @@ import type { ReferenceImage } from "../domain/image.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { decodeWhole, isPortable } from "./codec.ts";
 import { type ImageHeader, UNDECODABLE, UnreadableImageError } from "./header-reader.ts";
-import { encodePng } from "./png/index.ts";
+import { encodePng, MAX_PNG_PIXELS } from "./png/index.ts";
 import { readImageHeader, refusing, sniffImage } from "./sniff.ts";
 import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
@@ -49,15 +49,15 @@ interface ReferenceOptions {
 
 /**
  * Encodes a picture in a portable format. A lossy picture stays lossy; otherwise a photograph could become ten times
- * larger. A PNG keeps its channels and depth.
+ * larger. A PNG keeps its channels and depth, unless it is too large.
  */
 async function encodePortably(
   image: Blob,
   header: ImageHeader,
   signal: AbortSignal | undefined,
 ): Promise<Blob> {
-  const { format, hasAlpha, isLossless, orientation } = header;
-  if (format === "png" && orientation !== undefined) {
+  const { format, width, height, hasAlpha, isLossless, orientation } = header;
+  if (format === "png" && orientation !== undefined && width * height <= MAX_PNG_PIXELS) {
     await decode(image, header, signal);
     return await encodePng(await image.bytes(), { kind: "turn", orientation }, signal);
   }

@@ -3,7 +3,7 @@ import type { Semaphore } from "../lib/semaphore.ts";
 import { openPicture } from "./codec.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 import { changePixels } from "./pixels.ts";
-import { encodePng } from "./png/index.ts";
+import { encodePng, MAX_PNG_PIXELS } from "./png/index.ts";
 import { readImageHeader } from "./sniff.ts";
 
 /**
@@ -32,6 +32,7 @@ export async function encodeAs(
   try {
     const picture = await openPicture(image, header, signal);
     if (format === "png") {
+      if (header.width * header.height > MAX_PNG_PIXELS) return await picture.png().blob();
       const png = await picture.png({ compressionLevel: 0 }).bytes();
       return await encodePng(png, { kind: "reduce", hasAlpha: header.hasAlpha }, signal);
     }

@@ -10,6 +10,12 @@ export type PngWork =
   /** Keeps six bits of each colour. */
   | { kind: "coarsen" };
 
+/**
+ * Maximum number of pixels that a thread changes. The thread holds a picture's pixels up to three times, each with up to
+ * eight bytes, so more pixels would take too much memory.
+ */
+export const MAX_PNG_PIXELS = 2 ** 24;
+
 /** The message that the thread gets. */
 export interface PngRequest {
   png: Uint8Array;

@@ -8,7 +8,7 @@ import { recompress } from "../recompress.ts";
 import { readReference } from "../reference.ts";
 import { transcode } from "../transcode.ts";
 import { readChunks } from "./chunks.ts";
-import { encodePng, type PngWork } from "./index.ts";
+import { encodePng, MAX_PNG_PIXELS, type PngWork } from "./index.ts";
 
 const slots = createSemaphore(2);
 
@@ -185,6 +185,20 @@ test("a compressed reference keeps its channels, and one that would lose depth o
     expect(smaller.size).toBeLessThan(picture.size);
     expect(formOf(await smaller.bytes())).toEqual([...form]);
   }
+});
+
+test("a picture with more pixels goes through the built-in codec, which needs less memory", async () => {
+  const width = MAX_PNG_PIXELS / 4_096 + 1;
+  const large = pngOf([
+    pngHeader(width, 4_096, 0),
+    pngChunk("eXIf", exifData(3)),
+    pngChunk("IDAT", deflateSync(Buffer.alloc(4_096 * (1 + width)))),
+    pngChunk("IEND", Buffer.alloc(0)),
+  ]);
+  const { blob } = await readReference(new Blob([large]), { param: "image", name: "The image", slots });
+  expect(formOf(await blob.bytes())).toEqual([6, 8]);
+  const jpeg = await new Bun.Image(large).jpeg({ quality: 1 }).blob();
+  expect(formOf(await (await transcode(jpeg, "png", { slots })).bytes())).toEqual([6, 8]);
 });
 
 test("data that is cut, or has a filter that does not exist, is damaged", async () => {
