@@ -64,7 +64,7 @@ class BegunStream implements BodyWriter {
     } catch (thrown) {
       this.#stopKeepingAlive(begun);
       const isGone = this.#isCancelled || thrown instanceof ClientDisconnected;
-      // Google's clients recognise an error event only when it arrives as a network chunk of its own.
+      // Google's clients recognize an error event only when it arrives as a network chunk of its own.
       const sinceAliveMs = performance.now() - this.#aliveAt;
       if (!isGone && sinceAliveMs < APART_MS) await sleep(APART_MS - sinceAliveMs);
       if (!isGone && !this.#isCancelled)

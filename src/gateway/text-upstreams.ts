@@ -95,7 +95,7 @@ interface Surroundings {
 /** Maximum bytes of all pictures of a request together. In base64 they must fit into the body of a text request. */
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_PICTURES = 20;
-/** Formats that every vendor accepts. */
+/** Formats of pictures that every vendor accepts. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "gif", "webp"]);
 
 /**

@@ -22,7 +22,7 @@ export interface MultipartOptions {
   decode(name: string): boolean;
   maxBodyBytes: number;
   maxFileBytes: number;
-  /** Maximum size of a text value that is kept in memory as text. */
+  /** Maximum size of a text value of a field for which `decode` returns false. */
   maxTextBytes: number;
   /** Maximum size of all text values that are kept in memory, together. */
   maxTextTotalBytes: number;

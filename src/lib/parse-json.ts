@@ -111,8 +111,8 @@ export function parseAroundObjects(text: string, names: ReadonlySet<string>): un
 }
 
 /**
- * Returns a member of an object, to be passed on. Its numbers are written as in the text. `text` is the text of the
- * object, `parsed` the result of `JSON.parse` for it.
+ * Returns a member of an object, to be passed on with its long numbers unchanged. `text` is the text of the object,
+ * `parsed` the result of `JSON.parse` for it.
  */
 export function exactMember(text: string, parsed: Readonly<Record<string, unknown>>, name: string): unknown {
   if (parsed[name] === undefined || !LONG_NUMBER.test(text)) return parsed[name];

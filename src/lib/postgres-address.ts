@@ -115,8 +115,8 @@ export function libpqAddress(
 const STRENGTHS: readonly Encryption[] = ["disable", "no-verify", "verify-ca", "verify-full"];
 
 /**
- * The parameters that libpq knows. It refuses an address with other parameters; the driver uses those itself or sends
- * them as settings of the session.
+ * The parameters that are passed on. Libpq refuses an address with a parameter that it does not know; the driver uses
+ * the others itself or sends them as settings of the session.
  */
 const LIBPQ_PARAMETERS = new Set([
   "host",

@@ -16,8 +16,9 @@ export { MAX_LINK_CHARACTERS, readAddress, readLink } from "./safe-fetch/link.ts
 // address need Node's sockets. This code connects to the address that it has checked.
 
 /**
- * Downloads from addresses that a caller chose, on the public internet only. Every resolved address is checked before a
- * connection is made. Each redirect is checked like a new link.
+ * Downloads from addresses that a caller chose and posts to them: on the public internet, and in the networks that the
+ * options of a post add. Every resolved address is checked before a connection is made. Each redirect is checked like a
+ * new link.
  */
 export interface SafeFetch {
   /**
@@ -97,7 +98,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const postSlots = new FairSemaphore(POSTS, POSTS_PER_TENANT);
   const network = networkOf(options, limits);
 
-  /** Runs a download in a slot. When the download ends, everything that it opened is closed. */
+  /** Runs a download or a post in a slot. When it ends, everything that it opened is closed. */
   async function run<Result>(
     semaphore: FairSemaphore,
     outer: AbortSignal,

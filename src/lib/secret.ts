@@ -44,7 +44,7 @@ function hasChecksum(text: string): boolean {
 /** Minimum length of a member's password. */
 export const MIN_PASSWORD_LENGTH = 12;
 
-/** True for a text that the operator may configure as a key's secret: `gk_` and at least 20 URL-safe characters. */
+/** True for a text that the operator may configure as a key's secret: `gk_` and 20 to 200 URL-safe characters. */
 export function isFixableSecret(text: string): boolean {
   return FIXED_SHAPE.test(text);
 }

@@ -33,7 +33,7 @@ export class FairSemaphore {
     this.#slotsPerTenant = slotsPerTenant;
   }
 
-  /** Changes the number of slots. If more than `slots` are taken, no caller gets one until enough are released. */
+  /** Changes the number of slots, and the maximum for one tenant to the same number. Slots already taken stay taken. */
   resize(slots: number): void {
     if (slots === this.#slots) return;
     this.#slots = slots;

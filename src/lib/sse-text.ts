@@ -28,7 +28,7 @@ export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGen
   }
 }
 
-/** Returns the data of a frame: its joined `data:` lines. Returns null for a frame that has only comments. */
+/** Returns the data of a frame: its joined `data:` lines. Returns null for a frame without such lines. */
 export function dataOf(frame: string): string | null {
   let data: string | null = null;
   for (const line of frame.split(LINE_END)) {

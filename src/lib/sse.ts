@@ -104,7 +104,7 @@ export class FrameSplitter {
   }
 }
 
-/** Returns the data of a frame: its joined `data:` lines. Returns null for a frame that has only comments. */
+/** Returns the data of a frame: its joined `data:` lines. Returns null for a frame without such lines. */
 export function frameData(frame: Uint8Array): string | null {
   return dataOf(view(frame).toString("utf8"));
 }

@@ -39,7 +39,7 @@ interface RegisteredProvider extends Pick<
   models: ((settings: unknown, signal: AbortSignal) => Promise<string[]>) | undefined;
 }
 
-/** All providers. A new provider needs a file and a line here, or a row in the table of compatible vendors. */
+/** All providers. A new provider needs a line here, and a file or a row in the table of compatible vendors. */
 export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(sandbox),
   register(openai),

@@ -169,8 +169,8 @@ function likelyFamily(path: string): ErrorFamily {
 }
 
 /**
- * Returns the path that a client probably meant when its base address has one version segment too few or too many; null
- * when there is none.
+ * Returns the path that a client probably meant when its base address has a slash too many, or one version segment too
+ * few or too many; null when there is none.
  */
 function servedPath(table: RouteTable, method: string, path: string): string | null {
   const trimmed = path.replaceAll(/\/{2,}/g, "/").replace(/\/$/, "");

@@ -77,7 +77,7 @@ export class TargetQueue {
   next(): Target | undefined {
     const callsLeft = this.#maxCalls - this.#called.length;
     if (callsLeft <= 0) return undefined;
-    // A request with one call keeps the order: otherwise a target that failed once would never be called again.
+    // A request that may make only one call keeps the order: otherwise no request would call a target that failed once.
     const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
     const index = sound >= 0 ? sound : this.#health.firstAvailable(this.#queue, this.#organization);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;

@@ -110,7 +110,9 @@ function preludeOf(
   return { url, origin, key, text: `${lines.join("\r\n")}\r\n${CONTENT_LENGTH}` };
 }
 
-/** Returns a header's value. Throws for a line break in it, which would begin another header. */
+/**
+ * Returns a header's value. Throws for forbidden characters in it or in its name: a line break would begin a header.
+ */
 function checked(name: string, value: string): string {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
     throw new HttpError("unsent", "a header has an invalid name");

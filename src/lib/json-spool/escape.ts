@@ -27,9 +27,9 @@ interface Unescaped {
 }
 
 /**
- * Writes the text of a JSON string to `out`, which must be as long as `data`. The two escapes of a surrogate pair are
- * read together. A lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. With `skipsLineEnds`, escaped line
- * ends and tabs are left out.
+ * Writes the text of a JSON string to `out`, which must be at least as long as `data`. The two escapes of a surrogate
+ * pair are read together. A lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. With `skipsLineEnds`,
+ * escaped line ends and tabs are left out.
  */
 export function unescape(data: Buffer, out: Buffer, skipsLineEnds: boolean): Unescaped {
   let read = 0;

@@ -11,7 +11,7 @@ export class SpooledString {
     readonly byteLength: number,
     /** True when the text was base64; the blob then has the decoded bytes. */
     readonly decoded: boolean,
-    /** The MIME type of a `data:` URL, in lower case; undefined for any other text. */
+    /** The MIME type of a decoded `data:` URL, in lower case; undefined for any other text. */
     readonly mime: string | undefined,
   ) {}
 }

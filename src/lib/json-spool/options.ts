@@ -53,7 +53,7 @@ type JsonSpoolFault =
   | "invalid_base64"
   | "duplicate_key"
   | "too_deep"
-  /** There are more values, levels or bytes outside of long strings than the limits allow. */
+  /** There are more values, long strings, or bytes outside of long strings than the limits allow. */
   | "too_complex"
   /** A string is longer than its limit. `path` leads to that string. */
   | "too_large"

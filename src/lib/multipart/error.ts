@@ -2,7 +2,7 @@ type MultipartFault =
   /** The body is not a form, or is incomplete. */
   | "malformed"
   | "too_many_parts"
-  /** One part is longer than its limit. `part` is its name. */
+  /** One part, or all texts together, are longer than the limit. `part` is the name of the part read last. */
   | "too_large"
   | "body_too_large"
   | "invalid_base64"

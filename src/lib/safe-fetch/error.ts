@@ -1,7 +1,7 @@
 export type SafeFetchFault =
   /** The link or a redirect is not allowed. */
   | "not_allowed"
-  /** There was no response in time, or its status was not 200. */
+  /** The content did not arrive whole and in time, or the response has another status than 200 or a content coding. */
   | "failed"
   | "too_large";
 

@@ -69,8 +69,8 @@ const settings = z
 type AzureSettings = z.infer<typeof settings>;
 
 /**
- * The chat, embeddings and images protocols of OpenAI at a resource of Azure OpenAI. The upstream model of a route is
- * the name of a deployment.
+ * The chat, responses, embeddings and images protocols of OpenAI at a resource of Azure OpenAI. The upstream model of a
+ * route is the name of a deployment.
  */
 export const azure: Provider<AzureSettings> = {
   name: "azure",

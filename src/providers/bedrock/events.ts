@@ -51,7 +51,7 @@ const METRICS = "amazon-bedrock-invocationMetrics";
 /** Writes the server-sent events of one stream. */
 class EventWriter {
   readonly #errors: VendorErrors;
-  /** The last event of the message, held back until the usage is known; null when none is held back. */
+  /** The event `message_delta` without its usage, held back until the usage is known; null when none is held back. */
   #unmetered: string | null = null;
 
   constructor(errors: VendorErrors) {

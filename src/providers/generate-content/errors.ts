@@ -76,8 +76,8 @@ function kindOf(failure: {
 const NO_QUOTA = /\blimit: 0\b/;
 
 /**
- * True when a quota is used up. The cap on monthly spending has only a message; every other quota has an id in the
- * details.
+ * True when a short wait does not help: a quota is used up or zero, or the wait is an hour. The cap on monthly spending
+ * has only a message; every other quota has an id in the details.
  */
 function isUsedUp(details: Details, message: string): boolean {
   const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations : []));

@@ -10,7 +10,7 @@ export interface ImageList {
   items: StreamedObject[] | undefined;
   /**
    * Returns the pictures of these items in order; links are fetched. Items without a picture and pictures that fail are
-   * left out. Throws `broken`, or the signal's reason, when no picture is left.
+   * left out. Throws `broken`, or the signal's reason, when all pictures fail.
    */
   pictures(items: readonly StreamedObject[], fetchResult: FetchResult): Promise<Blob[]>;
 }

@@ -31,9 +31,9 @@ const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
 const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
 
 /**
- * The vendors that need no code of their own. The addresses are those in their API references of autumn 2026. A trait
- * without a source is a precaution: a field that the vendor may refuse is written in another way, or the request goes
- * to another target.
+ * The vendors of chat completions; most need no code of their own. The addresses are those in their API references of
+ * autumn 2026. A trait without a source is a precaution: a field that the vendor may refuse is written in another way,
+ * or the request goes to another target.
  */
 export const VENDORS = {
   // DeepSeek accepts only the documented roles. It supports JSON objects but no schemas. A turn with tool calls must
@@ -200,7 +200,7 @@ export const VENDORS = {
   },
 } as const satisfies Readonly<Record<string, CompatibleVendor>>;
 
-/** Returns the known traits and codes of the vendor at an address, for a channel that does not name its vendor. */
+/** Returns traits and codes of the vendor at an address; `UNKNOWN` for a vendor that is not in the table. */
 export function vendorAt(address: string): Pick<CompatibleVendor, "traits" | "ownCodes"> {
   const host = new URL(address).hostname;
   const isAt = ({ isOwnServer, baseUrl, otherHosts = [] }: CompatibleVendor) =>

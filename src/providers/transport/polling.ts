@@ -5,9 +5,9 @@ import { brokenResponse } from "./http.ts";
 
 /**
  * Runs a job at an asynchronous vendor: submits it, polls it at the vendor's interval until it ends, and cancels it
- * when `signal` aborts. Repeats failed polls at growing intervals. Throws the job's own error, or the signal's reason,
- * at once. An error after the submission is ambiguous, because the job may still finish. With a `record`, the job is
- * stored, and a job that was already submitted is only polled.
+ * when `signal` aborts or polling fails. Repeats failed polls at growing intervals. Throws the job's own error, or the
+ * signal's reason, at once. An error after the submission is ambiguous, because the job may still finish. With a
+ * `record`, the job is stored, and a job that was already submitted is only polled.
  */
 export async function runJob<Result>(
   job: VendorJob<Result>,

@@ -23,8 +23,8 @@ export async function readInputOf(
 }
 
 /**
- * Reads a JSON object. Requires the content type of JSON: pages of other sites can make a browser send requests with
- * another type or no type, and the user does not notice.
+ * Reads a JSON object; an empty body counts as one without members. Requires the content type of JSON: pages of other
+ * sites can make a browser send requests with another type or no type, and the user does not notice.
  */
 export async function readObject(
   { request }: Pick<HttpExchange, "request">,

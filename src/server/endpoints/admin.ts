@@ -17,7 +17,7 @@ const MAX_REPORTS = { ofMember: 16, ofAll: 64 };
 /** A process runs only one verification at a time, because a second one would give the same result. */
 const MAX_VERIFICATIONS = { ofMember: 1, ofAll: 1 };
 
-/** Returns one route for each operation of administration, and the routes to sign in. */
+/** Returns one route for each operation of administration, and the routes for exports and for signing in. */
 export function adminRoutes(admin: Administration, limits: BodyLimits): HttpRoute[] {
   const slotOf = costSlots();
   const mounted = Object.entries(operations).map(([name, operation]: [string, Operation]) =>

@@ -79,7 +79,8 @@ const STATUS_MS = 2_000;
 
 /**
  * Returns a function for the additional fields of `/readyz?verbose`. Callers with the metrics token get the names of
- * organizations, models and vendors; all other callers get only the kinds of the causes.
+ * organizations, models and vendors; all other callers get only kind, severity and time of each cause, and the name of
+ * a failed part of the program.
  */
 function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Headers) => Promise<object> {
   let read: { at: number; status: Promise<InstallationStatus> } | null = null;

@@ -10,10 +10,10 @@ import { isEmbedding, readCall, type NativeCall } from "./native-call.ts";
 import { isServerSentEvents, serveNativeEmbeddings, serveNativeText } from "./native-text.ts";
 
 /**
- * Returns the routes of the native generate protocol. Each path exists with two versions: current official clients call
- * the stable version, earlier ones the beta (Google Gen AI SDK). The AI SDK omits `models/` before a name with a slash.
- * The type of the model in the path decides between text and pictures; the method decides whether embeddings are
- * wanted.
+ * Returns the routes of the native generate protocol. The path below `models/` exists with two versions: current
+ * official clients call the stable version, earlier ones the beta (Google Gen AI SDK). In the beta, the AI SDK omits
+ * `models/` before a name with a slash. The type of the model in the path decides between text and pictures; the method
+ * decides whether embeddings are wanted.
  */
 export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
   const isCall = (parameter: string): boolean => readCall(parameter) !== null;

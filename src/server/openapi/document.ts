@@ -65,7 +65,7 @@ function tagsOf({ tags }: PathItem): string[] {
   return tags;
 }
 
-/** Groups the tags by the kind of reader. Azure's addresses and operations that are not offered come last. */
+/** Groups the tags by the kind of reader. Azure's addresses and operations not offered here have their own group. */
 function tagGroups(tags: readonly string[]): OpenApiDocument["x-tagGroups"] {
   const last = [AZURE, NOT_OFFERED];
   const isAdmin = (name: string) => name.startsWith(ADMINISTRATION);

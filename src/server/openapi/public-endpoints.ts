@@ -30,7 +30,7 @@ export interface EndpointDescription {
   example?: object;
   /** Schemas of the response by content type; null for content without a schema. */
   responses: Readonly<Record<string, ZodType | null>>;
-  /** Status of a success; 200 when absent. */
+  /** Status of the response; 200 when absent. A status from 400 on means that no call succeeds. */
   status?: number;
   /**
    * Descriptions by the value of `{call}` in the path. OpenAPI cannot express such a part, so the document has a path
