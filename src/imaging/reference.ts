@@ -57,7 +57,8 @@ async function encodePortably(
   signal: AbortSignal | undefined,
 ): Promise<Blob> {
   const { format, width, height, hasAlpha, isLossless, orientation } = header;
-  if (format === "png" && orientation !== undefined && width * height <= MAX_PNG_PIXELS) {
+  // A pixel of this PNG may have eight bytes, twice as many as `MAX_PNG_PIXELS` counts.
+  if (format === "png" && orientation !== undefined && 2 * width * height <= MAX_PNG_PIXELS) {
     await decode(image, header, signal);
     return await encodePng(await image.bytes(), { kind: "turn", orientation }, signal);
   }
