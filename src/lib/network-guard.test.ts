@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { NetworkGuard } from "./network-guard.ts";
 
 const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
-/** Forms of the address 169.254.169.254: as a number, as IPv6, by NAT64 and by 6to4. */
+/** Forms of the address 169.254.169.254: as IPv4, mapped to IPv6, by NAT64 and by 6to4. */
 const METADATA = [
   "169.254.169.254",
   "[::ffff:169.254.169.254]",

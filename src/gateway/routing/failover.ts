@@ -267,7 +267,7 @@ const REMEDIES = {
   account: "Replace the credential by `channels set`, or pay at the vendor",
 } as const;
 
-/** Returns each ejected target with the reason and how long it lasts, such as `openai/gpt-5.4 (overload, for 12 s)`. */
+/** Returns the ejected targets with reason and duration, such as `openai/gpt-5.4 (overload, for 12 s)`. */
 function namesOfEjected(health: Health, targets: readonly Target[], organization: string): string {
   const names = new Set(targets.map(targetName));
   return health

@@ -109,7 +109,7 @@ export class MultipartSource {
     if (!(await this.#pull())) throw new MultipartError("malformed");
   }
 
-  /** Moves the unused bytes to the window's beginning and appends more of the body. Returns false at its end. */
+  /** Moves the unread bytes to the window's beginning and appends more of the body. Returns false at its end. */
   async #pull(): Promise<boolean> {
     if (this.#used === this.#chunk.byteLength && !(await this.#pullChunk())) return false;
     const yielded = yieldToEventLoop();

@@ -45,7 +45,7 @@ const TOO_LARGE = "is too large for this model; send a smaller one.";
 const WRITABLE: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 /**
  * Compression qualities in the order in which they are tried. The loss at the first is not visible. The others are used
- * only when the image would otherwise be too large.
+ * only when the image is then still too large.
  */
 const COMPRESSIONS = [92, 80, 60];
 

@@ -18,8 +18,8 @@ export function followsReference({ size, references }: ImageOrder): boolean {
 }
 
 /**
- * Returns the format to request: the caller's if the model has it, otherwise the model's default. If the gateway will
- * convert the picture, a lossless format is requested if the model has one.
+ * Returns the format to request: the caller's if the model has it, or the model's default if the caller set none. The
+ * gateway converts to a format that the model lacks, so PNG is then requested if the model has it.
  */
 export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undefined {
   const { formats } = model.image;

@@ -59,7 +59,7 @@ export interface OpenAiSettings {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Prepares the connection of a channel. `credential` is the headers with `apiKey`. */
+/** Prepares the connection of a channel. `credential` has the headers that carry `apiKey`. */
 export function createOpenAiConnection(
   { baseUrl, apiKey, headers = {} }: OpenAiSettings,
   credential: Readonly<Record<string, string>>,

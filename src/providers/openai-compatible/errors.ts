@@ -77,7 +77,7 @@ function reasonOf(details: unknown): string {
   return details.map((detail) => (isObject(detail) ? textOf(detail["reason"]) : "")).find(Boolean) ?? "";
 }
 
-/** True when an error's metadata mentions flagged content. Its status is 403 (OpenRouter API, moderation errors). */
+/** True when an error's metadata mentions flagged content; such errors have status 403 (OpenRouter API, moderation). */
 function isFlagged(metadata: unknown): boolean {
   return isObject(metadata) && "flagged_input" in metadata;
 }

@@ -100,7 +100,7 @@ function contentOf(request: JobRequest): unknown[] {
 
 async function readOrCancel(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const { parameter: id, principal, request } = exchange;
-  // Only a GET with exactly this value cancels jobs. A HEAD must not, although it is otherwise handled like a GET.
+  // Only a GET with exactly this value cancels the job. A HEAD must not, although it is otherwise handled like a GET.
   const isCancel = request.method === "GET" && queryOf(request.url).get("cancel") === "true";
   const job = isCancel
     ? await requestCancel(endpoints, principal.organization.id, id)

@@ -24,7 +24,7 @@ function exchangeOf(
   } as unknown as AuthenticatedExchange;
 }
 
-/** Sends a streamed request. The organization's vendor calls continue after the client has disconnected. */
+/** Sends a streamed request. By default, vendor calls continue after the client has disconnected. */
 async function stream({
   isClientDisconnected = false,
   callerGone = "drain",
