@@ -48,8 +48,8 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 /**
- * Checks required options last. If an option is mistyped, the user then gets an error with a suggestion about that
- * option, and not one about the required option that is missing because of it.
+ * Checks required options last, after unknown ones. A mistyped option is then reported with a suggestion. If required
+ * options were checked first, it would be reported as missing.
  */
 function requireOptionsLast(program: Command): Command {
   const required = new Set<Option>();

@@ -72,8 +72,8 @@ export function checkImagePrice(path: string, model: CompleteModel, report: Repo
 }
 
 /**
- * Reports each feature of a text model that is allowed and billed by use, but has no amount in one of the model's
- * prices.
+ * Reports each feature of a text model that is allowed and billed by use, but has no amount in at least one of the
+ * model's prices.
  */
 export function checkFeaturePrices(path: string, model: CompleteModel, report: ReportProblem): void {
   for (const { at, features } of unpriced(model))

@@ -29,7 +29,7 @@ export function openConsole(onProblem: (error: unknown) => void) {
   return {
     /** True when the files exist; false when they could not be built. */
     isReady: async () => (await find()) !== null,
-    /** Returns the page. */
+    /** Returns the page; an empty text when it could not be built. */
     async page(): Promise<string> {
       const found = await find();
       return found ? await Bun.file(join(found.folder, found.manifest.page)).text() : "";

@@ -5,7 +5,7 @@ import type { Usage, VendorCost } from "./usage.ts";
 
 /**
  * One immutable entry of the ledger. Entries are unique by (`id`, `kind`), so posting an entry again changes nothing.
- * `id` is the gateway's own id. `requestId` is the caller's `X-Request-Id`, or `id` when the caller's is unusable.
+ * `id` is the gateway's own id. `requestId` is the caller's `X-Request-Id`, or `id` when that is absent or unusable.
  */
 export interface LedgerEntry {
   id: string;

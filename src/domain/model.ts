@@ -20,7 +20,7 @@ interface ModelFacts {
   isRetired: boolean;
   /** ISO date on which the model will be retired. */
   shutdownDate?: string;
-  /** Those of the `FEATURES` with extra cost or risk that callers of the model may use. */
+  /** Those of the `FEATURES`, which have extra cost or risk, that callers of the model may use. */
   allowedFeatures?: readonly Feature[];
 }
 
@@ -48,7 +48,7 @@ export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as c
 
 export type ReasoningControl = (typeof REASONING_CONTROLS)[number];
 
-/** The forms that a target can set; with `none`, the target is never asked for reasoning. */
+/** The forms of reasoning requests that a target can set; with `none`, the target is never asked for reasoning. */
 export const TARGET_REASONING = [...REASONING_CONTROLS, "none"] as const;
 
 export type TargetReasoning = (typeof TARGET_REASONING)[number];

@@ -1,6 +1,6 @@
 import type { RequestEvent } from "./request-event.ts";
 
-/** Number of requests in one minute for which all texts below are equal. Counts are kept separately from the ledger. */
+/** Number of requests in one minute that agree in all texts of this record. Counts are kept apart from the ledger. */
 export interface TrafficCount {
   /** Unix milliseconds at which the minute starts. */
   at: number;

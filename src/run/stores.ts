@@ -62,7 +62,7 @@ async function requireDatabase(settings: Settings): Promise<void> {
 
 /**
  * Returns the channels and models that the database declares; none when there is no database yet. Does not create or
- * migrate the database. Rejects when it cannot be read.
+ * migrate the database. Rejects when the database cannot be read.
  */
 export async function readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]> {
   const { database: location, ...options } = databaseOf(settings);
@@ -105,8 +105,8 @@ export async function makeDataFolder({ dataDirectory }: Settings): Promise<void>
 }
 
 /**
- * Returns the locations of the database, as a PostgreSQL address or the path of a SQLite file, and of the folder of all
- * journals, and the size of the connection pool.
+ * Returns the database (a PostgreSQL address or the path of a SQLite file), the size of its connection pool, and the
+ * folder of all journals.
  */
 export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   return {

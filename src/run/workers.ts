@@ -138,7 +138,7 @@ class Worker {
   readonly number: number;
   /** Resolves when the worker has ended, with a description of how it ended. */
   readonly ended: Promise<string>;
-  /** True once the worker has served. */
+  /** True after the worker has reported that it serves. */
   isReady = false;
   readonly #process: Subprocess;
   #missedPings = 0;

@@ -62,7 +62,7 @@ export class ImportDraft {
     this.#shipped = shipped;
   }
 
-  /** Adds a note about a difference between an object, such as `key ci`, and its source. */
+  /** Adds a note about an object, such as `key ci`, that cannot be imported exactly. */
   note(path: string, message: string): void {
     this.notes.push({ path, message });
   }

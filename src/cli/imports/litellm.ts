@@ -189,7 +189,7 @@ function targetOf(
   };
 }
 
-/** Returns the secret for `os.environ/NAME`, if that variable is set in this environment. */
+/** Returns the key; for `os.environ/NAME` the value of that variable, or undefined when the variable is not set. */
 function credentialOf(
   draft: ImportDraft,
   key: string | undefined,

@@ -23,7 +23,7 @@ export class SourceFiles {
     this.#unread = new Set(files.keys());
   }
 
-  /** Returns the contents that the schema accepts. */
+  /** Returns the contents of the files that the schema accepts. */
   read<Content>(schema: z.ZodType<Content>): Content[] {
     return [...this.#files].flatMap(([path, file]) => {
       const result = schema.safeParse(file);

@@ -44,7 +44,7 @@ const backend: BackendModule = {
   },
 };
 
-/** Starts with the language that the user chose earlier, or the browser's language if it has texts, or English. */
+/** Starts in the language that the user chose earlier, else in that of the browser if it has texts, else in English. */
 export async function startI18n(): Promise<void> {
   const language = chosenLanguage();
   await i18next

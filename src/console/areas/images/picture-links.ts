@@ -1,6 +1,6 @@
 /**
- * Returns the path of a link to a picture. A link may contain an origin other than the console's, from which the
- * console's content security policy allows no pictures.
+ * Returns the path of a link to a picture. The origin in the link may differ from the console's, and the console's
+ * content security policy allows only pictures from the console's own origin.
  */
 export function ownPath(url: string): string {
   const from = url.indexOf("/files/");

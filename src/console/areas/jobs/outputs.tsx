@@ -13,7 +13,7 @@ export function Outputs({ job }: { job: JobRow }) {
   return <Pictures job={job} />;
 }
 
-/** Time after the job's end at which the searched range ends, because pictures are recorded shortly after that end. */
+/** The searched time range ends this long after the job, because pictures are recorded shortly after the job's end. */
 const MARGIN_MS = 60_000;
 const LOOK_AGAIN_MS = 1_000;
 

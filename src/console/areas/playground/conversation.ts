@@ -63,7 +63,7 @@ export function textCall(
   };
 }
 
-/** Sends the request and reports the parts of its reply as they arrive. Throws a `GatewayFailure`, even after parts. */
+/** Sends a request and reports the parts of its reply as they arrive. May throw a `GatewayFailure` after some parts. */
 export async function streamReply(
   keyId: string,
   call: GatewayCall,

@@ -13,7 +13,7 @@ type Amounts = Pick<Input<"prices.create">, "perImage" | "perMillion" | "longCon
 
 const NAMES: readonly Category[] = Object.values(CATEGORIES);
 
-/** Returns a form for a model's price without any amounts. */
+/** Returns the form's values for the price of a model, with all amounts empty. */
 export function emptyAmounts(row: ModelPrices): AmountValues {
   const qualities = qualitiesOf(row);
   const blank = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ""]));

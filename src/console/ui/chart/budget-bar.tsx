@@ -40,7 +40,7 @@ export function BudgetBar({ budget }: { budget: BudgetUse }) {
 
 export const NEARLY_SPENT = NEARLY_SPENT_PERCENT / 100;
 
-/** Returns a share from 0 to 1. A budget of zero counts as used up. */
+/** Returns which share of a budget a part is, from 0 to 1. A budget of zero counts as used up. */
 export function shareOf(part: string, amount: number): number {
   return amount > 0 ? Math.min(1, Math.max(0, Number(part) / amount)) : 1;
 }

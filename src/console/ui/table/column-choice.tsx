@@ -78,7 +78,7 @@ export function useVisibleColumns(
   return [visible, choose];
 }
 
-/** True for a column that is shown on a screen when the user has not chosen. */
+/** True for a column that is shown on a screen when the user has not chosen the columns. */
 function isUsual({ phone, isOptional }: ChoosableColumn, screen: Screen): boolean {
   if (screen === "phone") return phone !== undefined;
   return screen === "wide" || isOptional !== true;
