@@ -99,8 +99,8 @@ export interface CommandContext extends StoreAccess, CommandPrinter {
   context: CliContext;
   loadSettings: LoadConfiguration;
   /**
-   * The methods of `StoreAccess` that throw if the database does not exist. A result from a new, empty database would
-   * hide a wrong location in the settings.
+   * Methods that throw if the database does not exist. A result from a new, empty database would hide a wrong location
+   * in the settings.
    */
   existing: StoreAccess;
   /** True when commands work on the remote gateway that `--url` or `GATEWAY_URL` names. */

@@ -110,8 +110,8 @@ export function buildProgram(context: CliContext): Command {
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
   for (const add of COMMANDS) add(program, cli);
-  // `allowExcessArguments` is set last, because commands would inherit it. Without a command the program serves. A
-  // mistyped command is therefore seen as an excess argument.
+  // A mistyped command is parsed as an excess argument of the program, whose action then reports it. Excess arguments
+  // are allowed last, because commands that are added later would inherit this.
   return program.helpCommand(true).allowExcessArguments();
 }
 

@@ -21,8 +21,8 @@ export const RUNTIME_VARIABLES: Readonly<Record<string, string>> = {
    */
   MIMALLOC_PURGE_DELAY: "100",
   /**
-   * Number of full pages that the allocator keeps for each thread. Without this variable it keeps two, so each thread of
-   * the picture codec would keep the pixels of a large picture, up to 200 MB, until the next picture.
+   * Number of full pages that the allocator keeps for each thread. Without this variable it keeps two, so each thread
+   * of the picture codec would keep the pixels of a large picture, up to 200 MB, until the next picture.
    */
   MIMALLOC_PAGE_FULL_RETAIN: "0",
 };

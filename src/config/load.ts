@@ -47,7 +47,8 @@ export interface LoadedSettings {
   /** Valid settings that are probably mistakes. */
   warnings: readonly Problem[];
   /**
-   * Absolute path of the configuration file, even if the file does not exist. `version` is a hash of its loaded content.
+   * Absolute path of the configuration file, even if the file does not exist. `version` is a hash of the loaded
+   * content.
    */
   file: { path: string; version: string };
 }

@@ -27,7 +27,7 @@ export interface OrganizationSettings {
   nativeImageUrls: boolean;
   /** Milliseconds until 'Cancel on timeout and use fallback' cancels a call; `null` when this switch is off. */
   fallbackAfterMs: number | null;
-  /** Channel that is called after such a timeout if the model has a target there; `null` for the next target. */
+  /** Channel that is called after `fallbackAfterMs` if the model has a target there; `null` for the next target. */
   fallbackChannel: string | null;
   /** Hours for which links to pictures are valid, at most the retention of pictures; `null`: the configured time. */
   linkHours: number | null;

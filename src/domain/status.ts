@@ -6,8 +6,8 @@ export interface StatusCause {
   /**
    * `part`: a part of the gateway has a problem · `ejection`: a target is out of service · `model`: no target of a
    * model can be called · `calls`: calls to a vendor fail · `slow`: calls to a vendor take far longer than usual ·
-   * `requests`: requests fail · `price`: requests are refused because a price is missing · `budget`: a budget is spent or
-   * nearly spent · `notices`: mails or webhooks of alerts do not arrive · `alert`: a rule has found a condition.
+   * `requests`: requests fail · `price`: requests are refused because a price is missing · `budget`: a budget is spent
+   * or nearly spent · `notices`: mails or webhooks of alerts do not arrive · `alert`: a rule has found a condition.
    */
   kind:
     "part" | "ejection" | "model" | "calls" | "slow" | "requests" | "price" | "budget" | "notices" | "alert";

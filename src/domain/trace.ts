@@ -9,7 +9,7 @@ export interface RequestTrace {
   readonly spanId: string;
   /** False when the trace is not exported. Vendors get its id nevertheless. */
   readonly isSampled: boolean;
-  /** The spans of the calls to vendors, in the order of the request's attempts; empty when the trace is not exported. */
+  /** The spans of the calls to vendors, in the order of the attempts; empty when the trace is not exported. */
   readonly attempts: AttemptSpan[];
 }
 
@@ -20,8 +20,8 @@ export interface AttemptSpan {
 }
 
 /**
- * Begins a trace, or continues the caller's trace. The digits of `id`, the id of a request or a job, become the trace id
- * when the caller sends no trace.
+ * Begins a trace, or continues the caller's trace. If the caller sends none, the trace id is made of the digits of
+ * `id`, the id of a request or a job.
  */
 export type BeginTrace = (traceparent: string | null, id: string) => RequestTrace;
 
@@ -46,7 +46,7 @@ export function traceSampler(ratio: number): BeginTrace {
   };
 }
 
-/** Returns the id of a trace that someone can look up: the caller's, or one that is exported. Null for another trace. */
+/** Returns the id of a trace that someone can look up: the caller's, or one that is exported. Null for any other. */
 export function visibleTraceId({ traceId, parentId, isSampled }: RequestTrace): string | null {
   return isSampled || parentId !== null ? traceId : null;
 }

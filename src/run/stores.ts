@@ -27,7 +27,7 @@ export async function openAdminStore(
   else await makeDataFolder(settings);
   const { admin, database } = await openStores(location, options);
   const threads = withReadingThreads(admin, { location, journals: options.journals, onProblem: () => {} });
-  // Verifications run in a thread, so that a command can be interrupted. Everything else starts faster without one.
+  // Verifications run in a thread, so that a command can be interrupted. Other operations start faster without one.
   const { ledger, audit } = threads.admin;
   return {
     store: {

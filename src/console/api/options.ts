@@ -61,8 +61,8 @@ export function useKeyOptions(organizationId?: string): readonly Option[] {
 }
 
 /**
- * Returns keys for a list with a search field. If there are more than `MAX_OPTIONS`, the list also has the keys that the
- * gateway finds for the text last passed to `onSearch`.
+ * Returns keys for a list with a search field. If there are more than `MAX_OPTIONS`, the list also has the keys that
+ * the gateway finds for the text last passed to `onSearch`.
  */
 export function useKeySearch(organizationId?: string): {
   options: readonly Option[];

@@ -46,8 +46,8 @@ export interface Reference {
   name: string;
   blob: Blob;
   /**
-   * The mask has the size of the blob. It is transparent where the model may paint. Only the first reference's mask has
-   * an effect.
+   * The mask has the size of the picture. It is transparent where the model may paint. Only the first reference's mask
+   * has an effect.
    */
   mask: Blob | null;
 }

@@ -26,7 +26,7 @@ interface ConfirmDialogProps {
   onConfirm(): Promise<unknown>;
 }
 
-/** Asks for confirmation of an action that has consequences. */
+/** Shows the consequences of an action and asks for confirmation. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   return props.isOpen ? <OpenConfirmDialog {...props} /> : null;
 }

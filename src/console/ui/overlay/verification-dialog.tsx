@@ -13,7 +13,7 @@ interface VerificationDialogProps<Name extends VerificationName> {
   operation: Name;
   input: Input<Name>;
   label: string;
-  /** Title of the dialog; by default the label. */
+  /** Title of the dialog; `label` by default. */
   title?: string;
   /** Shown while the verification runs. */
   skeleton?: ReactNode;
