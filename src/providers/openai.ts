@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { VendorTraits } from "../dialects/dialect.ts";
 import {
   createOpenAiConnection,
   type ImageLimits,
@@ -83,14 +82,11 @@ function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenA
   });
 }
 
-/** Traits of an unknown vendor. Only OpenAI documents tools that accept any text. */
-const UNKNOWN: VendorTraits = { refuses: ["custom_tools"] };
-
 /** Returns the known traits and codes of the vendor at an address. */
 function textFacts(base: string): Pick<OpenAiAddress, "textTraits" | "ownCodes"> {
   if (base.startsWith(OPENAI_ORIGIN))
     return { textTraits: { maxTokensField: "max_completion_tokens", takesRefusals: true } };
-  const { traits = UNKNOWN, ownCodes } = vendorAt(base) ?? {};
+  const { traits, ownCodes } = vendorAt(base);
   return { textTraits: traits, ...(ownCodes && { ownCodes: new Map(Object.entries(ownCodes)) }) };
 }
 
