@@ -311,7 +311,7 @@ test("the overview has the spending, the errors and the steps taken, also after 
   const ledger = await fixture.gateway.ledger();
   const spent = ledger.reduce((sum, { amount }) => sum + amount, 0n);
   expect(parseNanos(overview.totals.amount)).toBe(spent);
-  const failed = 3 + UNKNOWN_CALLS;
+  const failed = 4 + UNKNOWN_CALLS;
   const charged = ledger.filter(({ kind }) => kind === "charge").length;
   // The cut stream counts as charged and as failed.
   const requests = charged + failed - 1;
