@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { parseNanos } from "../../src/lib/money.ts";
 import { signIn, type Administrator } from "../support/administration.ts";
 import { until } from "../support/gateway.ts";
-import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
+import { CHAT, IMAGE, IMAGE_NANOS, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
  * The data about a request that an operator finds: the failure of each attempt and the lines of its cost. Also the data
@@ -394,6 +394,19 @@ test("a change of a price says whom it concerns, and what the last week would ha
   expect(Number(doubled.lastWeek.before)).toBeLessThanOrEqual(Number(spent.amount));
   expect(Number(doubled.lastWeek.after)).toBeCloseTo(spent.tokens / 1000, 6);
   expect((await preview({ input: "5", output: "6" }, "yuan")).organizations).toEqual(["yuan"]);
+});
+
+test("a change of the price of images says what the last week's sizes and qualities would have cost", async () => {
+  const { groups } = await admin.act("GET", `/usage?groupBy=model&from=${Date.now() - 7 * 86_400_000}`);
+  const { images } = groups.find(({ id }: { id: string }) => id === IMAGE);
+  const id = newId();
+  const body = { model: IMAGE, prompt: "a harbour", size: "1024x1024", quality: "high" };
+  await fixture.gateway.call("/v1/images/generations", { body, headers: { "x-request-id": id } });
+  await fixture.gateway.charged(id);
+  const price = { model: IMAGE, perImage: { "1K": { low: "1", high: "3" } } };
+  const { consequence } = await admin.act("POST", "/prices/preview", price);
+  expect(nanosOf(consequence.lastWeek.before)).toBe(BigInt(images + 1) * IMAGE_NANOS);
+  expect(consequence.lastWeek.after).toBe(`${images + 3}.00`);
 });
 
 test("a proxy that is not declared is warned of once, and shown", async () => {

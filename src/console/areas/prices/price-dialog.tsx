@@ -151,7 +151,7 @@ function Consequence({ preview: { consequence } }: { preview: Output<"prices.pre
       {organizations.length === 0
         ? t("consequence.nobody")
         : t("consequence.who", { count: organizations.length, names: more > 0 ? `${named}, …` : named })}{" "}
-      {organizations.length > 0 && lastWeek !== null && (
+      {organizations.length > 0 && (
         <>
           {t("consequence.week")} <Money amount={lastWeek.before} currency={currency} />{" "}
           <ArrowRight size={14} aria-label={t("preview.after")} className="inline text-muted" />{" "}
