@@ -52,7 +52,7 @@ export function sendPageWithNonce(
 
 /**
  * Returns a page with one sentence, in place of a page that is not built. With `retrySeconds`, the browser loads the
- * page again after this time.
+ * page again after this time. The page declares an empty icon; without it, the browser asks for `/favicon.ico`.
  */
 export function notice(
   { requestId }: HttpExchange,
@@ -60,7 +60,7 @@ export function notice(
   sentence: string,
   retrySeconds?: number,
 ): Response {
-  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width"><title>${title}</title><p>${sentence}</p></html>`;
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>${title}</title><p>${sentence}</p></html>`;
   const again = retrySeconds !== undefined && {
     "retry-after": String(retrySeconds),
     refresh: String(retrySeconds),

@@ -29,7 +29,10 @@ test("a browser's request during the build gets a page that reloads itself", asy
   expect(response.status).toBe(503);
   expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(response.headers.get("refresh")).toBe(response.headers.get("retry-after"));
-  expect(await response.text()).toContain("being prepared");
+  const page = await response.text();
+  expect(page).toContain("being prepared");
+  // Without a declared icon, the browser asks for `/favicon.ico`, which is then a failed request in the log.
+  expect(page).toContain(`<link rel="icon"`);
 });
 
 test("when the build fails, the page names the command to run", async () => {
