@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
 
 /** The fields of a table column that a row of two lines uses. */
 interface Column<Row> {
@@ -22,6 +23,7 @@ export function TwoLineHead({ label }: { label: string }) {
 
 /** A row of a table as a single cell with two lines. A column's `phone` decides on which line the column is. */
 export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
+  const { t } = useTranslation("shell");
   const [name, ...others] = columns;
   const first = others.filter(({ phone, isAction }) => phone === "first" && !isAction);
   const second = others.filter(({ phone, isAction }) => phone !== "first" && !isAction);
@@ -42,7 +44,7 @@ export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly 
             key={id}
             className="flex max-w-full min-w-0 items-baseline gap-1 has-data-nothing:hidden has-[>span:only-child:empty]:hidden"
           >
-            {phone !== "second" && <span className="shrink-0">{header}</span>}
+            {phone !== "second" && <span className="shrink-0">{t("named", { name: header })}</span>}
             <span className="min-w-0 break-words">{cell(row)}</span>
           </span>
         ))}
