@@ -13,7 +13,7 @@ export type AlertSettings =
     }
   | {
       kind: "error_rate";
-      /** The rule alerts when the gateway or its vendors cause at least this percentage of requests to fail. */
+      /** Percentage of requests that fail because of the gateway or its vendors, from which the rule alerts. */
       percent: number;
       /** Length of the watched time in minutes. The rule needs at least `minRequests` requests in this time. */
       minutes: number;

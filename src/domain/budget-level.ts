@@ -1,7 +1,7 @@
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { Period } from "./calendar.ts";
 
-/** Percentage of its amount from which a budget counts as nearly spent. */
+/** Percentage of a budget's amount from which the budget counts as nearly spent. */
 export const NEARLY_SPENT_PERCENT = 80;
 
 /** Unix milliseconds at which a budget became nearly spent, and spent. Null while it is not; 0 for an unknown time. */

@@ -34,10 +34,10 @@ const TIER_CEILINGS: readonly (readonly [SizeTier, number])[] = [
   ["2K", 4_718_592],
 ];
 
-/** A delivered picture with at least this share of the resolved area counts as the resolved tier. */
+/** Share of the resolved area from which a delivered picture counts as the resolved tier. */
 const SAME_TIER_SHARE = 0.75;
 
-/** Two distances count as equal when they differ by less than this, because logarithms have rounding errors. */
+/** Difference below which two distances count as equal, because logarithms have rounding errors. */
 const SAME = 1e-9;
 
 /** Returns width divided by height for a ratio `W:H`; null for any other text. */

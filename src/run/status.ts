@@ -160,7 +160,7 @@ type Sources = Pick<
   "live" | "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy"
 >;
 
-/** The parts of this process that do not work properly, each with the time when this began. */
+/** The parts of this process that do not work properly, each with the time at which its problem began. */
 export interface Degradations extends BackgroundWork {
   now(): Degradation[];
 }

@@ -261,8 +261,8 @@ export function openSupervisorLink(): WorkerLink {
 }
 
 /**
- * Signals within this time count as one. A process started by npm gets a signal to the process group twice: from the
- * system and from npm, which forwards it.
+ * Time within which two signals count as one. A process started by npm gets a signal to the process group twice: from
+ * the system and from npm, which forwards it.
  */
 const SAME_SIGNAL_MS = 1_000;
 

@@ -142,7 +142,7 @@ export class ImportDraft {
   }
 }
 
-/** Returns whole numbers from 1 to `MAX_WEIGHT` that are about in the proportion of the given weights. */
+/** Returns whole numbers from 1 to `MAX_WEIGHT`, approximately in the proportion of the given weights. */
 function wholeWeights(weights: readonly number[]): number[] {
   const scale = weights.every(Number.isInteger) ? 1 : 1000;
   const factor = Math.min(scale, MAX_WEIGHT / Math.max(...weights));

@@ -13,7 +13,7 @@ export function Outputs({ job }: { job: JobRow }) {
   return <Pictures job={job} />;
 }
 
-/** The searched time range ends this long after the job, because pictures are recorded shortly after the job's end. */
+/** Time between a job's end and the end of the searched range. Pictures are recorded shortly after the job's end. */
 const MARGIN_MS = 60_000;
 const LOOK_AGAIN_MS = 1_000;
 

@@ -10,7 +10,7 @@ import { Totals } from "./totals.tsx";
 
 type Cause = Overview["status"]["causes"][number];
 
-/** Every state has a shape of its own, so that users recognize it without colour. */
+/** Icon and colours of each state. The icons differ in shape, so that users recognize a state without its colour. */
 const STATES = {
   ok: [CircleCheck, "bg-good-soft text-good"],
   idle: [CircleDashed, "bg-sunken text-muted"],

@@ -7,7 +7,7 @@ import { useEvents, type PageEvent } from "../../api/events.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import type { RequestRow } from "./columns.tsx";
 
-/** A larger count is shown as `100+`. */
+/** Number of new requests from which their count is shown as `100+`. */
 const MAX_COUNTED = 100;
 
 /** Shows how many requests match the filter and are newer than the list. Pressing it reads the list again. */

@@ -7,7 +7,7 @@ import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../../api/options.ts";
 
-/** A list with at least this many options has a search field. */
+/** Number of options from which a list has a search field. */
 const SEARCHED = 9;
 
 /**

@@ -3,7 +3,7 @@ import type { CodeLanguage } from "./highlight.tsx";
 
 type Highlight = typeof import("./highlight.tsx").highlight;
 
-/** Longer texts are not coloured, so that they are shown at once. */
+/** Maximum length of a text that is coloured, in characters. Colouring a longer text would take too long. */
 const MAX_COLOURED = 100_000;
 
 /** Shows code. The text is shown at once; its colours appear when the library for them is loaded. */

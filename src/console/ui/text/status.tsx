@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 export type StatusLevel = "good" | "warn" | "bad" | "busy" | "off" | "unknown";
 
-/** Every level has a shape of its own, so that users recognize it without colour. */
+/** Icon and colours of each level. The icons differ in shape, so that users recognize a level without its colour. */
 const LEVELS = {
   good: { icon: CircleCheck, look: "bg-good-soft text-good" },
   warn: { icon: TriangleAlert, look: "bg-warn-soft text-warn" },
