@@ -36,7 +36,7 @@ export interface Gateway {
   recordReload(isOk: boolean): void;
   /** Writes a line of the gateway's log. */
   log: SystemLog;
-  /** Exits at once. The next start posts the charges that are not posted yet. */
+  /** Aborts all calls, so that the process can exit. The next start posts the charges that are not posted yet. */
   abandon(): Promise<void>;
 }
 
