@@ -1,14 +1,17 @@
 import tailwind from "bun-plugin-tailwind";
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
 import { DIRECTORY, readManifest, versionOfSources, writeManifest, type PageManifest } from "./manifest.ts";
+import { addressOf, mergeFirstChunks } from "./merged-chunks.ts";
+import { FirstPaint } from "./shell/frame.tsx";
 
 /** Number of builds that are kept. Pages that are still open load files of their own, older build. */
 const MAX_KEPT = 3;
-/** The address below which the files of the page are. */
-const ASSETS = "/console/assets/";
 
 /**
  * Bundles the console's page into the build folder. `npm run build` runs it, and also a gateway that finds no build of
@@ -24,7 +27,7 @@ async function build(): Promise<void> {
     splitting: true,
     sourcemap: "none",
     metafile: true,
-    publicPath: ASSETS,
+    publicPath: addressOf(""),
     plugins: [tailwind, keepsFonts(fonts)],
     naming: { chunk: "[name]-[hash].[ext]", entry: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
   });
@@ -55,7 +58,7 @@ function keepsFonts(fonts: Fonts): Bun.BunPlugin {
         const bytes = readFileSync(Bun.resolveSync(path, dirname(importer)));
         const name = `${basename(path, ".woff2")}-${Bun.hash(bytes).toString(36)}.woff2`;
         fonts.set(path, { name, bytes });
-        return { path: ASSETS + name, external: true };
+        return { path: addressOf(name), external: true };
       });
     },
   };
@@ -66,38 +69,55 @@ async function writeFiles(
   fonts: Fonts,
   folder: string,
 ): Promise<PageManifest> {
-  const manifest: PageManifest = { page: "", files: {}, needs: {} };
-  const write = async (name: string, type: string, bytes: Uint8Array) => {
+  if (!metafile) throw new Error("the bundler returned no list of its chunks");
+  const manifest: PageManifest = { page: "", script: "", files: {} };
+  const write = async (name: string, type: string, content: Uint8Array | string) => {
+    const bytes = Buffer.from(content);
     const compressed = gzipSync(bytes, { level: 9 });
     await writeFile(join(folder, name), bytes);
     await writeFile(join(folder, `${name}.gz`), compressed);
-    manifest.files[name] = { type, bytes: bytes.length, compressed: compressed.length, source: null };
+    manifest.files[name] = { type, bytes: bytes.length, compressed: compressed.length };
   };
+  const chunks = new Map<string, string>();
+  let page = "";
   for (const output of outputs) {
     const name = basename(output.path);
-    let bytes = new Uint8Array(await output.arrayBuffer());
-    if (name.endsWith(".html")) {
-      manifest.page = name;
-      bytes = withFonts(bytes, fonts);
-    }
-    await write(name, output.type, bytes);
+    if (name.endsWith(".js")) chunks.set(name, await output.text());
+    else if (name.endsWith(".html")) [manifest.page, page] = [name, await output.text()];
+    else await write(name, output.type, new Uint8Array(await output.arrayBuffer()));
   }
   for (const { name, bytes } of fonts.values()) await write(name, "font/woff2", bytes);
-  for (const [path, { entryPoint, imports }] of Object.entries(metafile?.outputs ?? {})) {
-    const file = manifest.files[basename(path)];
-    if (file) file.source = entryPoint?.replace(/^.*src\/console\//, "") ?? null;
-    manifest.needs[basename(path)] = imports
-      .filter(({ kind }) => kind !== "dynamic-import")
-      .map(({ path }) => basename(path));
-  }
+  const entry = /<script type="module"[^>]*\/([\w-]+\.js)"/.exec(page)?.[1] ?? "";
+  const { first, texts } = await mergeFirstChunks(chunks, metafile, entry);
+  for (const [name, text] of texts) await write(name, "text/javascript;charset=utf-8", text);
+  const script = await scriptBeforePaint();
+  manifest.script = `'sha256-${createHash("sha256").update(script).digest("base64")}'`;
+  const html = finishedPage(page.replace(entry, first), fonts, script);
+  await write(manifest.page, "text/html;charset=utf-8", html);
   return manifest;
 }
 
-/** Adds the fonts' addresses to the page, so that it preloads them. The bundler adds them only to the style sheet. */
-function withFonts(page: Uint8Array, fonts: Fonts): Uint8Array<ArrayBuffer> {
-  let text = new TextDecoder().decode(page);
-  for (const [path, { name }] of fonts) text = text.replace(path, ASSETS + name);
-  return new TextEncoder().encode(text);
+async function scriptBeforePaint(): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, "before-paint.ts")],
+    target: "browser",
+    format: "iife",
+    minify: true,
+  });
+  return (await outputs[0]?.text()) ?? "";
+}
+
+/**
+ * Adds the content of the first paint, the script before it, and the fonts' addresses, which the bundler adds only to
+ * the style sheet. Removes the preloads of chunks that are part of the first chunk now.
+ */
+function finishedPage(page: string, fonts: Fonts, script: string): string {
+  let text = page
+    .replace(/<link rel="modulepreload"[^>]*>/g, "")
+    .replace("<title>", () => `<script>${script}</script><title>`)
+    .replace(/(?<=<div id="root"[^>]*>)/, renderToStaticMarkup(createElement(FirstPaint)));
+  for (const [path, { name }] of fonts) text = text.replace(path, addressOf(name));
+  return text;
 }
 
 async function removeOldBuilds(): Promise<void> {

@@ -29,10 +29,12 @@ export function openConsole(onProblem: (error: unknown) => void) {
   return {
     /** True when the files exist; false when they could not be built. */
     isReady: async () => (await find()) !== null,
-    /** Returns the page; an empty text when it could not be built. */
-    async page(): Promise<string> {
+    /** Returns the page, and the hash of the script inside it; empty texts when the page could not be built. */
+    async page(): Promise<{ html: string; script: string }> {
       const found = await find();
-      return found ? await Bun.file(join(found.folder, found.manifest.page)).text() : "";
+      if (!found) return { html: "", script: "" };
+      const { page, script } = found.manifest;
+      return { html: await Bun.file(join(found.folder, page)).text(), script };
     },
     /** Returns a file that the page loads; null for an unknown name. */
     async file(name: string, acceptsGzip: boolean) {

@@ -6,21 +6,25 @@ import { createRoot } from "react-dom/client";
 import { useTranslation } from "react-i18next";
 import { queryClient } from "./api/queries.ts";
 import { router } from "./router.tsx";
-import { startTheme } from "./shell/theme.ts";
 import { startI18n } from "./texts/i18n.ts";
 import { whenToastsAreNeeded } from "./ui/overlay/toast.ts";
 
 const Toasts = lazy(async () => ({ default: (await import("./ui/overlay/toasts.tsx")).Toasts }));
 
-startTheme();
-await startI18n();
-const root = document.getElementById("root");
-if (root)
-  createRoot(root).render(
-    <StrictMode>
-      <Console />
-    </StrictMode>,
-  );
+/** Replaces the first paint, once there is a page to show in its place. */
+async function start(): Promise<void> {
+  await Promise.all([startI18n(), router.load()]);
+  const root = document.getElementById("root");
+  if (root)
+    createRoot(root).render(
+      <StrictMode>
+        <Console />
+      </StrictMode>,
+    );
+}
+
+// Not awaited here, because the chunks of pages import this one.
+void start();
 
 function Console() {
   const { i18n } = useTranslation();

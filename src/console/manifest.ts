@@ -12,9 +12,9 @@ const MANIFEST = "manifest.json";
 export interface PageManifest {
   /** Name of the page's file. */
   page: string;
+  /** Hash of the script inside the page, as a source for the content security policy. */
+  script: string;
   files: Record<string, BuiltFile>;
-  /** For each file, the names of the files that must be loaded before it can run. */
-  needs: Record<string, string[]>;
 }
 
 interface BuiltFile {
@@ -23,8 +23,6 @@ interface BuiltFile {
   bytes: number;
   /** Size in bytes of the `.gz` file beside it. */
   compressed: number;
-  /** The first source of the file, such as `areas/overview/index.tsx`; null for a shared file. */
-  source: string | null;
 }
 
 /** Returns the version of the only build in a package or an executable, which have no sources; null in a checkout. */

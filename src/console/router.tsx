@@ -16,6 +16,7 @@ import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts
 import { ApiError } from "./api/call.ts";
 import { PAGE_NEEDS, type PageNeeds } from "./api/page-needs.ts";
 import { queryClient, sessionQuery } from "./api/queries.ts";
+import OverviewPage from "./areas/overview/index.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { ShieldAlert } from "lucide-react";
 import { useCan, useSession } from "./api/session.ts";
@@ -49,7 +50,9 @@ const signedIn = createRoute({
   id: "signed-in",
   component: Shell,
   errorComponent: AwayPage,
-  async beforeLoad({ location }) {
+  async beforeLoad({ location, matches }) {
+    // The page's chunks are loaded while the session is read.
+    for (const { routeId } of matches) void router.routesById[routeId].options.component?.preload?.();
     const session = await queryClient.ensureQueryData(sessionQuery).catch(nullWhereSignedOut);
     if (!session || session.mustChangePassword)
       throw redirect({ to: "/sign-in", search: { next: location.href } });
@@ -99,7 +102,7 @@ function ForRole({ needs: [role, reach], page: Shown }: { needs: PageNeeds; page
 }
 
 const pages = [
-  page("/", () => import("./areas/overview/index.tsx")),
+  page("/", async () => ({ default: OverviewPage })),
   page("/playground", () => import("./areas/playground/index.tsx")),
   page("/playground/chat", () =>
     import("./areas/playground/text.tsx").then(({ ChatPage }) => ({ default: ChatPage })),

@@ -65,7 +65,7 @@ export function allRoutes(
     ...adminRoutes(administration, bodyLimits),
     eventsRoute(administration, lifecycle),
     ...openIdRoutes(administration, options.onProblem),
-    ...consoleRoutes(options.console),
+    ...consoleRoutes(options.console, administration),
     ...docsRoutes(),
   ];
   return [...routes, documentRoute(routes)];

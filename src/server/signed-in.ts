@@ -71,6 +71,11 @@ export async function readConsoleMember(
   };
 }
 
+/** True for a request with a session's cookie. The session may have ended. */
+export function hasSessionCookie(reach: Reachability, exchange: HttpExchange): boolean {
+  return readCookie(reach, exchange, SESSION_COOKIE) !== null;
+}
+
 /** Ends the session of a request's cookie, if there is one. */
 export async function endSession(admin: Administration, exchange: HttpExchange): Promise<void> {
   const token = readCookie(admin, exchange, SESSION_COOKIE);

@@ -129,8 +129,9 @@ function actions(gateway: TestGateway, page: Page) {
 
 /** Waits until the page has a heading and no placeholder of loading content. */
 async function untilShown(page: Page): Promise<void> {
-  await page.waitForSelector("h1");
-  await page.waitForFunction(`!document.querySelector('[aria-busy="true"], .animate-pulse')`);
+  await page.waitForFunction(
+    `document.querySelector("h1") && !document.querySelector('[aria-busy="true"], .animate-pulse')`,
+  );
 }
 
 function endOf(gateway: TestGateway, browser: Browser) {

@@ -1,5 +1,6 @@
 import { useTranslation } from "react-i18next";
-import { chooseLanguage, LANGUAGES } from "../texts/i18n.ts";
+import { chooseLanguage } from "../texts/i18n.ts";
+import { LANGUAGES } from "../texts/language.ts";
 
 /** The language switch for pages outside of the shell. They have no member menu. */
 export function LanguageSwitch() {

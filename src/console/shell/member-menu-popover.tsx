@@ -7,7 +7,8 @@ import { useTranslation } from "react-i18next";
 import { send } from "../api/call.ts";
 import { queryClient } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
-import { chooseLanguage, LANGUAGES } from "../texts/i18n.ts";
+import { chooseLanguage } from "../texts/i18n.ts";
+import { LANGUAGES } from "../texts/language.ts";
 import { showProblem } from "../ui/overlay/toast.ts";
 import { chooseTheme, currentTheme, THEMES } from "./theme.ts";
 

@@ -7,6 +7,7 @@ import { useOrganizationOptions } from "../api/options.ts";
 import { SESSION_ENDED } from "../api/session-end.ts";
 import { IconButton } from "../ui/forms/button.tsx";
 import { Skeleton } from "../ui/page/skeleton.tsx";
+import { FRAME } from "./frame.tsx";
 import { Mark } from "./mark.tsx";
 import { MemberMenu } from "./member-menu.tsx";
 import { Navigation } from "./navigation.tsx";
@@ -42,19 +43,19 @@ export function Shell() {
     setSearching(true);
   };
   return (
-    <div className="min-h-dvh md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+    <div className={FRAME.page}>
       <a
         href="#content"
         className="sr-only z-50 rounded-md bg-accent-solid px-4 py-2 text-white focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
         {t("skip")}
       </a>
-      <aside className="sticky top-0 hidden h-dvh border-r border-line md:block">
+      <aside className={FRAME.side}>
         <Sidebar onSearch={search} />
       </aside>
-      <header className="sticky top-0 z-20 flex h-14 items-center gap-2 border-b border-line bg-ground px-2 md:hidden">
+      <header className={FRAME.top}>
         <IconButton icon={MenuIcon} label={t("nav")} onPress={() => setMenuOpen(true)} />
-        <span className="flex-1 font-semibold">{t("product")}</span>
+        <span className={FRAME.topProduct}>{t("product")}</span>
         <IconButton icon={Search} label={t("palette")} onPress={search} />
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none!">
@@ -97,8 +98,8 @@ function Sidebar({ onSearch, onNavigate }: { onSearch(): void; onNavigate?: () =
   const { t } = useTranslation();
   const organizations = useOrganizationOptions();
   return (
-    <div className="flex h-full flex-col gap-3 overflow-y-auto p-3">
-      <p className="flex h-8 items-center gap-2 px-2.5 font-semibold tracking-tight">
+    <div className={FRAME.sideContent}>
+      <p className={FRAME.product}>
         <Mark />
         {t("product")}
       </p>

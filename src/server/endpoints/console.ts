@@ -10,23 +10,35 @@ import {
 } from "../built-file.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import type { HttpRoute } from "../routes.ts";
+import type { Reachability } from "../session-cookie.ts";
+import { hasSessionCookie } from "../signed-in.ts";
 
 /** The files of the console's page. */
 export interface ConsoleFiles {
   /** Resolves to true once the files are built, and to false when the build failed. */
   isReady(): Promise<boolean>;
-  /** Returns the page. Each response must replace the `NONCE` in it. */
-  page(): Promise<string>;
+  /**
+   * Returns the page, and the hash of the script inside it as a source for the content security policy. Each response
+   * must replace the `NONCE` and the `ROOT_CLASS` in the page.
+   */
+  page(): Promise<{ html: string; script: string }>;
   /** Returns a file that the page loads; null for an unknown name. */
   file(name: string, acceptsGzip: boolean): Promise<BuiltFile | null>;
 }
+
+/** Placeholder in the page for the class of the element around its first paint. */
+const ROOT_CLASS = "class-of-this-response";
+/** The pages that are not inside the console's frame, even for a member who is signed in. */
+const UNFRAMED: ReadonlySet<string> = new Set(["sign-in", "key"]);
+/** Makes the browser request the signed-in member before the page's scripts do. */
+const EARLY_SESSION = "</admin/v1/session>; rel=preload; as=fetch; crossorigin";
 
 /** Maximum time that a request waits for a running build. */
 const PATIENCE_MS = 3_000;
 const RETRY_SECONDS = 2;
 
 /** Returns the routes of the console: one page for all addresses below `/console`, and the files of that page. */
-export function consoleRoutes(files: ConsoleFiles): HttpRoute[] {
+export function consoleRoutes(files: ConsoleFiles, reach: Reachability): HttpRoute[] {
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
     method: "GET",
     path,
@@ -36,7 +48,7 @@ export function consoleRoutes(files: ConsoleFiles): HttpRoute[] {
     because: "the page shows nothing before somebody signs in",
     handle,
   });
-  const page = (exchange: HttpExchange) => sendPage(files, exchange);
+  const page = (exchange: HttpExchange) => sendPage(files, reach, exchange);
   return [
     route("/console", page),
     route("/console/", page),
@@ -45,13 +57,20 @@ export function consoleRoutes(files: ConsoleFiles): HttpRoute[] {
   ];
 }
 
-async function sendPage(files: ConsoleFiles, exchange: HttpExchange): Promise<Response> {
+async function sendPage(files: ConsoleFiles, reach: Reachability, exchange: HttpExchange): Promise<Response> {
   const isReady = await Promise.race([files.isReady(), sleep(PATIENCE_MS).then(() => "later" as const)]);
   if (isReady === "later") {
     const sentence = "The console is being prepared. This page opens it in a moment.";
     return notice(exchange, "Console", sentence, RETRY_SECONDS);
   }
-  if (isReady) return sendPageWithNonce(exchange, await files.page());
+  if (isReady) {
+    const { html, script } = await files.page();
+    const isFramed = hasSessionCookie(reach, exchange) && !UNFRAMED.has(exchange.parameter);
+    const page = html.replace(ROOT_CLASS, isFramed ? "signed-in" : "signed-out");
+    const response = sendPageWithNonce(exchange, page, { scripts: `'self' ${script}` });
+    if (isFramed) response.headers.set("link", EARLY_SESSION);
+    return response;
+  }
   return notice(
     exchange,
     "Console",

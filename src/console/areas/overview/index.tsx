@@ -11,15 +11,15 @@ import { useRange } from "../../ui/filters/range.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
+import { BudgetCard } from "./budget-card.tsx";
+import { ChannelCard } from "./channel-card.tsx";
 import type { Overview } from "./overview.ts";
 import { TopCard } from "./top-card.tsx";
 import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 import { Verdict } from "./verdict.tsx";
 import { zoneName } from "../../ui/text/zone.ts";
 
-// These components are loaded after the page: they are below the first screen, or only needed after the first start.
-const BudgetCard = lazy(async () => ({ default: (await import("./budget-card.tsx")).BudgetCard }));
-const ChannelCard = lazy(async () => ({ default: (await import("./channel-card.tsx")).ChannelCard }));
+// These components are loaded after the page, because most installations need neither of them.
 const Checklist = lazy(async () => ({ default: (await import("./checklist.tsx")).Checklist }));
 const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
@@ -69,13 +69,9 @@ export default function OverviewPage() {
               <RequestsCard overview={overview} />
               <LatencyCard overview={overview} />
               <TopCard overview={overview} />
-              <Suspense fallback={<Skeleton className="h-88 w-full" />}>
-                <BudgetCard budgets={overview.budgets} />
-              </Suspense>
+              <BudgetCard budgets={overview.budgets} />
             </div>
-            <Suspense fallback={<Skeleton className="h-28 w-full" />}>
-              <ChannelCard channels={overview.channels} />
-            </Suspense>
+            <ChannelCard channels={overview.channels} />
           </div>
         )}
       </QueryState>

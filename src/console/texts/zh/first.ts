@@ -1,3 +1,4 @@
-// The texts of the first page. All other texts are loaded shortly after the start.
+// The texts of the first page and of signing in. All other texts are loaded shortly after the start.
 export { default as overview } from "./overview.json";
 export { default as shell } from "./shell.json";
+export { default as signIn } from "./sign-in.json";
