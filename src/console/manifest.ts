@@ -25,7 +25,7 @@ interface BuiltFile {
   compressed: number;
 }
 
-/** Returns the version of the only build in a package or an executable, which have no sources; null in a checkout. */
+/** Returns the version of the one build that a package or an executable contains; null in a checkout. */
 export async function shippedVersion(): Promise<string | null> {
   if (!IS_BUILT) return null;
   return (await readdir(DIRECTORY))[0] ?? null;

@@ -89,6 +89,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   // Policies that refuse a prompt or a reply (OpenAI responses reference, `ResponseError`).
   bio_policy: "refused",
   misalignment_policy_violation: "refused",
+  // The codes of Alibaba Cloud's Model Studio.
   data_inspection_failed: "refused",
   datainspectionfailed: "refused",
   // Zhipu's codes for sensitive content, missing payments and unknown models. Zhipu reports a wrong key by status 401.

@@ -76,8 +76,8 @@ function dropMetadata(image: IMagickImage): void {
 }
 
 /**
- * Writes a PNG without compression and filters, because the picture is encoded again later. `zTXt` is not in the list
- * of excluded chunks: the encoder would then also omit the colour profile.
+ * Writes a PNG without compression and filters, because the picture is encoded again later. `zTXt` is not
+ * excluded, because excluding it would also omit the colour profile.
  */
 function writePng(image: IMagickImage): Uint8Array<ArrayBuffer> {
   const { settings } = image;

@@ -88,7 +88,7 @@ test("strangers lock neither the account nor the address for a browser that has 
   expect((await refusal(signIn(context, RIGHT, ORIGIN)))[0]).toBe(429);
   const next = await signIn(context, RIGHT, ORIGIN, browser);
   await signIn(context, RIGHT, ORIGIN, next.browser);
-  // The count of a known browser also ends at ten attempts, and its mark is valid for one member and one password only.
+  // A known browser also has only ten attempts. The value of `browser` is valid for one member and one password.
   for (let count = 0; count < 10; count++) expect((await refusal(tryAs("admin", browser)))[0]).toBe(401);
   expect((await refusal(signIn(context, RIGHT, ORIGIN, browser)))[0]).toBe(429);
   const forged = `${browser.slice(0, -1)}${browser.endsWith("0") ? "1" : "0"}`;

@@ -172,7 +172,7 @@ function groupView({
   });
 }
 
-/** Returns the range of sums that a filter selects, with its points. Throws 404 for an unknown organization or key. */
+/** Returns the range that a filter selects, and the times at which its sums are shown. Throws 404 for an unknown organization or key. */
 async function usageRange(
   context: AdminContext,
   { organizationId, keyId, model, channel, ...times }: z.output<typeof usageFilterSchema>,

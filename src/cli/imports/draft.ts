@@ -86,7 +86,10 @@ export class ImportDraft {
     return id;
   }
 
-  /** Adds a model. Fields that the source lacks come from the catalogue; the rest is assumed, and a note says so. */
+  /**
+   * Adds a model. Fields that the source lacks come from the catalogue; the rest is assumed, and a note says so. Leaves
+   * out an image model that is not in the catalogue, and notes it.
+   */
   model(id: string, source: SourceModel): void {
     const weights = wholeWeights(source.targets.map(({ weight }) => weight));
     const route = {

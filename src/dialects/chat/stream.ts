@@ -125,7 +125,7 @@ class ChatForwarder implements FrameForwarder {
   }
 }
 
-/** Returns true for a chunk that contains only a piece of text. Later chunks do not depend on any other field of it. */
+/** Returns true for a chunk that contains only a piece of text. None of its other fields matters for later chunks. */
 function isPlain(event: Record<string, unknown>): boolean {
   const { choices } = event;
   const choice = Array.isArray(choices) && choices.length === 1 ? firstChoice(choices) : undefined;

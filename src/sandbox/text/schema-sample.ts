@@ -29,8 +29,8 @@ interface Position {
 }
 
 /**
- * Several schemas merged into one, without references and `allOf`. If two schemas contain the same keyword, the later
- * keyword replaces the earlier one.
+ * Several schemas merged into one; those that references and `allOf` name are merged too. If two schemas contain the same
+ * keyword, the later one is in `keywords`. The other fields collect the values of all schemas.
  */
 interface FlatSchema {
   keywords: Record<string, unknown>;

@@ -21,7 +21,7 @@ export async function leasesInDoubt(database: Database): Promise<LeaseInDoubt[]>
 }
 
 /**
- * Gives the money of a process's leases in doubt back to the budgets, in steps with one audit row each. The emptied
+ * Returns to the budgets the money of a process's leases in doubt, in steps with one audit row each. The emptied
  * leases stay for a while, so that a process that was only cut off from the database finds them empty.
  */
 export async function writeOffLeases(

@@ -2,7 +2,7 @@ import { frameData, FrameSplitter } from "../../../lib/sse.ts";
 
 /**
  * Writes the events of a stream as one JSON array, piece by piece. Callers without `alt=sse` get this form. Keep-alive
- * frames become white space. An error becomes the last item, even if it is not an event.
+ * frames become white space. An error becomes the last item, even if it arrives as plain JSON and not as an event.
  */
 export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const splitter = new FrameSplitter();
