@@ -49,7 +49,7 @@ function toRow({
     revision: String(revision),
     at,
     actor,
-    // The kind `ledger` is not shown, because its actions, such as `refund`, already tell it.
+    // The kind `ledger` is not shown, because its actions, such as `refund`, already tell the kind.
     change: kind === "ledger" ? action : `${action} ${kind}`,
     subject,
     name: subjectName ?? "",

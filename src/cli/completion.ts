@@ -23,7 +23,7 @@ interface CommandWords {
 }
 
 interface OptionWords {
-  /** Long name, such as `--format`; the short name if there is no long one. */
+  /** Long name, such as `--format`; the short name if there is no long name. */
   name: string;
   description: string;
   takesValue: boolean;

@@ -43,7 +43,7 @@ export interface CliContext {
   ): Promise<{ store: AdminStore; close(): Promise<void> }>;
   /** Returns the channels and models that the database declares. Rejects when the database cannot be read. */
   readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]>;
-  /** Returns the configuration for administration, which `load` loads. */
+  /** Returns the configuration, loaded by `load`, for administration. */
   openConfiguration(load: LoadConfiguration): Configuration;
   /** Migrates the database to the newest schema and returns the names of the applied migrations. */
   migrate(settings: Settings, onProgress: Progress): Promise<{ applied: string[] }>;
@@ -92,8 +92,8 @@ export interface StoreAccess {
 }
 
 /**
- * Everything that a command's action needs. Its methods make the database if it does not exist; the methods of
- * `existing` do not.
+ * Everything that a command's action needs. Methods of this object make the database if it does not exist; the methods
+ * of `existing` do not.
  */
 export interface CommandContext extends StoreAccess, CommandPrinter {
   context: CliContext;

@@ -26,7 +26,7 @@ export const FIELD_READERS: Readonly<Record<string, (text: string, earlier?: nev
   after: readSequence,
 };
 
-/** Reads an address and adds it to those of earlier options. `any` removes the restriction. */
+/** Reads an address and adds it to the earlier ones. `any` removes the restriction. */
 function readAddress(value: string, earlier: string[] | typeof UNSET = []): string[] | typeof UNSET {
   return value === "any" || earlier === UNSET ? UNSET : [...earlier, value];
 }
@@ -36,7 +36,7 @@ function readChannelOrNext(value: string): string | typeof UNSET {
   return value === "next" ? UNSET : value;
 }
 
-/** Reads a scope and adds it to those of earlier options. */
+/** Reads a scope and adds it to the scopes of earlier options. */
 function readScope(value: string, earlier: string[] = []): string[] {
   return [...earlier, readWord("ai:image", "ai:llm", "ai:*")(value)];
 }
@@ -100,7 +100,7 @@ function readImagePrice(value: string, earlier: ImagePrices = {}): ImagePrices {
   return { ...earlier, [tier]: { ...earlier[tier], [quality]: amount } };
 }
 
-/** Reads a price of tokens such as `cache_read=0.01` and adds it to those of earlier options. */
+/** Reads a price of tokens such as `cache_read=0.01` and adds it to the prices of earlier options. */
 function readTokenPrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [name, amount] = splitPair(value, "input=0.10");
   requireName(name, Object.values(TOKEN_CATEGORY_NAMES), "a category of tokens");
@@ -108,7 +108,7 @@ function readTokenPrice(value: string, earlier: Record<string, string> = {}): Re
   return { ...earlier, [category]: amount };
 }
 
-/** Reads a price of uses such as `web_search=0.01` and adds it to those of earlier options. */
+/** Reads a price of uses such as `web_search=0.01` and adds it to the prices of earlier options. */
 function readUsePrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [name, amount] = splitPair(value, "web_search=0.01");
   requireName(name, PRICEABLE_FEATURES, "a feature with a price");
@@ -121,7 +121,7 @@ interface Target {
   weight?: number;
 }
 
-/** Reads a target such as `channel/upstream-model=3`, with its weight, and adds it to those of earlier options. */
+/** Reads a target such as `channel/upstream-model=3`, with its weight, and adds it to the earlier ones. */
 function readTarget(value: string, earlier: Target[] = []): Target[] {
   const match = /^([^/]+)\/(.+?)(?:=(\d{1,7}))?$/.exec(value);
   const [, channel, upstreamModel, weight] = match ?? [];
@@ -130,7 +130,7 @@ function readTarget(value: string, earlier: Target[] = []): Target[] {
   return [...earlier, { channel, upstreamModel, ...(weight !== undefined && { weight: Number(weight) }) }];
 }
 
-/** Reads a setting such as `fan_out=true` and adds it to those of earlier options. A value that is JSON is parsed. */
+/** Reads a setting such as `fan_out=true` and adds it to the earlier ones. A value that is JSON is parsed. */
 function readSetting(value: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
   const [, name = "", text = ""] = /^([A-Za-z][\w]*)=(.*)$/s.exec(value) ?? [];
   if (name === "") throw new InvalidArgumentError("It must be name=value, such as fan_out=true.");

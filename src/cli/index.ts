@@ -49,7 +49,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 
 /**
  * Checks required options last, after unknown ones. A mistyped option is then reported with a suggestion. If required
- * options were checked first, it would be reported as missing.
+ * options were checked first, a mistyped one would be reported as missing.
  */
 function requireOptionsLast(program: Command): Command {
   const required = new Set<Option>();

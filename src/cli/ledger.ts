@@ -61,7 +61,7 @@ function addExportCommand(ledger: Command, cli: CommandContext): void {
     .option("--format <csv|jsonl>", "a table, or one JSON object a line", readWord("csv", "jsonl"), "csv")
     .action(async ({ format }: { format: string }) => {
       const filter = { ...read(), format: format === "csv" ? ("csv" as const) : ("json" as const) };
-      // If the output is a terminal, the progress would appear between the rows, so it is not shown.
+      // If the output is a terminal, the progress would appear between the rows, so the progress is not shown.
       const { stdout, stderr, env } = cli.context;
       const terminal = stdout.isTTY ? { stderr: { write: stderr.write.bind(stderr) }, env } : cli.context;
       let rows = 0;

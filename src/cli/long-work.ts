@@ -70,8 +70,8 @@ export async function runLongWork<Result>(
 }
 
 /**
- * Runs an operation that may take minutes. A terminal shows `step` until the operation reports its own steps, which it
- * does only in this process. `whenInterrupted` is absent for an operation that only reads.
+ * Runs an operation that may take minutes. A terminal shows `step` until the operation reports its own steps, as only
+ * operations in this process do. `whenInterrupted` is absent for an operation that only reads.
  */
 export async function runLongOperation<Result>(
   { context, isRemote }: { context: Pick<Terminal, "stderr" | "env">; isRemote(): boolean },
@@ -92,7 +92,7 @@ export async function runLongOperation<Result>(
   });
 }
 
-/** Shows progress in one line of a terminal, which is rewritten. The line of an ended step stays. */
+/** Shows progress in one line of a terminal, by rewriting that line. The line of an ended step stays. */
 class ProgressLine {
   readonly #output: TextOutput;
   #step: { text: string; startedAt: number; done: number; total: number | undefined } | null = null;

@@ -138,7 +138,7 @@ function add<Name extends OperationName, Result>(
 
 /**
  * Adds the options and arguments for an operation's fields. Returns a function that, when the command runs, reads the
- * operation's input from them.
+ * operation's input from the options and arguments.
  */
 export function addFields<Name extends OperationName>(
   command: Command,
@@ -219,7 +219,7 @@ function fieldAt(root: ZodType, path: string): Located {
   return { name, schema, isNeeded };
 }
 
-/** Returns the schema of the value without the wrappers that allow it to be absent or null. */
+/** Returns the schema of the value without the wrappers that allow an absent value or null. */
 function withoutWrappers(schema: ZodType): ZodType {
   const isWrapper =
     schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;

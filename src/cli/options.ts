@@ -3,12 +3,12 @@ import { NO_LIMITS } from "../domain/limits.ts";
 import { camelCase, snakeCase } from "../lib/casing.ts";
 import { didYouMean } from "../lib/suggest.ts";
 
-/** Adds a text to those of earlier options. Readers throw commander's `InvalidArgumentError` for a usage error. */
+/** Adds a text to the texts of earlier options. Readers throw commander's `InvalidArgumentError` for a usage error. */
 export function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
 }
 
-/** Adds a text to those of earlier options. `*` means all. */
+/** Adds a text to the texts of earlier options. `*` means all. */
 export function collectOrAll(value: string, earlier: string[] | "*" = []): string[] | "*" {
   return value === "*" || earlier === "*" ? "*" : [...earlier, value];
 }

@@ -16,7 +16,7 @@ export function amountFields(texts: { image: string; tokens: string }) {
 
 /**
  * Returns the input. If it has `longContext` without amounts, adds an empty object of amounts, so that the operation
- * refuses it with its own message.
+ * refuses the input with its usual message.
  */
 export function withLongAmounts<Given extends Pick<CommandInput<"prices.create">, "longContext">>(
   given: Given,

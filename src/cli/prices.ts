@@ -51,7 +51,7 @@ function addChangeCommands(prices: Command, cli: CommandContext): void {
 type PriceChange = CommandOutput<"prices.create">;
 type PriceView = PriceChange["price"];
 
-/** Prints a change: its row, and all prices before and after it. */
+/** Prints a change: its row, and all prices before and after the change. */
 const changePrinted = {
   rows: ({ price }: PriceChange) => [toRow(price)],
   json({ price, cells }: PriceChange) {

@@ -24,8 +24,8 @@ export function renderSearch(search: Search): string {
 }
 
 /**
- * Returns the filters of a view, which its address contains. `change` sets some of them; an empty or absent value
- * removes a filter. The browser's Back button undoes a change, except one with `goesOn` (while the user types).
+ * Returns the filters that a view's address contains. `change` sets some of them; an empty or absent value removes a
+ * filter. The browser's Back button undoes a change, except one with `goesOn` (while the user types).
  */
 export function useFilters(): {
   filters: Search;

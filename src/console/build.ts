@@ -108,8 +108,8 @@ async function scriptBeforePaint(): Promise<string> {
 }
 
 /**
- * Adds the content of the first paint, the script before it, and the fonts' addresses, which the bundler adds only to
- * the style sheet. Removes the preloads of chunks that are part of the first chunk now.
+ * Adds the content of the first paint, the script before this content, and the fonts' addresses, which the bundler adds
+ * only to the style sheet. Removes the preloads of chunks that are part of the first chunk now.
  */
 function finishedPage(page: string, fonts: Fonts, script: string): string {
   let text = page

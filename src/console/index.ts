@@ -49,7 +49,7 @@ export function openConsole(onProblem: (error: unknown) => void) {
   };
 }
 
-/** Returns the shipped build, or else the build of the current sources, which is made if it does not exist. */
+/** Returns the shipped build, or else the build of the current sources, after making that build if necessary. */
 async function findBuild(): Promise<Build> {
   const version = (await shippedVersion()) ?? (await versionOfSources());
   const folder = join(DIRECTORY, version);

@@ -18,8 +18,8 @@ interface StreamToBegin extends Pick<RelayedStream, "ignored"> {
 }
 
 /**
- * Returns a stream whose response begins before its first content. It sends keep-alive frames while targets are called.
- * Once a target's stream has content, it sends that stream; if no target has content, it ends with an error event.
+ * Returns a stream whose response begins before its first content. The returned stream sends keep-alive frames while
+ * targets are called. Then it sends the first target's stream with content, or an error event if there is none.
  */
 export function beginStream(begun: StreamToBegin): RelayedStream {
   const ended = begun.opening.then(

@@ -26,8 +26,8 @@ export interface Core {
   /** Default timeouts of each pipeline; a channel may set its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
   /**
-   * Time without content after which the response of a stream begins anyway. It is also the interval of the keep-alive
-   * frames from then until the first content.
+   * Time without content after which the response of a stream begins anyway. This time is also the interval of the
+   * keep-alive frames from then until the first content.
    */
   firstByteMs: number;
   /** Returns a random number from 0 up to 1. */

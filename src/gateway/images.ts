@@ -52,7 +52,7 @@ export interface ImageOutcome {
 interface ImageSurroundings {
   /** Base address of the links to pictures. */
   base: string;
-  /** Contains the files of the request and of the vendor's reply. It must exist until the pictures are delivered. */
+  /** The files of the request and of the vendor's reply. The spool must exist until the pictures are delivered. */
   spool: Spool;
   run?: ImageRun;
 }
@@ -64,7 +64,7 @@ export interface ImageRun {
   /** Awaited before the pictures are stored. */
   onStore(): Promise<void>;
   vendorJobs: NonNullable<ImageOrder["vendorJobs"]>;
-  /** Returns true for a target that may be called. If a vendor already has the job, only its target may. */
+  /** Returns true for a target that may be called: if a vendor already has the job, only the target of that call. */
   isTarget(target: Target): boolean;
 }
 
@@ -89,7 +89,7 @@ export function requireStorage(core: ImageCore, { principal }: RequestContext, r
   if (deliveryKind(request, settings).isLinked && !core.blobs.isAvailable()) throw noStorage();
 }
 
-/** Generates the pictures of an admitted request and settles it. Throws as `handleImages` does. */
+/** Generates the pictures of an admitted request and settles that request. Throws as `handleImages` does. */
 export async function makeImages(
   core: ImageCore,
   admission: ImageAdmission,
@@ -166,7 +166,7 @@ function callVendors(
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
       // When the organization sets a shorter limit and the time ends, another target is called if there is one. Without
-      // one, the channel's own limit applies.
+      // another target, the channel's own limit applies.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const parts = {
         model,

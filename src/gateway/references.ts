@@ -180,8 +180,8 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 }
 
 /**
- * Returns the stored picture of a link to one of the gateway's own results: null when it has expired, undefined for
- * every other link. The signature proves the origin, so the address before the name is not checked.
+ * Returns the stored picture of a link to one of the gateway's own results: null when the link has expired, undefined
+ * for every other link. The signature proves the origin, so the address before the name is not checked.
  */
 function ownResult(
   { links, blobs }: Pick<ReferenceSettings, "blobs" | "links">,

@@ -56,7 +56,7 @@ export function newRequestFacts(): RequestFacts {
   return { askedModel: null, model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
 }
 
-/** Begins to record prompt and reply if the organization's setting logs them. */
+/** Begins to record prompt and reply if the organization's settings log prompts. */
 export function noteContent({ principal, facts }: RequestContext, prompt: string): void {
   const { promptLogDays } = principal.organization.settings;
   if (promptLogDays !== null) facts.content = new RequestContent(prompt, promptLogDays);

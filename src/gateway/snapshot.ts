@@ -31,8 +31,8 @@ export interface Directory {
 export interface Snapshot {
   directory(): Directory;
   /**
-   * Returns a known key at once. For an unknown hash it queries the store and resolves to null when no key has that
-   * hash. `onLookup` is called before the query and may throw. Rejects with a `DependencyError` when the query fails.
+   * Returns a known key at once. For an unknown hash, queries the store and resolves to null when no key has that hash.
+   * `onLookup` is called before the query and may throw. Rejects with a `DependencyError` when the query fails.
    */
   key(hash: string, onLookup?: () => void): ApiKey | null | Promise<ApiKey | null>;
 }

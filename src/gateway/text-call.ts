@@ -33,7 +33,7 @@ interface RequestToCall {
 /** A call to one target, ready to be sent. */
 export type PreparedCall = Awaited<ReturnType<typeof prepareCall>>;
 
-/** Builds the vendor's request from the caller's request. Throws an `UpstreamError` when the target cannot take it. */
+/** Builds the vendor's request. Throws an `UpstreamError` when the target cannot take the caller's request. */
 export async function prepareCall(
   core: Core,
   { payload: requested, coveredTokens, admitted }: RequestToCall,
@@ -115,7 +115,7 @@ export async function sendCall(
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** Returns the timeouts of the pipeline. The channel's own timeouts replace them where it sets any. */
+/** Returns the timeouts of the pipeline. Timeouts that the channel sets replace those of the pipeline. */
 export function timeoutsOf(core: Core, { channel }: Target): Timeouts {
   return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;
 }

@@ -114,8 +114,8 @@ export function relayStream(
 }
 
 /**
- * Returns the callbacks that settle the stream. They are made outside of `relayStream`, so that they do not keep its
- * local variables in memory while the stream runs.
+ * Returns the callbacks that settle the stream. They are made outside of `relayStream`, whose local variables they
+ * would otherwise keep in memory while the stream runs.
  */
 function settlementCallbacks(
   running: RunningStream,

@@ -76,7 +76,7 @@ function fetchesLinks(param: string | null, { channel }: Target, { traits }: Tex
 
 /**
  * Throws when a request has a link in the field `param` and the target does not fetch links. Another target may fetch
- * them.
+ * the links.
  */
 function requireFetchable(param: string | null, target: Target, upstream: TextUpstream): void {
   if (fetchesLinks(param, target, upstream)) return;

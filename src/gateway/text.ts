@@ -30,7 +30,7 @@ interface TextTerms {
   coveredTokens: number | null;
   /**
    * Names of the caller's fields that were not sent to the target. When a stream's response began before a target
-   * replied, they are those of the target that was being called at that time.
+   * replied, they are the fields not sent to the target being called at that time.
    */
   ignored: readonly string[];
 }
@@ -195,7 +195,7 @@ function coveredTokensOf(
  * Calls the route's targets. A reply without content counts as a failed call. If all calls fail and at least one had
  * such a reply, the request is settled with a charge of zero. If the last call had such a reply, only its ignored
  * fields are returned; otherwise the last error is thrown. When the client disconnects during a call, that call is
- * charged. `noteIgnored` is called for each called target, with the fields that were not sent to it.
+ * charged. `noteIgnored` is called for each called target, with the fields that were not sent to that target.
  */
 async function callVendors(
   core: Core,
@@ -237,7 +237,7 @@ async function callVendors(
   } catch (error) {
     if (!empty) throw error;
     const { target, ignored, usage } = empty;
-    // The orphan cost is the price of each empty reply, and once more of the last one for each ambiguous attempt.
+    // The orphan cost is the price of each empty reply, and of the last reply once more for each ambiguous attempt.
     if (!admitted.isSettled) {
       const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
       admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });

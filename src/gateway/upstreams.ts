@@ -22,7 +22,7 @@ export interface TextUpstream {
   /** The protocol that the vendor speaks. */
   dialect: TextDialectName;
   traits?: VendorTraits;
-  /** True when the vendor serves this upstream model in this protocol. Without this function, it serves all of them. */
+  /** True when the vendor serves this upstream model in this protocol. If absent, every model is served. */
   serves?(upstreamModel: string): boolean;
   /**
    * Sends a request in this protocol. Resolves once the vendor's status is known. Throws an `UpstreamError` for every
@@ -30,19 +30,19 @@ export interface TextUpstream {
    */
   send(call: TextCall): Promise<TextResponse>;
   /**
-   * Counts the tokens of a request; absent when the vendor does not offer it. Resolves to the text of the vendor's
-   * response. Throws as `send` does.
+   * Counts the tokens of a request; absent when the vendor does not offer counting. Resolves to the text of the
+   * vendor's response. Throws as `send` does.
    */
   countTokens?(call: TextCall): Promise<string>;
 }
 
 export interface TextCall {
-  /** The request's exact text, with the vendor's model name if the protocol has it in the body. */
+  /** The request's exact text, with the vendor's model name if the protocol has that name in the body. */
   raw: string;
   /** The vendor's name of the model. */
   upstreamModel: string;
   isStream: boolean;
-  /** The caller's headers that a vendor of the same protocol gets, by lower-case name. */
+  /** The caller's headers that a vendor of the caller's protocol gets, by lower-case name. */
   headers: Readonly<Record<string, string>>;
   /** Aborted when the client disconnects or a timeout passes. */
   signal: Cancellation;

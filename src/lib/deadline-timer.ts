@@ -94,7 +94,7 @@ export interface Deadline {
   readonly at: number;
   readonly expire: () => void;
   readonly signal: AbortSignal | null;
-  /** The list that contains the deadline. It is unordered: the last deadline takes the place of a cleared one. */
+  /** The list that contains the deadline. It has no order: the last deadline takes the place of a cleared one. */
   readonly list: Deadline[];
   index: number;
   watchIndex: number;

@@ -19,7 +19,7 @@ export class GrowingBuffer {
     this.#length += piece.length;
   }
 
-  /** Appends a few bytes of another buffer. For so few, making a view would cost more than copying them. */
+  /** Appends a few bytes of another buffer. For so few bytes, making a view costs more than a copy. */
   appendShort(bytes: Uint8Array, from: number, to: number): void {
     this.#makeSpace(to - from);
     for (let at = from; at < to; at += 1) this.#buffer[this.#length++] = bytes[at] ?? 0;

@@ -54,7 +54,7 @@ export function removeMembers(text: string, names: readonly string[]): string {
 function withoutSpan(text: string, member: JsonSpan): string {
   const after = /^\s*,/.exec(text.slice(member.end))?.[0].length;
   const end = member.end + (after ?? 0);
-  // The last member has no comma after it, so the comma before it is removed, if there is one.
+  // No comma follows the last member, so a comma before that member is removed.
   const start = after === undefined ? text.slice(0, member.start).replace(/,\s*$/, "").length : member.start;
   return text.slice(0, start) + text.slice(end);
 }
@@ -76,7 +76,7 @@ export class RawJson {
   }
 }
 
-/** The text in place of each `RawJson` while a value is written. It is random, so no other text can contain it. */
+/** The text in place of each `RawJson` while a value is written: random, so that no other text contains it. */
 const MARK = crypto.randomUUID();
 const QUOTED_MARK = JSON.stringify(MARK);
 /** The raw texts of the value that is being written. Writing is synchronous, so there is only one such value. */

@@ -244,7 +244,7 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** Decodes the escapes of a name, because a requested name may be written with escapes. */
+/** Decodes the escapes of a name, because the JSON text may contain escapes in a requested name. */
 function nameOf(escaped: string): string {
   return escaped.includes("\\") ? String(JSON.parse(`"${escaped}"`)) : escaped;
 }

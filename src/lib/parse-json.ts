@@ -42,7 +42,7 @@ export function parseBounded(text: string, parse: (text: string) => unknown = JS
   return parse(text);
 }
 
-/** True for a text that is too short for many values and has too few brackets for many levels. Nearly every text is. */
+/** True for a text that is too short for many values and has too few brackets for many levels. Most texts are plain. */
 function isPlain(text: string): boolean {
   if (text.length <= 2 * JSON_BOUNDS.depth) return true;
   if (text.length > SHORT_CHARACTERS) return false;
@@ -58,8 +58,8 @@ const OPENING = ["{", "["] as const;
 const SHORT_CHARACTERS = 4 * JSON_BOUNDS.names;
 
 /**
- * The names of log probabilities do not count: a reply has four for each of up to twenty candidates per token. The
- * bound on values still limits the number of candidates, which are read in linear time.
+ * The names of log probabilities do not count: a reply has four such names for each of up to twenty candidates per
+ * token. The bound on values still limits the number of candidates, which are read in linear time.
  */
 const REPLY_BOUNDS: JsonBounds = {
   ...JSON_BOUNDS,

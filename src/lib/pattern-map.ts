@@ -1,18 +1,18 @@
-/** True for a pattern such as `openai/*`, which matches every key with the same beginning. */
+/** True for a pattern such as `openai/*`, which matches every key that begins with `openai/`. */
 export function isPattern(key: string): boolean {
   return key.endsWith("*");
 }
 
 /**
- * Yields the patterns that could match a key, the longest first. With each it yields the rest of the key after the
- * pattern's beginning.
+ * Yields the patterns that could match a key, the longest first. With each pattern, yields the rest of the key after
+ * the pattern's beginning.
  */
 function* coveringPatterns(key: string): Generator<[pattern: string, rest: string]> {
   for (let length = key.length; length > 0; length -= 1)
     yield [`${key.slice(0, length)}*`, key.slice(length)];
 }
 
-/** True when a list of keys and patterns contains a key or a pattern that matches it. */
+/** True when a list of keys and patterns contains `key` or a pattern that matches `key`. */
 export function includesKey(keys: ReadonlySet<string>, key: string): boolean {
   return keys.has(key) || coveringPatterns(key).some(([pattern]) => keys.has(pattern));
 }
@@ -46,7 +46,7 @@ export class PatternMap<Value> {
     return this.get(key) !== undefined;
   }
 
-  /** Returns a map with the same keys and patterns, whose values are changed. */
+  /** Returns a map with the keys and patterns of this map and changed values. */
   map(change: (value: Value) => Value): PatternMap<Value> {
     const changed = this.declared.entries().map(([key, value]) => [key, change(value)] as const);
     return new PatternMap(new Map(changed), this.#derive);

@@ -9,7 +9,7 @@ const WITHIN_EMOJI =
  * a musical symbol and a Khitan filler.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}\u{16FE4}]/u;
-/** Matches a mark at the start of a name, and a fifth mark in a row: no script needs more than four on a letter. */
+/** Matches a combining mark at a name's start, and a fifth one in a row: no script needs over four on a letter. */
 const STRAY_MARKS = /^\p{M}|[\p{Mn}\p{Me}]{5}/u;
 
 /**

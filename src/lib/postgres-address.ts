@@ -16,7 +16,7 @@ export interface PostgresServer {
 
 /**
  * Encryption modes, named as in libpq. The exception is `no-verify`: TLS with any certificate. `verify-ca` accepts a
- * certificate for another name.
+ * certificate for a name other than the host's.
  */
 export type Encryption = "disable" | "no-verify" | "verify-ca" | "verify-full";
 
@@ -25,10 +25,10 @@ const ENCRYPTIONS: ReadonlyMap<string, Encryption | "default"> = new Map([
   ["no-verify", "no-verify"],
   ["verify-ca", "verify-ca"],
   ["verify-full", "verify-full"],
-  // `require` is read as `verify-full`: libpq accepts any certificate with `require`, which would not protect against
+  // `require` is read as `verify-full`: with `require`, libpq accepts any certificate and so does not protect against
   // another machine that responds in place of the server.
   ["require", "verify-full"],
-  // `allow` and `prefer` get the default mode: with them, a machine between client and server can cause plain text.
+  // `allow` and `prefer` get the default mode: with these, a machine in between can prevent encryption.
   ["allow", "default"],
   ["prefer", "default"],
 ]);
@@ -116,7 +116,7 @@ const STRENGTHS: readonly Encryption[] = ["disable", "no-verify", "verify-ca", "
 
 /**
  * The parameters that are passed on. Libpq refuses an address with a parameter that it does not know; the driver uses
- * the others itself or sends them as settings of the session.
+ * the other parameters itself or sends them as settings of the session.
  */
 const LIBPQ_PARAMETERS = new Set([
   "host",

@@ -2,7 +2,7 @@ import { basename, join, resolve } from "node:path";
 
 /**
  * Returns the path of one of the program's own folders. In a checkout, the folders are in the repository. In the
- * package and in the executable, built by `deploy/program.ts` from the lists below, they are next to each other.
+ * package and in the executable, built by `deploy/program.ts` from the lists below, the folders are next to each other.
  */
 export function programFolder(folder: ProgramFolder): string {
   return IS_BUILT ? join(BUILT_FOLDER, basename(folder)) : join(PROGRAM_ROOT, folder);

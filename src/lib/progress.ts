@@ -2,7 +2,7 @@ import { every } from "./waiting.ts";
 
 /**
  * Called during long work. `step` is a sentence for people. The first call of a step has only the sentence; later calls
- * add how much is done, and the total if it is known. To stop the work, throw: it then cleans up and ends.
+ * add how much is done, and the total if it is known. To stop the work, throw: the work then cleans up and ends.
  */
 export type Progress = (step: string, done?: number, total?: number) => void;
 

@@ -98,7 +98,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const postSlots = new FairSemaphore(POSTS, POSTS_PER_TENANT);
   const network = networkOf(options, limits);
 
-  /** Runs a download or a post in a slot. When it ends, everything that it opened is closed. */
+  /** Runs a download or a post in a slot. At the end, everything that this work opened is closed. */
   async function run<Result>(
     semaphore: FairSemaphore,
     outer: AbortSignal,

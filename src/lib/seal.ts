@@ -27,7 +27,7 @@ export function newMasterKey(): string {
 }
 
 /**
- * Encrypts a text with AES-256-GCM and a new random nonce of 96 bits. It can be decrypted only with the same
+ * Encrypts a text with AES-256-GCM and a new random nonce of 96 bits. The result can be decrypted only with the same
  * `associated` data, so a text that was moved to another row or field is refused.
  */
 export function seal({ id, bytes }: MasterKey, text: string, associated: string): string {

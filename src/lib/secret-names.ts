@@ -3,7 +3,7 @@ export function isSecretName(name: string): boolean {
   return /(^|_)(api_?key|key|secret|password|token|credentials?)$/.test(name);
 }
 
-/** True when a header's name indicates a secret value. The configuration file must not contain it as plain text. */
+/** True when a header's name indicates a secret, which the configuration file must not contain as plain text. */
 export function isSecretHeader(name: string): boolean {
   return /authorization|cookie|key$|token$|secret$|password$/i.test(name);
 }

@@ -58,7 +58,7 @@ export function secretTest(fixedSecret: string | null): (text: string) => boolea
   return (text) => isWellFormedSecret(text) || (fixedHash !== null && hashSecret(text) === fixedHash);
 }
 
-/** Returns the SHA-256 of a secret in lower-case hex. It is stored instead of the secret. */
+/** Returns the SHA-256 of a secret in lower-case hex. This hash is stored instead of the secret. */
 export function hashSecret(secret: string): string {
   return Bun.CryptoHasher.hash("sha256", secret, "hex");
 }

@@ -109,7 +109,7 @@ export function frameData(frame: Uint8Array): string | null {
   return dataOf(view(frame).toString("utf8"));
 }
 
-/** Returns the same bytes as a `Buffer`, without copying. */
+/** Returns `bytes` as a `Buffer`, without copying them. */
 export function view(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { constants, getPriority, setPriority } from "node:os";
 
 /**
- * The runtime's threads that compile code and free memory. No request waits for them. But on a busy core each of them
- * delays the thread of the requests by up to 4 ms, a tick of the kernel.
+ * The runtime's threads that compile code and free memory. No request waits for them. But on a busy core each of these
+ * threads delays the thread of the requests by up to 4 ms, a tick of the kernel.
  */
 const HELPERS = new Set(["JITWorker", "JSCWarmUp", "mi-scavenger"]);
 
@@ -19,7 +19,7 @@ export function lowerThisThread(): void {
 /** Lowers the priority of the runtime's helper threads below that of the thread that serves requests. */
 export function lowerHelperThreads(): void {
   onLinux(() => {
-    // If a helper thread ends before it is lowered, the loop must still continue with the others.
+    // If a helper thread ends before the call, the loop must still continue with the other threads.
     for (const id of readdirSync("/proc/self/task")) onLinux(() => lowerHelper(id));
   });
 }

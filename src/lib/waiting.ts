@@ -1,4 +1,4 @@
-/** Waits the given milliseconds. Rejects with the signal's reason as soon as it aborts. */
+/** Waits the given milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
 export async function sleep(milliseconds: number, signal?: Cancellation): Promise<void> {
   if (!signal) return Bun.sleep(milliseconds);
   signal.throwIfAborted();
@@ -61,7 +61,7 @@ export interface BackgroundWork {
   stop(): Promise<void>;
 }
 
-/** Runs `work` at an interval in milliseconds, never twice at the same time. `onProblem` gets its errors. */
+/** Runs `work` at an interval in milliseconds, never twice at the same time. `onProblem` gets the errors of `work`. */
 export function every(
   milliseconds: number,
   work: () => unknown,
@@ -126,7 +126,7 @@ export interface Cancellation {
   traceparent?: string;
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** Throws the reason if this was aborted. */
+  /** Throws the reason if this cancellation was aborted. */
   throwIfAborted(): void;
   addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
   removeEventListener(type: "abort", listener: () => void): void;

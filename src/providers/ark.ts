@@ -62,8 +62,8 @@ export const ark: Provider<ArkSettings> = {
 };
 
 /**
- * Matches the names of image models. The vendor's list has the format of OpenAI's and contains all its models. Clients
- * of the vendor read the list, although the reference does not mention it.
+ * Matches the names of image models. The vendor's list has the format of OpenAI's list and contains all models of the
+ * vendor. Clients of the vendor read the list, although the reference does not mention it.
  */
 const IMAGE_MODEL = /^.*seed(?:ream|edit).*$/;
 
@@ -115,8 +115,8 @@ async function generate(
 
 /**
  * Writes the request for one picture. The vendor makes several pictures only as a series of related scenes, which may
- * have fewer pictures than requested. Generations and edits use the same call: with references it is an edit (Ark image
- * generation reference). The size is always sent in pixels. With a tier, the model would choose the ratio by the
+ * have fewer pictures than requested. Generations and edits use the same call: with references the call is an edit (Ark
+ * image generation reference). The size is always sent in pixels. With a tier, the model would choose the ratio by the
  * prompt, and the ratio decides the price.
  */
 function writeRequest(order: ImageOrder): JsonBody {

@@ -78,7 +78,7 @@ const CREDITS = 100;
 
 /**
  * Describes a job. The vendor has no call to cancel one. `onCost` receives the cost, which the vendor reports only at
- * the submission. A process that takes over another process's job therefore does not receive it.
+ * the submission. A process that takes over another process's job therefore does not receive the cost.
  */
 function describeJob(
   order: ImageOrder,

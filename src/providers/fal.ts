@@ -24,7 +24,7 @@ const PLATFORM = "https://api.fal.ai";
 /** Categories of the models that make pictures. */
 const CATEGORIES = ["text-to-image", "image-to-image"] as const;
 
-/** The queue of fal. A job is submitted and polled until it has completed; then another call fetches its result. */
+/** The queue of fal. A job is submitted and polled until it has completed; another call fetches the job's result. */
 export const fal: Provider<HostedSettings> = {
   name: "fal",
   title: "fal",

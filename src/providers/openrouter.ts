@@ -133,8 +133,8 @@ function writeRequest(order: ImageOrder): JsonBody {
 }
 
 /**
- * True when the vendor compresses the picture. It can do so only in the caller's format; the gateway itself converts to
- * any other format.
+ * True when the vendor compresses the picture. The vendor compresses only in the caller's format; the gateway itself
+ * converts to any other format.
  */
 function isCompressing(order: ImageOrder): boolean {
   const { format, compression } = order;

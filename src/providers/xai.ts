@@ -59,7 +59,7 @@ export const xai: Provider<XaiSettings> = {
 /** Rules for references: formats that are known to work, and the vendor's general maximum size of images. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 
-/** Matches the message of a moderated picture. The vendor sends it as 400 without a specific code. */
+/** Matches the message of a moderated picture. The vendor sends this message with 400 and no specific code. */
 const MODERATED = /\bcontent moderation\b/;
 
 /** Reads a failure, either `{code, error}`, where `code` may be a sentence, or the nested `{error: {message}}`. */
@@ -120,7 +120,7 @@ function writeReference({ blob, format }: ReferenceImage, base64: (blob: Blob) =
 
 /**
  * Writes the ratio. With one reference, the picture always gets the reference's ratio, so none is sent. With several
- * references, a ratio may be sent; by default the picture gets the ratio of the first one.
+ * references, a ratio may be sent; by default the picture gets the ratio of the first reference.
  */
 function writeRatio({ references, size }: ImageOrder): object {
   if (references.length === 1 || (references.length > 1 && size.isShapeFree)) return {};

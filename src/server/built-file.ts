@@ -52,7 +52,7 @@ export function sendPageWithNonce(
 
 /**
  * Returns a page with one sentence, in place of a page that is not built. With `retrySeconds`, the browser loads the
- * page again after this time. The page declares an empty icon; without it, the browser asks for `/favicon.ico`.
+ * page again after this time. The page declares an empty icon; without an icon, the browser asks for `/favicon.ico`.
  */
 export function notice(
   { requestId }: HttpExchange,
@@ -77,7 +77,7 @@ interface PagePolicy {
   styleAttributes: string;
 }
 
-/** Returns the headers of a page: it may load files only from this gateway, and no other page may frame it. */
+/** Returns the headers of a page: the page may load files only from this gateway, and no other page may frame it. */
 export function pageHeaders({
   scripts = "'self'",
   styles = "'self'",

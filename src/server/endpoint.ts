@@ -48,12 +48,12 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const STOPPING_RETRY_SECONDS = 1;
 
 /**
- * The routes that the runtime's router finds for the target as it was sent. The normalized path may match another
- * route; such a request is refused.
+ * The routes that the runtime's router finds for the request target as the client sent it. The normalized path may
+ * match another route; such a request is refused.
  */
 export interface FoundTarget {
   routes: ReadonlySet<HttpRoute>;
-  /** The path, if the target is nothing but a path; null when the path must be read from the URL. */
+  /** The path, if the request target is nothing but a path; null when the path must be read from the URL. */
   path: string | null;
 }
 
@@ -163,7 +163,7 @@ function principalOf(
 }
 
 /**
- * Returns the error of a failed request: after a disconnection always the same, because errors of reading a body vary.
+ * Returns the error of a failed request. Errors of reading a body after a disconnection vary, so they become one error.
  */
 function failureOf(
   { lifecycle }: EndpointSettings,
@@ -197,7 +197,7 @@ function renderFailure(
 ): Response {
   // The client does not receive this response; its status is only for the log.
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
-  // The limits count refused requests as well, so their headers have the state of the limits.
+  // The limits count refused requests as well, so their responses have headers with the state of the limits.
   const limitState = failure.limitState ?? ("grant" in exchange ? exchange.grant.limitState : null);
   const extra: Record<string, string> = {
     ...rateHeaders(limitState, family === "messages" ? family : "chat"),

@@ -148,9 +148,7 @@ function withoutPort(entry: string): string {
   return v6 ?? v4 ?? entry;
 }
 
-/**
- * Returns the base address that the caller used, without a slash at the end. A trusted proxy may declare it in headers.
- */
+/** Returns the base address that the caller used, or that a trusted proxy's headers declare, without an end slash. */
 export function callerBase(request: Request, server: Server<undefined>, trusted: AddressList): string {
   // Without a Host (HTTP/1.0), the URL of a request is only a path.
   const origin = request.url.startsWith("/")

@@ -84,7 +84,7 @@ export function startServer(options: ServerOptions): RunningServer {
     async abandon(onCut) {
       lifecycle.phase = "stopping";
       onCut(stopping());
-      // The running requests need one turn to end with the error given to `onCut`. Closing ends them as disconnected.
+      // The running requests need one turn to end with the error given to `onCut`. Closing would disconnect them.
       await nextTurn();
       void limiting.stop();
       void server.stop(true);
@@ -167,8 +167,8 @@ function listen(
 }
 
 /**
- * Returns handlers for the runtime's router. Only the router has targets as they were sent, because `Request.url` is
- * normalized.
+ * Returns handlers for the runtime's router. Only the router has request targets as clients sent them, because
+ * `Request.url` is normalized.
  */
 function dispatch(table: RouteTable, handle: Handler) {
   const turns = new RequestTurns();
@@ -183,23 +183,23 @@ function dispatch(table: RouteTable, handle: Handler) {
   return { routes: Object.fromEntries(targets), fetch: bound({ routes: new Set(), path: null }) };
 }
 
-/** Maximum number of requests that begin in one turn of the event loop, which takes 3 to 30 ms. */
+/** Maximum number of requests that begin in one turn of the event loop. A turn takes 3 to 30 ms. */
 const MAX_REQUESTS = 256;
 
 /**
- * Limits the number of requests that begin in one turn of the event loop. A client may send thousands at once on one
- * connection. Without the limit, the runtime would begin all of them before it serves any other connection.
+ * Limits the number of requests that begin in one turn of the event loop. A client may send thousands of requests at
+ * once on one connection. Without the limit, the runtime would begin all of them before it serves any other connection.
  */
 class RequestTurns {
   #begun = 0;
 
   /**
    * Call it before each request. Returns a promise that an excess request must await. Meanwhile the runtime begins no
-   * other request of the same connection, and closes the connection if one arrives.
+   * other request of the same connection, and closes the connection if another one arrives.
    */
   next(): Promise<void> | undefined {
     this.#begun += 1;
-    // The reset is set at half of the maximum: most turns never get there, and it costs more than this comparison.
+    // The reset is set at half of the maximum, which few turns reach, because setting it costs more than comparing.
     if (this.#begun === MAX_REQUESTS / 2) setImmediate(() => (this.#begun = 0));
     return this.#begun > MAX_REQUESTS ? nextTurn() : undefined;
   }

@@ -54,7 +54,7 @@ export interface ServerOptions {
   connections: ConnectionLimit;
   /** Returns the reason why load balancers must not choose this process although it serves; null when there is none. */
   unready(): string | null;
-  /** Returns the state of the installation, which the readiness probe shows in detail. */
+  /** Returns the state of the installation, for the details of the readiness probe. */
   status(): Promise<InstallationStatus>;
   undeclaredProxy: UndeclaredProxy;
   /** Called with each failure of background work. */

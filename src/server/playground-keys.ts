@@ -27,7 +27,7 @@ export function playgroundKeys(admin: Administration): PlaygroundKeys {
 
   /**
    * Ensures that the use is audited. Other requests of the same session wait for the row, so that no vendor is called
-   * before it is written.
+   * before the row is written.
    */
   async function audit(use: Use): Promise<void> {
     const name = `${use.sessionId} ${use.key.id}`;

@@ -97,8 +97,8 @@ export interface HttpRefusal {
 }
 
 /**
- * Matches one host. Several Host headers arrive joined by commas and never match: a proxy may have used another one of
- * them (request smuggling, RFC 9112).
+ * Matches one host. Several Host headers arrive joined by commas and never match: a proxy may have used another of
+ * these hosts (request smuggling, RFC 9112).
  */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
@@ -130,7 +130,7 @@ export function webSocketRefusal({ headers }: Request, family: ErrorFamily): Htt
 
 /**
  * Returns the refusal of a path with dot segments. A proxy may check the path as it was sent, but the gateway would
- * serve another one.
+ * serve another path.
  */
 export function badTarget(): HttpRefusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
@@ -138,8 +138,8 @@ export function badTarget(): HttpRefusal {
 }
 
 /**
- * Returns the refusal of a path and method without a route. It gives advice when the client's base address is probably
- * wrong.
+ * Returns the refusal of a path and method without a route. The refusal gives advice when the client's base address is
+ * probably wrong.
  */
 export function notRouted(
   found: OtherMethods | null,

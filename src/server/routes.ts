@@ -90,8 +90,8 @@ export class RouteTable {
   }
 
   /**
-   * Returns the routes by the pattern of their target, for the runtime's router, which compares targets as they were
-   * sent.
+   * Returns the routes by the pattern of their request target, for the runtime's router. The router compares request
+   * targets as clients sent them.
    */
   byTarget(): Map<string, ReadonlySet<HttpRoute>> {
     const groups = Map.groupBy(this.routes, ({ path }) => path.replace(/\{.*/, "*"));

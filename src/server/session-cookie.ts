@@ -9,7 +9,7 @@ export interface Reachability {
   publicUrl: string | null;
 }
 
-/** Returns the configured base address, or the one that the browser used. */
+/** Returns the configured base address, or the base address that the browser used. */
 export function baseOf(
   { publicUrl, trustedProxies }: Reachability,
   { request, server }: Pick<HttpExchange, "request" | "server">,

@@ -7,7 +7,7 @@ export interface SourceOrganization {
   budget?: SourceBudget | undefined;
 }
 
-/** A key of another gateway. Its secret cannot be imported, so the key gets a new one here. */
+/** A key of another gateway. Its secret cannot be imported, so the key gets a new secret here. */
 export interface SourceKey {
   name: string;
   /** Id of the key's organization. If absent, the default organization. */

@@ -153,8 +153,8 @@ function wholeWeights(weights: readonly number[]): number[] {
 }
 
 /**
- * Returns an id made from a name: lower-case letters, digits and dashes. It has at most 60 characters, so that a number
- * can be added.
+ * Returns an id made from a name: lower-case letters, digits and dashes. The id has at most 60 characters, so that a
+ * number can be added.
  */
 export function idOf(name: string): string {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);

@@ -203,8 +203,8 @@ function credentialOf(
 }
 
 /**
- * Adds the targets of fallbacks. A weight cannot be 0, so in a weighted route each of them gets at most a thousandth of
- * the requests.
+ * Adds the targets of fallbacks. A weight cannot be 0, so in a weighted route each fallback gets at most a thousandth
+ * of the requests.
  */
 function addFallbacks(
   draft: ImportDraft,

@@ -114,8 +114,8 @@ export function importNewApi(draft: ImportDraft, files: SourceFiles): void {
 }
 
 /**
- * Imports channels. If all channels of a model have the same priority, they share its requests by weight. Otherwise
- * they are called in the order of their priorities.
+ * Imports channels. If all channels of a model have the same priority, the channels share the model's requests by
+ * weight. Otherwise the channels are called in the order of their priorities.
  */
 function importChannels(
   draft: ImportDraft,

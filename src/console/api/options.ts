@@ -24,7 +24,7 @@ export function useOrganizationOptions(): readonly Option[] {
   return useOptions("organizations.list", ORGANIZATIONS, organizationOption);
 }
 
-/** Returns the currency of an organization that the member may see; undefined until it is read. */
+/** Returns the currency of an organization that the member may see; undefined until the currency is read. */
 export function useCurrency(organizationId: string | null): string | undefined {
   const { data } = useQuery({ ...operationQuery("organizations.list", ORGANIZATIONS), staleTime: STALE_MS });
   return data?.data.find(({ id }) => id === organizationId)?.currency;
@@ -35,7 +35,7 @@ export function useModelOptions(): readonly Option[] {
   return useOptions("models.list", { isRoutable: true, limit: MAX_OPTIONS }, modelOption);
 }
 
-/** Returns the channels of the installation. A member who may not list channels gets those in the models' routes. */
+/** Returns the installation's channels; for members who may not list them, the channels in the models' routes. */
 export function useChannelOptions(): readonly Option[] {
   const canList = useCan()("viewer", "installation");
   const channels = useOptions("channels.list", {}, channelOption, canList);

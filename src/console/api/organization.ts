@@ -4,8 +4,8 @@ import { useSession } from "./session.ts";
 
 /**
  * Returns the current organization: the one in the address, or else the only one that the member may see. `id` is null
- * when there is neither. `chosen` is null when the address has none. `choose` puts an organization into the address of
- * every page.
+ * when there is neither. `chosen` is null when the address has no organization. `choose` puts an organization into the
+ * address of every page.
  */
 export function useOrganization(): {
   id: string | null;

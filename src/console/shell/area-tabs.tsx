@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { useMayRead } from "../api/page-needs.ts";
 import { RouteTabs } from "../ui/page/route-tabs.tsx";
 
-/** The pages of each area that has more than one. */
+/** The pages of each area that has more than one page. */
 const AREA_PAGES = {
   images: [
     { to: "/images", label: "tab.controls" },

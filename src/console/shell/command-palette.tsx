@@ -21,7 +21,7 @@ interface Entry {
   go(): void;
 }
 
-/** Matches a text that may be the id of a request. It is used when the text matches nothing else. */
+/** Matches a text that may be the id of a request. This pattern is used when the text matches nothing else. */
 const REQUEST_ID = /^[\w-]{12,128}$/;
 const MAX_ENTRIES = 50;
 

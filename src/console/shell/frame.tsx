@@ -49,7 +49,7 @@ export function FirstPaint() {
   );
 }
 
-/** The product's name in each language, of which the one of the page is shown. */
+/** The product's name in each language, of which the one in the page's language is shown. */
 function Product() {
   return (
     <>

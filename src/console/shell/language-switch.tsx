@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { chooseLanguage } from "../texts/i18n.ts";
 import { LANGUAGES } from "../texts/language.ts";
 
-/** The language switch for pages outside of the shell. They have no member menu. */
+/** The language switch for pages outside of the shell. Such pages have no member menu. */
 export function LanguageSwitch() {
   const { t, i18n } = useTranslation();
   return (

@@ -19,7 +19,7 @@ declare module "i18next" {
 type Texts = TextsOf<typeof en> & TextsOf<typeof zh>;
 type TextsOf<Language> = { [Area in keyof Language]: { [Name in keyof Language[Area]]: string } };
 
-/** The texts of the first page, which are small, and a function that loads all texts, of each language. */
+/** For each language: the few texts of the first page, and a function that loads all texts. */
 const TEXTS: Record<Language, { first: Partial<Texts>; load(): Promise<Texts> }> = {
   en: { first: enFirst, load: () => import("./en/index.ts") },
   zh: { first: zhFirst, load: () => import("./zh/index.ts") },

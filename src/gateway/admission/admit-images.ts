@@ -28,7 +28,7 @@ interface EarlierTerms {
 
 /**
  * Makes all decisions that precede fetching links and calling a vendor. The terms of a job were decided when it was
- * submitted: when the job runs, it keeps the price of that time. Throws a `GatewayError`.
+ * submitted: when the job runs, it keeps the price of its submission. Throws a `GatewayError`.
  */
 export async function admitImages(
   core: Core,
@@ -75,7 +75,7 @@ function notNative(): GatewayError {
   return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }
 
-/** An image request fitted to its model. Its values are sent to the vendor and determine the price. */
+/** An image request fitted to its model. The fitted values are sent to the vendor and determine the price. */
 export interface FittedImageRequest {
   size: ResolvedSize;
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */

@@ -11,7 +11,7 @@ import type { RequestContext } from "../request-context.ts";
 import type { DetachableSignal } from "../routing/call.ts";
 import type { LimitGrant } from "./limit-grant.ts";
 
-/** The terms of an admitted request. They are set after its model and price are known. */
+/** The terms of an admitted request. The terms are set after the request's model and price are known. */
 interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   model: OfModel;
   price: OfPrice;
@@ -27,7 +27,7 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
 export interface Charge {
   target: Target;
   usage: Usage;
-  /** The requested usage, if it may be more than the delivered one. */
+  /** The requested usage, if it may be more than the delivered usage. */
   requested?: Usage;
   /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];

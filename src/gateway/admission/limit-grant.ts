@@ -180,8 +180,8 @@ export function limitOf(own: number | null | undefined, configured: number | nul
 }
 
 /**
- * Returns the error for a request that the limit always refuses. It is a 400 when a smaller request would be admitted,
- * because official clients never retry a 400.
+ * Returns the error for a request that the limit always refuses. The error is a 400 when a smaller request would be
+ * admitted, because official clients never retry a 400.
  */
 function neverAdmitted(request: LimitRequest, param: string): GatewayError {
   const { limit, amount } = request;

@@ -75,7 +75,7 @@ export function retrySeconds(waitMs: number): number {
 
 /** Number of time slots that divide a window. */
 const SLOTS = 30;
-/** Number of time slots in memory: those of the window, one that leaves it and one that begins. */
+/** Number of time slots in memory: the slots of the window, one slot that leaves the window and one that begins. */
 const CAPACITY = SLOTS + 2;
 
 /**
@@ -130,8 +130,8 @@ export class SlidingWindow {
   }
 
   /**
-   * Subtracts `by` from the amounts that were added at `addedAt` and still count. `closed` is the part of them that can
-   * no longer be given back.
+   * Subtracts `by` from the amounts that were added at `addedAt` and still count. `closed` is the part of those amounts
+   * that can no longer be given back.
    */
   reduce(now: number, addedAt: number, by: number, closed = 0): void {
     if (addedAt + this.#windowMs <= now) return;

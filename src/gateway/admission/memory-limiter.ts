@@ -15,7 +15,7 @@ import {
 
 export const MINUTE_MS = 60_000;
 
-/** `share` returns the number of processes that currently divide each limit; 1 when this process has all of it. */
+/** `share` returns the number of processes that currently divide each limit; 1 for undivided limits. */
 interface MemoryLimiterOptions {
   clock: Clock;
   share?: () => number;
@@ -177,7 +177,7 @@ function limitIn({ limit }: LimitRequest, share: number): number {
   return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
 }
 
-/** Returns the amount to count. If several processes divide the limit, it is at most this process's part. */
+/** Returns the amount to count: at most this process's part of the limit if several processes divide it. */
 function counted(request: LimitRequest, amount: number, share: number): number {
   return share === 1 ? amount : Math.min(amount, limitIn(request, share));
 }

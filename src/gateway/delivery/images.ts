@@ -152,7 +152,7 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/** Splits the input tokens if the vendor does not: those beyond the estimate for the prompt are the images' tokens. */
+/** Splits input tokens that the vendor does not split: those beyond the prompt's estimate are the images' tokens. */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);

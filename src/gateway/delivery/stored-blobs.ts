@@ -25,7 +25,7 @@ export interface StoredPicture {
 }
 
 interface StoredBlob {
-  /** Name of the picture: `{id}.{extension}`. It is the last part of its link. */
+  /** Name of the picture: `{id}.{extension}`. The name is the last part of the picture's link. */
   name: string;
 }
 

@@ -105,8 +105,8 @@ const HOUR_MS = 60 * 60_000;
 const RETRY_SECONDS = 60;
 
 /**
- * Sums the orphan cost of each key (calls of vendors that are not billed) for an hour and compares it with a cap, to
- * slow down clients that disconnect repeatedly. Each process has its own sums; the ledger has the exact ones.
+ * Sums the orphan cost of each key (vendor calls that are not billed) for an hour and compares it with a cap, to slow
+ * down clients that disconnect repeatedly. Each process has its own sums; the ledger has the exact sums.
  */
 export class OrphanCosts {
   readonly #cap: Nanos | null;
@@ -150,7 +150,7 @@ export interface ChargeFacts {
   hold: Hold;
   target: Target;
   usage: Usage;
-  /** The requested usage, if it may be more than the delivered one. */
+  /** The requested usage, if it may be more than the delivered usage. */
   requested?: Usage;
   /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];

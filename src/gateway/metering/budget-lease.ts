@@ -26,7 +26,7 @@ export class BudgetLease {
   #acquired: Nanos = 0n;
   /** The amount that the budget had left in the store at the last call. */
   #left: Nanos = 0n;
-  /** Monotonic milliseconds until which the lease may be used: a minute before the store counts it as in doubt. */
+  /** Monotonic milliseconds until which the lease may be used: a minute before it is in doubt for the store. */
   #usableUntil = Infinity;
   /** Monotonic milliseconds until which only needed amounts are acquired, because other processes lack money. */
   #scarceUntil = 0;
@@ -40,7 +40,7 @@ export class BudgetLease {
   #confirmedChanges = 0;
   /** True when the result of an acquiring call was lost: only the store knows whether that call took effect. */
   #isUnclear = false;
-  /** Number of running calls to the store that change `acquired`. `#calls` is the number of ended ones. */
+  /** Number of running calls to the store that change `acquired`. `#calls` is the number of ended calls. */
   #callsUnderWay = 0;
   #calls = 0;
 
@@ -119,7 +119,7 @@ export class BudgetLease {
     return { lease: this, reserved, changes: this.#changes };
   }
 
-  /** Ends a reserve: promises `amount` of it to the request and makes the rest available. */
+  /** Ends a reserve: promises `amount` of the reserve to the request and makes the rest available. */
   release(reserved: Nanos, amount: Nanos = 0n): void {
     this.#available += reserved - amount;
     this.#promised += amount;
@@ -178,7 +178,7 @@ export class BudgetLease {
     // `Infinity` means that the time is not known yet, because the result of the first take was lost.
     const end = this.#usableUntil === Infinity ? 0 : this.#usableUntil;
     if (acquired !== undefined) this.#usableUntil = Math.max(end, usableUntil);
-    // If another call is running, or has ended since this one began, `acquired` may be outdated.
+    // If another call is running, or has ended since this call began, `acquired` may be outdated.
     if (this.#callsUnderWay > 0 || this.#calls !== callsBefore) return false;
     this.#isUnclear = false;
     if (acquired === undefined) return true;

@@ -71,11 +71,9 @@ export class BudgetLeases {
     );
   }
 
-  /**
-   * Ends a hold. The amount `spent` stays used; the store gets it with the ledger entry. The rest can be held again.
-   */
+  /** Ends a hold. The amount `spent` stays used, and reaches the store with its ledger entry. The rest is available. */
   settle({ leases, amount }: Hold, spent: Nanos): void {
-    // The lease may have been forgotten since the hold. Settling it is then without effect: it is not in the table.
+    // The lease may have been forgotten since the hold. Settling a forgotten lease has no effect.
     for (const lease of leases) lease.settle(amount, spent);
   }
 
@@ -191,7 +189,7 @@ export class BudgetLeases {
     );
   }
 
-  /** Adds the granted amounts to the reserved ones. Returns the reserves whose budgets were removed. */
+  /** Adds the granted amounts to the reserved amounts. Returns the reserves whose budgets were removed. */
   #addGranted(short: readonly Reserve[], { granted, left }: Granted, calledAt: number): Set<Reserve> {
     const removed = new Set<Reserve>();
     for (const part of short) {

@@ -11,14 +11,14 @@ const SCARCE_MS = 5000;
 const IDLE_MS = 5 * 60_000;
 const LEASES_A_TURN = 250;
 
-/** The table of all leases of this process. It keeps them consistent with the store. */
+/** The table of all leases of this process. The table keeps the leases consistent with the store. */
 export class LeaseTable {
   readonly #leases = new Map<string, BudgetLease>();
   readonly #store: BudgetStore;
   readonly #processId: string;
   readonly #clock: Clock;
   #isYielding = false;
-  /** The running or last `#renew` or `#closeIdle`; the next one waits for it. */
+  /** The running or last `#renew` or `#closeIdle`; the next such call waits for it. */
   #renewal: Promise<void> = Promise.resolve();
 
   constructor(store: BudgetStore, processId: string, clock: Clock) {
@@ -71,7 +71,7 @@ export class LeaseTable {
   }
 
   /**
-   * Gives back to the store what is available on the leases of these budgets, by default of all. Throws a
+   * Gives back to the store what is available on the leases of these budgets, by default of all budgets. Throws a
    * `DependencyError`; the next renewal then shows whether the call took effect.
    */
   async giveBack(budgets: Iterable<string> = [...this.#leases.keys()]): Promise<void> {
@@ -100,8 +100,8 @@ export class LeaseTable {
 
   /**
    * Gives back amounts that other processes lack, and amounts of changed budgets that running requests have released.
-   * Call it about every quarter of a second. It calls the store only while there is something to give back, and ignores
-   * that the store is unavailable.
+   * Call this method about every quarter of a second. The method calls the store only while there is an amount to give
+   * back, and ignores that the store is unavailable.
    */
   async yieldContended(): Promise<void> {
     if (this.#isYielding || !this.#leases.values().some((lease) => lease.available > 0n)) return;
@@ -119,8 +119,8 @@ export class LeaseTable {
   }
 
   /**
-   * Gives idle leases back to the store, prolongs the others, and reads their state, which shows lost results of calls
-   * and leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
+   * Gives idle leases back to the store, prolongs the other leases and reads their state. The state shows lost results
+   * of calls, and leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
    */
   async renew(): Promise<void> {
     const now = this.#clock.monotonic();

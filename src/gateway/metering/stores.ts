@@ -48,8 +48,8 @@ export interface Granted {
 }
 
 /**
- * The first budget that has less than `needed` left. If other processes hold money of it, the store asks them to return
- * their unused amounts.
+ * The first budget that has less than `needed` left. If other processes hold money of that budget, the store asks them
+ * to return their unused amounts.
  */
 export interface Exhausted {
   exhausted: string;

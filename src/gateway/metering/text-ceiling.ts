@@ -11,8 +11,8 @@ import { INPUT_MARGIN } from "./usage-policy.ts";
 import { entriesOf } from "../../lib/json.ts";
 
 /**
- * Returns the maximum cost of a text request: every input token in the most expensive category, every output token it
- * may get, and every use of a feature.
+ * Returns the maximum cost of a text request: every input token in the most expensive category, every output token that
+ * the request may get, and every use of a feature.
  */
 export function textCeiling(
   price: TokenPrice,

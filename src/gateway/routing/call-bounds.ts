@@ -89,7 +89,7 @@ export class RetryBudget {
     this.#current(target, now).calls++;
   }
 
-  /** Counts one repeated call. Returns false when the target may get no more of them. */
+  /** Counts one repeated call. Returns false when the target may get no more repeated calls. */
   takeRetry(target: string): boolean {
     const counts = this.#current(target, this.#clock.monotonic());
     const max = this.#ratio * (counts.calls + counts.earlierCalls) + this.#floor;

@@ -9,7 +9,7 @@ const NO_PARAMS: readonly string[] = [];
 
 /**
  * One running call to a vendor. A client that disconnects or a deadline that passes aborts the call's cancellation; the
- * reason of the abort shows which of them it was. A deadline takes effect at most one tick of the deadline timer late.
+ * reason of the abort shows which of the two happened. A deadline takes effect up to one tick of its timer late.
  */
 export class Call {
   /** The vendor's own id of the call; set once its response has begun. */
@@ -107,8 +107,8 @@ export class ClientDisconnected extends Error {
 }
 
 /**
- * Maximum number of calls that continue without their client, for this process and for one organization. Calls beyond
- * it are aborted.
+ * Maximum number of calls that continue without their client, for this process and for one organization. Calls beyond a
+ * maximum are aborted.
  */
 const MAX_DETACHED = 32;
 const MAX_DETACHED_PER_ORGANIZATION = 8;
@@ -124,13 +124,13 @@ export interface DetachableSignal {
 
 const nothing = (): void => {};
 
-/** Decides about a vendor call whose client disconnects: it is aborted, or it continues until its reply is read. */
+/** Decides about a vendor call whose client disconnects: the call is aborted, or continues until its reply is read. */
 export class DetachedCalls {
   readonly #running = new Set<AbortController>();
   readonly #slots = new FairSemaphore(MAX_DETACHED, MAX_DETACHED_PER_ORGANIZATION);
   #isClosed = false;
 
-  /** Returns the signal for a vendor call: the client's own with `abort`, one that may outlive it with `drain`. */
+  /** Returns the signal for a vendor call: with `abort` the client's, with `drain` one that may outlive the client. */
   signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
     if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: nothing };
     const controller = new AbortController();

@@ -3,7 +3,7 @@ import type { UpstreamError } from "../../domain/upstream-error.ts";
 
 const MAX_RETRY_AFTER_SECONDS = 60;
 
-/** Returns the error that the client gets for a vendor's failure when no target is left. It names no vendor. */
+/** Returns the error that the client gets for a vendor's failure when no target is left. The error names no vendor. */
 export function callerError(error: UpstreamError): GatewayError {
   const retryAfterSeconds = Math.min(
     Math.max(Math.ceil(error.retryAfterSeconds ?? 1), 1),

@@ -193,8 +193,8 @@ export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals:
 }
 
 /**
- * Returns the release function. A stream keeps this function while it runs. It is made in a scope of its own, so that
- * it does not keep the whole request in memory.
+ * Returns the release function. A stream keeps this function while it runs. The function is made in a scope of its own,
+ * so that it does not keep the whole request in memory.
  */
 function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
   return () => {

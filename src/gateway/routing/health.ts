@@ -19,9 +19,9 @@ const MAX_ORGANIZATIONS = 10_000;
 
 /**
  * Decides which targets may be called. It learns only from real requests. Consecutive failures eject a target for the
- * organization whose requests failed. They eject it for all once a second organization has had failures: one
- * organization alone cannot take a target from others. A refused credential ejects for all at once. The duration of
- * ejections doubles; after each one, a single request probes the target.
+ * organization whose requests failed. Such failures eject the target for all once a second organization has had
+ * failures: one organization alone cannot take a target from others. A refused credential ejects for all at once. The
+ * duration of ejections doubles; after each ejection, a single request probes the target.
  */
 export class Health {
   readonly #clock: Clock;
@@ -170,8 +170,8 @@ export class Health {
   }
 
   /**
-   * Ejects for one organization first, because only its requests may exceed a vendor's limit: for example a request
-   * with more tokens than the vendor allows per minute.
+   * Ejects the target for one organization first, because perhaps only that organization's requests exceed a vendor's
+   * limit: for example a request with more tokens than the vendor allows per minute.
    */
   #ejectLimited(health: TargetHealth, organization: string, durationMs: number): void {
     const now = this.#clock.monotonic();
@@ -273,7 +273,7 @@ function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };
 }
 
-/** Returns the duration of the next ejection. It doubles each time until a call succeeds. */
+/** Returns the duration of the next ejection. This duration doubles each time until a call succeeds. */
 function nextEjectionMs(state: State): number {
   const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
   state.ejections++;

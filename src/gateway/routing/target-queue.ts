@@ -4,7 +4,7 @@ import type { Health } from "./health.ts";
 
 /**
  * Returns a route's targets in calling order. The strategy `ordered` keeps the listed order. With `weighted`, each next
- * target is chosen at random, by weight, from the remaining ones. `random` returns numbers from 0 up to 1.
+ * target is chosen at random, by weight, from the remaining targets. `random` returns numbers from 0 up to 1.
  */
 export function orderTargets({ strategy, targets }: Route, random: () => number): readonly Target[] {
   if (strategy === "ordered" || targets.length === 1) return targets;
@@ -20,8 +20,8 @@ export function orderTargets({ strategy, targets }: Route, random: () => number)
 }
 
 /**
- * Returns the targets whose context is large enough for the input. If no context is, returns all targets, because the
- * number is an estimate. `contextWindow` is the model's context, for targets that set none of their own.
+ * Returns the targets whose context is large enough for the input. If no context is large enough, returns all targets,
+ * because the input is an estimate. `contextWindow` is the model's context, for targets that set none of their own.
  */
 export function targetsThatFit(
   targets: readonly Target[],
@@ -34,8 +34,8 @@ export function targetsThatFit(
 }
 
 /**
- * Returns the context of a target in tokens. `ofModel` is the context of its model. An unknown context counts as
- * unlimited.
+ * Returns the context of a target in tokens. `ofModel` is the context of the target's model. An unknown context counts
+ * as unlimited.
  */
 function windowOf({ contextWindow }: Target, ofModel: number | undefined): number {
   return contextWindow ?? ofModel ?? Infinity;
@@ -43,8 +43,8 @@ function windowOf({ contextWindow }: Target, ofModel: number | undefined): numbe
 
 /**
  * The targets that one request may still call, in order. Ejected targets are skipped. If the request may make several
- * calls, the last one goes to a target that it has not called and whose most recent call did not fail, if there is one.
- * Otherwise failing targets could use up all calls of the request.
+ * calls, the last one goes to a target that the request has not called and whose most recent call did not fail, if
+ * there is one. Otherwise failing targets could use up all calls of the request.
  */
 export class TargetQueue {
   readonly #queue: Target[];
@@ -108,9 +108,7 @@ export class TargetQueue {
     this.#queue.unshift(target);
   }
 
-  /**
-   * Removes the targets whose known context is not larger than that of `tooSmall`, for which the input was too long.
-   */
+  /** Removes targets whose known context is not larger than the context of `tooSmall`, which the input has exceeded. */
   dropNoLarger(tooSmall: Target, contextWindow?: number): void {
     const exceeded = windowOf(tooSmall, contextWindow);
     if (exceeded === Infinity) return;

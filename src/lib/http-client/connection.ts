@@ -104,7 +104,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   end(isReusable: boolean): void {
-    // If the response comes before the whole request is sent, the connection's state is unknown: it is not reused.
+    // If the response comes before the whole request is sent, the connection cannot be reused: its state is unknown.
     this.#isReusable = isReusable && this.#unsent === null;
     this.#finish()?.body?.complete();
   }
@@ -232,7 +232,7 @@ const HANDLERS: SocketHandler<Connection> = {
   timeout: (socket) => socket.data.close(),
 };
 
-/** The buffer for each request that fits into it. It is used so often that it stays in the processor's caches. */
+/** The buffer for all requests that fit into it, used so often that it stays in the processor's caches. */
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
 /** Bytes reserved for the digits of the length and for the end of the head. */
 const LENGTH_ROOM = 24;

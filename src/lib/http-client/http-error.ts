@@ -1,6 +1,6 @@
 /**
- * A request without a complete response. `unsent`: no byte of it reached the other side. `closed`: the connection ended
- * before the response did. `invalid`: the received bytes are not valid HTTP/1.1.
+ * A request without a complete response. `unsent`: no byte of the request reached the other side. `closed`: the
+ * connection ended before the response did. `invalid`: the received bytes are not valid HTTP/1.1.
  */
 export class HttpError extends Error {
   override readonly name = "HttpError";

@@ -217,8 +217,8 @@ function isMaybeUnasked(status: number): boolean {
 }
 
 /**
- * Returns the end of a line with a chunk's size. It is nearly always within a few bytes, and for those this loop costs
- * less than a call of the runtime.
+ * Returns the end of a line with a chunk's size. The line nearly always ends within a few bytes, and for so few bytes
+ * this loop costs less than a call of the runtime.
  */
 function endOfSizeLine(bytes: Buffer, from: number): number {
   const near = Math.min(bytes.length, from + 8);

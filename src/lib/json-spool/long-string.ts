@@ -34,7 +34,7 @@ export class LongStringError extends Error {
   }
 }
 
-/** Writes one string to disk while it arrives. Its first 4 KiB decide whether it is decoded as base64. */
+/** Writes one string to disk while it arrives. The string's first 4 KiB decide whether it is decoded as base64. */
 export class LongString {
   readonly #file: SpoolFile;
   readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -19,8 +19,8 @@ export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayB
 }
 
 /**
- * Splits JSON at its handles. `stringify` writes the JSON. In place of each handle it writes the text that `hold`
- * returns: as a whole string, or inside of a longer one such as a `data:` URL.
+ * Splits JSON at its handles. `stringify` writes the JSON. In place of each handle, `stringify` writes the text that
+ * `hold` returns: as a whole string, or inside of a longer string such as a `data:` URL.
  */
 export function splitJson(stringify: (hold: (handle: Handle) => string) => string): JsonPieces {
   const handles: Handle[] = [];

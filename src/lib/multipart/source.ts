@@ -27,7 +27,7 @@ export class MultipartSource {
     this.#maxBodyBytes = maxBodyBytes;
     this.#chunks = body[Symbol.asyncIterator]();
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
-    // The window begins with a line break, because every boundary must follow one, even the first.
+    // The window begins with a line break, because every boundary must follow a line break, even the first boundary.
     this.#data = this.#window.subarray(0, LINE_END.copy(this.#window));
   }
 
@@ -109,7 +109,7 @@ export class MultipartSource {
     if (!(await this.#pull())) throw new MultipartError("malformed");
   }
 
-  /** Moves the unread bytes to the window's beginning and appends more of the body. Returns false at its end. */
+  /** Moves the unread bytes to the window's beginning and appends more of the body. Returns false at the body's end. */
   async #pull(): Promise<boolean> {
     if (this.#used === this.#chunk.byteLength && !(await this.#pullChunk())) return false;
     const yielded = yieldToEventLoop();

@@ -12,7 +12,7 @@ self.onmessage = ({ data: { id, text } }: MessageEvent<CountRequest>) => {
 
 /** Length of a piece in UTF-16 code units. For a piece without spaces, the time grows with the square of its length. */
 const PIECE_UNITS = 512;
-/** Lets the library count names of special tokens, such as `<|endoftext|>`. By default it throws for them. */
+/** Lets the library count names of special tokens, such as `<|endoftext|>`. By default these names make it throw. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 function countPieces(text: string): number {

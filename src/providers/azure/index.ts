@@ -159,7 +159,7 @@ function listUrlOf(settings: AzureSettings): string {
   return `${resourceOf(settings)}/openai/${path}?api-version=${apiVersion ?? API_VERSIONS[surface]}`;
 }
 
-/** Returns the address of the resource. Removes the path of an interface, which users often copy with it. */
+/** Returns the address of the resource. Removes the path of an interface, which users often copy with the address. */
 function resourceOf({ baseUrl }: AzureSettings): string {
   return withoutEndSlash(baseUrl).replace(/\/openai(\/v1)?$/, "");
 }

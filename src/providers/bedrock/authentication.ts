@@ -36,7 +36,7 @@ export function authenticateByApiKey(apiKey: string): SignRequest {
 /**
  * Authenticates by signatures with an access key (AWS Signature Version 4). Without a configured key, AWS's library
  * searches environment variables, profiles, web identity, containers and instances for a key of the machine, and renews
- * it. The libraries are loaded at their first use, because they are large and few channels need them.
+ * that key. The libraries are loaded at their first use, because they are large and few channels need them.
  */
 export function authenticateBySignature(region: string, own?: AccessKey): SignRequest {
   const findKey = own ? async () => own : keyOfMachine();

@@ -48,7 +48,7 @@ function readImage(part: StreamedObject): Blob | undefined {
   return imageOf(data);
 }
 
-/** Returns the error for a response without a picture. The vendor does not charge for it: a repeated call is safe. */
+/** Returns the error for a response without a picture. Such a response is not charged: a repeated call is safe. */
 function noImage(
   feedback: unknown,
   candidate: Record<string, unknown> | undefined,

@@ -81,8 +81,8 @@ const COUNT_NAMES = [
 ];
 
 /**
- * Returns the classifier of a failure. It is made only when a call fails: each call may have another credential, and
- * failures are rare.
+ * Returns the classifier of a failure. The classifier is made only when a call fails: each call may have another
+ * credential, and failures are rare.
  */
 function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credential): Classify {
   return (response, text) =>

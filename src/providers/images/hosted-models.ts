@@ -18,7 +18,7 @@ import { countText } from "../../lib/count-text.ts";
 
 /**
  * Images of a vendor that hosts models of many makers. Each model has its own inputs. A job makes the images and
- * returns links to them.
+ * returns links to these images.
  */
 export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
   const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? vendor.defaultInputs;
@@ -47,8 +47,8 @@ interface HostedVendor {
   defaultInputs: ModelInputs;
   fetchResult: FetchResult;
   /**
-   * Describes the job that runs `model`. `write` returns the model's inputs as a JSON value; its argument `base64`
-   * works as in `writeJsonBody`.
+   * Describes the job that runs `model`. `write` gets `base64`, as in `writeJsonBody`, and returns the model's inputs
+   * as a JSON value.
    */
   describeJob(model: string, write: WriteInputs): VendorJob<string[]>;
 }
@@ -100,7 +100,7 @@ const modelInputs = z.strictObject({
 
 export type ModelInputs = z.infer<typeof modelInputs>;
 
-/** Returns the schema of channel settings for a vendor of hosted models; `baseUrl` is its default address. */
+/** Returns the schema of channel settings for a vendor of hosted models; `baseUrl` is the vendor's default address. */
 export function hostedSettings(baseUrl: string) {
   return z.object({
     baseUrl: httpAddress.default(baseUrl),

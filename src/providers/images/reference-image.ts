@@ -8,7 +8,7 @@ import type { Semaphore } from "../../lib/semaphore.ts";
 
 /**
  * Converts reference images to what a vendor accepts. An image in another format is encoded again. An image that is too
- * large is compressed, which costs some detail. Throws `rejected` with the number of the image when that fails.
+ * large is compressed, which costs some detail. Throws `rejected` with the number of an image that cannot be converted.
  */
 export async function fitReferences(
   references: readonly ReferenceImage[],
@@ -44,8 +44,8 @@ const TOO_LARGE = "is too large for this model; send a smaller one.";
 /** Formats in which this program can encode, with lossless ones first. */
 const WRITABLE: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 /**
- * Compression qualities in the order in which they are tried. The loss at the first is not visible. The others are used
- * only when the image is then still too large.
+ * Compression qualities in the order in which they are tried. The loss at the first quality is not visible. The others
+ * are used only when the image is then still too large.
  */
 const COMPRESSIONS = [92, 80, 60];
 

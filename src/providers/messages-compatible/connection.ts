@@ -9,7 +9,7 @@ export interface MessagesConnection {
   url: string;
   /** True when the vendor also serves `/v1/messages/count_tokens`. */
   countsTokens: boolean;
-  /** Headers of a request for a JSON response. The caller chooses the protocol's version, so it is not among them. */
+  /** Headers of a request for a JSON response, without the protocol's version, which the caller chooses. */
   jsonHeaders: Readonly<Record<string, string>>;
   /** Headers of a request for server-sent events. */
   streamHeaders: Readonly<Record<string, string>>;

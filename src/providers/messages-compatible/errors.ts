@@ -4,7 +4,7 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf, ownValue } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
-/** Kinds of limits that do not end by waiting (Anthropic API, "Errors"). They have the same type as a rate limit. */
+/** Kinds of limits that do not end by waiting (Anthropic API, "Errors"). Their errors have the type of a rate limit. */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   enforced_spend_limit_reached: "account",
   contract_spend_limit_reached: "account",

@@ -9,7 +9,7 @@ const AFTER_BETAS = / for the .?anthropic-beta/i;
 /**
  * Returns a classifier that recognizes a refusal of beta features. A beta feature and the fields that use it belong
  * together, so the gateway removes neither. The message lists the features that the caller should leave out. Another
- * target may accept them.
+ * target may accept these features.
  */
 export function tellingUnknownBetas(classify: Classify, { headers }: Pick<TextCall, "headers">): Classify {
   return (response, bodyText) => {

@@ -20,11 +20,11 @@ export interface OpenAiConnection extends OpenAiAddress {
 
 /** The differences between the addresses that serve OpenAI's protocol. */
 export interface OpenAiAddress {
-  /** Returns the URL of an operation. `readModel` returns the vendor's name of the model; some addresses contain it. */
+  /** Returns the URL of an operation. Some addresses contain the vendor's model name, which `readModel` returns. */
   urlOf(operation: VendorOperation, readModel: () => string): string;
   textTraits: VendorTraits;
   ownCodes?: OwnCodes;
-  /** Name of the form's file field when there is one reference. For several references it is always `image[]`. */
+  /** Name of the form's file field when there is one reference. For several references the name is always `image[]`. */
   singleFileField: "image" | "image[]";
   /** The images that the address accepts and returns. */
   imageLimits: ImageLimits;

@@ -9,11 +9,11 @@ export interface CompatibleVendor {
   title: string;
   /** The part of the address before `/chat/completions`. */
   baseUrl: string;
-  /** Hosts of the same interface in other regions. */
+  /** Hosts of this interface in other regions. */
   otherHosts?: readonly string[];
   /** The part of the address before `/v1/messages`; absent when the vendor does not have that protocol. */
   messagesBaseUrl?: string;
-  /** True when the vendor serves `/embeddings` at the same address. */
+  /** True when the vendor serves `/embeddings` below `baseUrl`. */
   embeds?: true;
   /** True for a server of the operator's own, which may need no credential. */
   isOwnServer?: true;
@@ -37,7 +37,7 @@ const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
  */
 export const VENDORS = {
   // DeepSeek accepts only the documented roles. It supports JSON objects but no schemas. A turn with tool calls must
-  // contain the reasoning that led to them ("Thinking Mode", "JSON Output").
+  // contain the reasoning that led to these calls ("Thinking Mode", "JSON Output").
   deepseek: {
     name: "deepseek",
     title: "DeepSeek",
@@ -60,7 +60,7 @@ export const VENDORS = {
     messagesBaseUrl: "https://api.moonshot.ai/anthropic",
     traits: { refuses: NEWER_FIELDS, maxTemperature: 1, reasoningField: "reasoning_content" },
   },
-  // Z.ai, by its API reference. In China the host open.bigmodel.cn has the same interface.
+  // Z.ai, by its API reference. In China, this interface is at the host open.bigmodel.cn.
   zhipu: {
     name: "zhipu",
     title: "Zhipu AI (Z.ai)",

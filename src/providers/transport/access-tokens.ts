@@ -66,5 +66,5 @@ interface CachedToken {
 const REQUEST_TIMEOUT_MS = 10_000;
 const RETRY_MS = 5_000;
 const RENEWAL_MARGIN_MS = 300_000;
-/** Time before its expiry in which a token is not used. It covers the way to the vendor and a difference of clocks. */
+/** Time before a token's expiry in which the token is not used, for delays and differences between clocks. */
 const EXPIRY_MARGIN_MS = 30_000;

@@ -14,7 +14,7 @@ let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => {
   return client.post(guard ? { ...request, guard } : request);
 };
 
-/** Sends all later calls through the proxy of the environment variables. Only the runtime's client supports it. */
+/** Sends all later calls through the proxy of the environment variables. Only the runtime's client supports proxies. */
 export function callThroughProxies(): void {
   useProxies();
   sendText = (request) => fetchGuarded(request.url, fetchOptions("POST", request));
@@ -72,7 +72,7 @@ async function succeed<R extends VendorResponse>(
   throw error;
 }
 
-/** Returns the request's headers. While traces are exported, they include the header of the request's trace. */
+/** Returns the request's headers. While traces are exported, these headers include the request's trace. */
 function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<string, string>> {
   const { traceparent } = signal;
   return traceparent === undefined ? headers : { ...headers, traceparent };

@@ -26,7 +26,7 @@ interface JobPolling {
 }
 
 export interface VendorJob<Result> {
-  /** Submits the job. A vendor that delays its response may report the end of the job in it. */
+  /** Submits the job. A vendor that delays its response may report the end of the job in that response. */
   submit(signal: AbortSignal): Promise<SubmittedJob<Result>>;
   poll(jobId: string, signal: AbortSignal): Promise<VendorJobStatus<Result>>;
   /** Cancels the job; absent when the vendor has no such call. */
@@ -57,7 +57,7 @@ const MAX_FAILURES = 5;
 const MAX_INTERVAL_MS = 10_000;
 /** Maximum duration of a single poll or cancel call. */
 const MAX_POLL_MS = 20_000;
-/** Milliseconds to wait for the response to an aborted submission: only it has the id of the job to cancel. */
+/** Milliseconds to wait for the response to an aborted submission: only that response has the job's id. */
 const SUBMIT_GRACE_MS = 15_000;
 
 /** Kinds of failed polls that say nothing about the state of the job. */
@@ -84,7 +84,7 @@ async function submitOnce<Result>(
   try {
     await record?.save(submitted.jobId);
   } catch (error) {
-    // Without a stored id no other process could finish the job, so it is cancelled.
+    // Without a stored id no other process could finish the job, so the job is cancelled.
     void cancel(job, submitted.jobId);
     throw error;
   }
@@ -175,8 +175,8 @@ function isTransient({ kind, status }: UpstreamError): boolean {
 }
 
 /**
- * Returns the wait before the next poll. It doubles with each failure and is at least the vendor's retry-after, but it
- * never exceeds a maximum.
+ * Returns the wait before the next poll. The wait doubles with each failure and is at least the vendor's retry-after,
+ * but it never exceeds a maximum.
  */
 function backOffMs(intervalMs: number, failures: number, { retryAfterSeconds = 0 }: UpstreamError): number {
   return Math.min(MAX_INTERVAL_MS, Math.max(intervalMs * 2 ** failures, retryAfterSeconds * 1000));

@@ -8,7 +8,7 @@ export async function probeByReading(call: Omit<VendorRequest, "body">, classify
 }
 
 /**
- * The name of a model that no vendor has. A refusal that mentions it proves that the vendor accepted address and
+ * The name of a model that no vendor has. A refusal that mentions this name proves that the vendor accepted address and
  * credential. A refused call costs nothing.
  */
 export const UNKNOWN_MODEL = "gateway-probe";

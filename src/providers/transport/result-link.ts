@@ -122,7 +122,7 @@ function isLasting(error: unknown): boolean {
   return error instanceof SafeFetchError ? error.reason !== "failed" : !(error instanceof UpstreamError);
 }
 
-/** Returns the error for a failed download. It does not contain the link, with which anybody can read the picture. */
+/** Returns the error for a failed download. The error omits the link, with which anybody can read the picture. */
 function failed(error: SafeFetchError): UpstreamError {
   return brokenResponse(`gave a link that could not be fetched (${error.reason}: ${error.detail})`, error);
 }

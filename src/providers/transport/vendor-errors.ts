@@ -66,7 +66,7 @@ export interface Redaction {
   baseUrl: string;
 }
 
-/** Reads a failure. `body` is the parsed object, or the first object of a list. It is empty for any other body. */
+/** Reads a failure. `body` is the parsed object, the first object of a list, or empty for anything else. */
 export type ReadFailure = (
   body: Record<string, unknown>,
   status: number,
@@ -94,7 +94,7 @@ const PARAM = /^[\w.[\]-]{1,64}$/;
 
 /**
  * Statuses that, without a code, do not indicate a problem of the account: the request may use a picture, a file or a
- * feature that is forbidden or missing. Another target may be able to serve it.
+ * feature that is forbidden or missing. Another target may be able to serve the request.
  */
 const BY_REQUEST: ReadonlySet<number> = new Set([403, 404]);
 
@@ -122,7 +122,7 @@ export function kindOfStatus(
   return overrides[status] ?? KIND_BY_STATUS[status] ?? "broken";
 }
 
-/** Reads FastAPI's `detail`: one sentence, or a list of problems with their paths, of which the first is read. */
+/** Reads FastAPI's `detail`: one sentence, or the first of a list of problems with their paths. */
 export function readDetail({ detail }: Record<string, unknown>): FailureReading {
   if (!Array.isArray(detail)) return { code: "", message: textOf(detail) };
   const problem: unknown = detail[0];

@@ -99,7 +99,7 @@ const PUBLISHERS = [
   { publisher: "anthropic", names: /^claude-.*/ },
 ] as const;
 
-/** Returns a call that counts tokens. It is free and works with every model. */
+/** Returns a call that counts tokens. Such a call is free and works with every model. */
 const countCall = (signal: AbortSignal): TextCall => ({
   raw: '{"contents":[{"role":"user","parts":[{"text":"ping"}]}]}',
   upstreamModel: "gemini-2.5-flash",
@@ -113,7 +113,7 @@ const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_sett
 
 /** Maximum bytes of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Regions with a host name of another form than that of all other regions. */
+/** Regions whose host names have another form than the host names of all other regions. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {

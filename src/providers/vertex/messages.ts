@@ -89,8 +89,8 @@ function betasOf(headers: TextCall["headers"]): Record<string, string> {
 }
 
 /**
- * Returns the classifier of a failure. It is made only when a call fails: each call may have another credential, and
- * failures are rare.
+ * Returns the classifier of a failure. The classifier is made only when a call fails: each call may have another
+ * credential, and failures are rare.
  */
 function classifier(baseUrl: string, { secret }: Credential): Classify {
   return (response, text) => createVendorErrors({ secret, baseUrl }, readFailure).classify(response, text);

@@ -62,7 +62,7 @@ const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
  * Seconds by which assertions are dated back. Otherwise a clock that is slightly fast would date them in the future.
  */
 const SKEW_SECONDS = 30;
-/** Lifetime of an assertion. It is the longest that is accepted. */
+/** Lifetime of an assertion: the longest that Google accepts. */
 const LIFETIME_SECONDS = 3600;
 
 /** Writes a signed JSON web token in compact form (RFC 7515, RFC 7519). */

@@ -19,7 +19,7 @@ const COMMENT_CHECKS = 15;
 /** Number of checks of the connection between two checks of the session. */
 const SESSION_CHECKS = 3;
 
-/** Sends the console server-sent events about changes, so that it reloads only the changed data. */
+/** Sends the console server-sent events about changes, so that the console reloads only the changed data. */
 export function eventsRoute(admin: Administration, lifecycle: Lifecycle): HttpRoute {
   const events = new LiveEvents(admin.context);
   const slots = new MemberSlots(MOST, "too many connections follow the events");

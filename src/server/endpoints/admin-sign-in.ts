@@ -11,7 +11,7 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 import { readObject } from "./admin-input.ts";
 import { rendered } from "./member-route.ts";
 
-/** Maximum size of a body with a name and a password. It is small, because anybody who can connect may send one. */
+/** Maximum size of a body with a name and a password. Small, because anybody who can connect may send one. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Cookie that is set when a member signs in with this browser. */

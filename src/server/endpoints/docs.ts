@@ -13,7 +13,7 @@ import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 
-/** The files that `npm run site` has built, as listed in the file `MANIFEST` in the same folder. */
+/** The files that `npm run site` has built, as listed in the file `MANIFEST` of their folder. */
 export interface SiteManifest {
   files: Record<string, SiteFile>;
   /** Hashes of the scripts and style attributes in the pages, as sources for the content security policy. */
@@ -89,7 +89,7 @@ export function documentRoute(routes: readonly HttpRoute[]): HttpRoute {
   return own;
 }
 
-/** Returns a function that reads the manifest once for each build. It resolves to null when there is no manifest. */
+/** Returns a function that reads the manifest once for each build and resolves to null when there is none. */
 function manifestReader(folder: string): () => Promise<SiteManifest | null> {
   let known: { at: number; manifest: Promise<SiteManifest> } | null = null;
   return async () => {

@@ -34,7 +34,7 @@ async function file(
       verdict === "invalid" ? "This link is not valid." : "This link has expired; make the picture again.";
     throw new GatewayError("not_found", message);
   }
-  // The name of a stored picture is never reused, so it identifies the bytes.
+  // The name of a stored picture is never reused, so that name identifies the bytes.
   const etag = `"${parameter}"`;
   const headers = {
     ...baseHeaders(requestId),
@@ -78,8 +78,8 @@ function namesTag(header: string | null, etag: string): boolean {
 }
 
 /**
- * Reads one byte range; `end` is exclusive. Returns null when there is none or when its form is not supported: such a
- * header is ignored (RFC 9110).
+ * Reads one byte range; `end` is exclusive. Returns null when there is no range or when the header's form is not
+ * supported: such a header is ignored (RFC 9110).
  */
 function readRange(
   header: string | null,

@@ -74,7 +74,7 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
   ];
 }
 
-/** Time for which the installation's state is reused, so that many callers cost no more than one. */
+/** Time for which the installation's state is reused, so that many callers cost no more than one caller. */
 const STATUS_MS = 2_000;
 
 /**

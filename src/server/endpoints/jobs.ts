@@ -194,7 +194,7 @@ async function readJobBody(exchange: AuthenticatedExchange, destination: BodyDes
 
 /**
  * Removes image fields, because vendors of the native protocol refuse unknown fields. Throws for fields with pictures,
- * because the result would be different without them.
+ * because the result depends on these fields.
  */
 function withoutImageFields(body: StreamedObject): { native: StreamedObject; ignored: string[] } {
   const given = Object.entries(body).filter(([name, value]) => isKnownField(name) && value !== null);

@@ -22,7 +22,7 @@ import { nativeModelRoutes } from "./native-models.ts";
 
 /**
  * Routes of the models that a key can call. The list also has fields that official clients do not read. The native
- * protocol's form of the list has its own path; clients of that protocol also get it at the shared path.
+ * protocol's form of the list has its own path; clients of that protocol also get that form at the shared path.
  */
 export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   const native = nativeModelRoutes((principal) => callable(snapshot, clock, principal));
@@ -72,7 +72,7 @@ function ifNative(native: HttpRoute): Pick<HttpRoute, "routeFor"> {
   return { routeFor: ({ request }) => (isNative(request) ? native : null) };
 }
 
-/** True for clients of the messages protocol, which need its form of the list. Their version header identifies them. */
+/** True for clients of the messages protocol, recognized by their version header. They need their own list format. */
 function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }

@@ -218,7 +218,7 @@ export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
     if (route.auth !== "key" || !route.path.startsWith("/v1/")) return [];
     const operation: string = route.path.slice("/v1/".length);
     const keyHeaders = (headers: Headers) => [...(route.keyHeaders?.(headers) ?? []), "api-key"];
-    // The addresses without a version are needed as well: Azure's client sends forms that contain the model to them.
+    // The addresses without a version are needed as well: Azure's client uses these for forms that contain the model.
     const renamed: HttpRoute[] = ["/openai/v1/", "/openai/"].map((prefix) =>
       Object.assign({ ...route }, { path: prefix + operation, keyHeaders }),
     );
@@ -230,7 +230,7 @@ export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
 }
 
 /**
- * Returns the bytes of a JSON body. If the path names a model, it replaces the model of the body. Throws a
+ * Returns the bytes of a JSON body. If the path names a model, that model replaces the model of the body. Throws a
  * `GatewayError` for a body that is not an object, as the reader of the protocol does.
  */
 export function withPathModel(bytes: Uint8Array, { model }: { model?: string }): Uint8Array {

@@ -58,7 +58,7 @@ class GrowingBuffer {
   readonly #maxBytes: number;
   readonly #memory: QuotaShare;
 
-  /** `byteLength` is the initial size of the buffer. `memory` has already counted it. */
+  /** `byteLength` is the initial size of the buffer. `memory` has already counted that size. */
   constructor(byteLength: number, maxBytes: number, memory: QuotaShare) {
     this.#buffer = Buffer.allocUnsafeSlow(byteLength);
     this.#maxBytes = maxBytes;

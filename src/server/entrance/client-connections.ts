@@ -34,7 +34,7 @@ const BYTES_ACKED = 120;
 const NOT_SENT = 144;
 const TCP_INFO_BYTES = 148;
 
-/** Inspects every descriptor below `limit`. It opens none itself, so it works even when no descriptor is left. */
+/** Inspects every descriptor below `limit`. Opens no descriptor itself, so it works even when no descriptor is left. */
 export function listDescriptors(libc: Libc, limit: number, ports: ReadonlySet<number>): OpenDescriptors {
   const open: OpenDescriptors = { count: 0, connections: [] };
   for (let descriptor = 0; descriptor < limit; descriptor++) {

@@ -8,9 +8,7 @@ import { countText } from "../../lib/count-text.ts";
 interface ConnectionLimitOptions {
   /** Maximum number of connections of one client address, or of one /64 network of IPv6; null for no limit. */
   perAddress: number | null;
-  /**
-   * Addresses of proxies. A proxy's connections may belong to many clients, so the limit per address does not apply.
-   */
+  /** Addresses of proxies. Their connections may belong to many clients, so the limit per address does not apply. */
   trustedProxies: AddressList;
   onClosed(message: string): void;
 }
@@ -35,7 +33,7 @@ const SCAN_SHARE = 20;
 const BUSY_SCAN_SHARE = 5;
 /** Multiple of a scan's duration for the pause while at least half of the reserve is used. */
 const URGENT_SCAN_SHARE = 1;
-/** Share of the limit that a scan frees beyond the excess connections, for those that arrive before the next scan. */
+/** Share of the limit that a scan frees beyond the excess, for connections that arrive before the next scan. */
 const HEADROOM_SHARE = 0.1;
 const REPORT_MS = 10_000;
 const SHUT_BOTH = 2;
@@ -46,8 +44,8 @@ const MAX_SCANNED = 131_072;
 /**
  * Limits the client connections of this process, so that it does not reach its limit of open files. The runtime accepts
  * every connection, so this class checks many times a second and closes excess ones. It never closes a connection with
- * a running request or an unfinished response. It closes connections of the address that has the most: first those
- * without any request so far, then those that were silent for the longest time.
+ * a running request or an unfinished response. It closes connections of the address that has the most connections:
+ * first those without any request so far, then those that were silent for the longest time.
  */
 export class ConnectionLimit {
   readonly #options: ConnectionLimitOptions;
@@ -109,7 +107,7 @@ export class ConnectionLimit {
     const excess = this.#findExcess(open, maxOpen);
     for (const { descriptor } of excess) libc.shutdown(descriptor, SHUT_BOTH);
     this.#report(excess.length);
-    // New connections will take the closed descriptors at once, so these still count here.
+    // New connections will take the closed descriptors at once, so the closed ones still count here.
     this.#isTight = open.count >= maxOpen * TIGHT_SHARE;
     this.#scanShare = excess.length > 0 ? BUSY_SCAN_SHARE : SCAN_SHARE;
     this.#scannedAt = startedAt;
@@ -176,7 +174,7 @@ function nameOf({ address, port }: { address: string; port: number }): string {
   return `${networkOf(address)} ${port}`;
 }
 
-/** Returns the lowest free descriptor. The system always assigns that one, so all below it are in use. */
+/** Returns the lowest free descriptor. The system always assigns that one, so all lower descriptors are in use. */
 function lowestFree(libc: Libc): number {
   const descriptor = libc.dup(0);
   if (descriptor < 0) return Infinity;
@@ -185,7 +183,7 @@ function lowestFree(libc: Libc): number {
 }
 
 /**
- * Returns the soft limit of open files of this process. An operator may change it while the process runs
+ * Returns the soft limit of open files of this process. An operator may change the limit while the process runs
  * (`getrlimit(2)`).
  */
 function fileLimit(libc: Libc): number {

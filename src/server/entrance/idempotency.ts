@@ -83,7 +83,7 @@ class Replay extends Error {
   }
 }
 
-/** True when the stream contained the whole reply, even if the client did not receive it. */
+/** True when the stream contained the whole reply, even if the client did not receive that reply. */
 function isWhole(failure: Awaited<StreamedResponse["ended"]>): boolean {
   return failure === null || (failure instanceof ClientDisconnected && failure.isReplyWhole);
 }
@@ -218,8 +218,8 @@ class HeldClaim {
   }
 
   /**
-   * Stores the body in the row or as a blob. Returns where it is, or null when the organization's limit or the disk's
-   * limit is reached.
+   * Stores the body in the row or as a blob. Returns where the body is, or null when the organization's limit or the
+   * disk's limit is reached.
    */
   async #keep(body: Uint8Array<ArrayBuffer>): Promise<Pick<Outcome, "body" | "blob" | "bytes"> | null> {
     const { outcomes, blobs, hasSpaceToKeep } = this.#idempotency;

@@ -146,7 +146,7 @@ function paramOf(name: string): string {
   return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
 }
 
-/** Returns the error for more references than any model takes. It is thrown before the whole body is read. */
+/** Returns the error for more references than any model takes. The error is thrown before the whole body is read. */
 function tooManyPictures(): GatewayError {
   const max = Math.max(...Object.values(FAMILIES).map((family) => family.references));
   const message = `An edit takes at most ${max} reference images, on some models fewer.`;

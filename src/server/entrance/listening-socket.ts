@@ -36,7 +36,7 @@ export async function stopListening(port: number): Promise<boolean> {
   if (libc.setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, ptr(program.bytes), program.bytes.length) !== 0)
     return false;
   await sleep(QUEUE_MS);
-  // The descriptor now refers to /dev/null and no longer to the socket. It stays open until the runtime closes it.
+  // The descriptor now refers to /dev/null and no longer to the socket, until the runtime closes the descriptor.
   return libc.dup2(openSync("/dev/null", "r"), socket) === socket;
 }
 

@@ -129,7 +129,7 @@ export class ResourceQuota {
 /** The part of a quota that one request uses. */
 export class QuotaShare implements Disposable {
   amount = 0;
-  /** Index of this share among the open shares of its quota; -1 once it is closed. */
+  /** Index of this share among the open shares of its quota; -1 once this share is closed. */
   index = -1;
   readonly principal: Principal;
   readonly ofKey: OwnerUse;

@@ -7,7 +7,7 @@ import type { SpoolQuota } from "./resource-quota.ts";
 interface SpooledResponse {
   body: StreamedObject;
   headers: Record<string, string>;
-  /** The text before and after the body. It makes the response a stream with the body as its only event. */
+  /** The text before and after the body. With `frame`, the response is a stream whose only event is the body. */
   frame?: readonly [before: string, after: string];
 }
 
@@ -20,8 +20,8 @@ export interface SpoolOptions {
 }
 
 /**
- * Runs `handle` with a spool and sends the response that it returns. The spool exists until the last byte is sent, the
- * client disconnects, or `handle` fails.
+ * Runs `handle` with a spool and sends the response that `handle` returns. The spool exists until the last byte is
+ * sent, the client disconnects, or `handle` fails.
  */
 export async function respondFromSpool(
   { directory, filePool, quota }: SpoolOptions,

@@ -25,7 +25,7 @@ export interface EndpointDescription {
   query?: z.ZodObject;
   /** JSON Schema of the body. */
   body?: object;
-  /** JSON Schema of the same fields as `multipart/form-data`. */
+  /** JSON Schema of the body's fields as `multipart/form-data`. */
   form?: object;
   example?: object;
   /** Schemas of the response by content type; null for content without a schema. */

@@ -41,7 +41,7 @@ const ACTIONS = [
   "turn off TOTP",
 ] as const;
 
-/** Returns functions that describe actions and kinds in words. For an unknown one they return its recorded name. */
+/** Returns functions that describe actions and kinds in words. Unknown ones keep their recorded names. */
 export function useAuditWords() {
   const { t } = useTranslation("settings");
   return {

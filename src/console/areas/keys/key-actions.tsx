@@ -108,7 +108,7 @@ function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
       onConfirm={async () => {
         await call("keys.remove", { id: view.id });
         showToast(t("remove.done"));
-        // The page of the deleted key is left before the queries are repeated. Otherwise it would read the key again.
+        // The page of the deleted key is left before the queries are repeated: that page would read the key again.
         await navigate({ to: "/keys" });
         await queryClient.invalidateQueries({
           predicate: ({ queryKey }) => /^(keys|budgets)\./.test(String(queryKey[0])),
@@ -124,7 +124,7 @@ interface EditKeyDialogProps {
   onClose(): void;
 }
 
-/** Changes a key. If somebody else has changed it since it was read, shows the conflict instead. */
+/** Changes a key. If somebody else has changed it since the key was read, shows the conflict instead. */
 function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
   const { t } = useTranslation("keys");
   const form = useViewForm(valuesOf(view));
@@ -191,7 +191,7 @@ function OpenJobs({ keyId }: { keyId: string }) {
 
 const DAY_MS = 86_400_000;
 
-/** Returns the number of a key's requests in the last 24 hours; undefined until it is read. */
+/** Returns the number of a key's requests in the last 24 hours; undefined until that number is read. */
 function useLastDay(keyId: string): number | undefined {
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
   const usage = useOperationQuery("usage.list", { groupBy: "key", interval: "hour", keyId, from });

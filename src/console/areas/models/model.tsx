@@ -126,7 +126,7 @@ function RouteCard({ model, onDraft }: { model: ModelRow; onDraft(draft: DryRunD
   );
 }
 
-/** Shows the default route of a model that no channel serves. Requests for it cannot be routed. */
+/** Shows the default route of a model that no channel serves. Requests for such a model cannot be routed. */
 function UnservedRoute({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const canConnect = useCan()("admin", "installation");
@@ -143,7 +143,7 @@ function UnservedRoute({ model }: { model: ModelRow }) {
   );
 }
 
-/** Shows a dry run for the current organization, or for the first one when none is chosen. */
+/** Shows a dry run for the current organization, or for the first organization when none is chosen. */
 function SampleRun({ model, draft }: { model: string; draft: DryRunDraft | null }) {
   const { id } = useOrganization();
   const [first] = useOrganizationOptions();

@@ -19,7 +19,7 @@ export function PlainSelect({
   label: string;
   value: string | null;
   options: readonly Option[];
-  /** Label of the first entry. Its value is null. */
+  /** Label of the first entry. The entry's value is null. */
   none: string;
   onChange(value: string | null): void;
 }) {

@@ -28,7 +28,7 @@ export function sharesOf({ strategy, targets }: RouteDraft): number[] {
   );
 }
 
-/** The fields of a dry run's target that decide if and when it is called. */
+/** The fields of a dry run's target that decide if and when the target is called. */
 interface RouteTarget {
   /** Name in the form `channel/upstream-model`. */
   name: string;

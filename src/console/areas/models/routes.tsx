@@ -71,7 +71,7 @@ function OwnRoute({
   );
 }
 
-/** The form for the route of all organizations without their own. It is read-only for models of the file. */
+/** The form for the default route of a model. Models of the configuration file have a read-only form. */
 export function DefaultRoute({
   model,
   onDraft,

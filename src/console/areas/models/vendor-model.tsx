@@ -19,7 +19,7 @@ import type { NewModelValues } from "./new-model.ts";
 const MAX_SHOWN = 100;
 const ASKED_AGAIN_MS = 5 * 60_000;
 
-/** A field in the surrounding form for the vendor's name of a model. It suggests the names that the vendor offers. */
+/** A field in the surrounding form for the vendor's name of a model. Suggests the names that the vendor offers. */
 export function VendorModelField({ label }: { label: string }) {
   const channel = useWatch<NewModelValues, "channel">({ name: "channel" });
   const { field, error, shared } = useField({ name: "upstreamModel" });
@@ -118,7 +118,7 @@ function VendorModelBox({ channel, value, onChange, placeholder, children, ...sh
   );
 }
 
-/** Returns the name of the channel's vendor if it has no list of models. Null if it has one or this is unknown. */
+/** Returns the name of the channel's vendor if that vendor is known to have no list of models; otherwise null. */
 function useVendorWithoutList(channel: string | null): string | null {
   const canList = useCan()("viewer", "installation") && channel !== null;
   const channels = useQuery({ ...operationQuery("channels.list", {}), enabled: canList });

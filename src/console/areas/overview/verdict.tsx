@@ -119,7 +119,7 @@ function namesOrganization({ kind, path }: Cause): boolean {
   return kind === "requests" || kind === "price" || (kind === "budget" && !path.includes("&key="));
 }
 
-/** Describes a cause in the reader's language, or in the server's own words if they say more. */
+/** Describes a cause in the reader's language, or in the server's own words if these say more. */
 function CauseText({ cause }: { cause: Cause }) {
   const { t } = useTranslation("overview");
   const { kind, subject, figures, message, path, organizationId } = cause;

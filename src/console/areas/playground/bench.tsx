@@ -64,7 +64,7 @@ export function Bench<Values extends FieldValues>(props: BenchProps<Values>) {
   );
 }
 
-/** Shows the code of a program that sends `call`, when the user asks for it. */
+/** Shows the code of a program that sends `call`, when the user asks for that code. */
 function CallCode({ call }: { call: GatewayCall }) {
   const { t } = useTranslation("playground");
   const [isShown, setShown] = useState(false);

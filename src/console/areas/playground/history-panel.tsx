@@ -14,7 +14,7 @@ interface HistoryPanelProps {
   onOpen(entry: HistoryEntry): void;
 }
 
-/** Lists earlier requests of this browser. Opening one fills in the form again. */
+/** Lists earlier requests of this browser. Opening a request fills in the form again. */
 export function HistoryPanel({ kind, history, onOpen }: HistoryPanelProps) {
   const { t } = useTranslation("playground");
   const [isClearing, setClearing] = useState(false);

@@ -46,7 +46,7 @@ export interface Reference {
   name: string;
   blob: Blob;
   /**
-   * The mask has the size of the picture. It is transparent where the model may paint. Only the first reference's mask
+   * The mask has the size of the picture and is transparent where the model may paint. Only the first reference's mask
    * has an effect.
    */
   mask: Blob | null;

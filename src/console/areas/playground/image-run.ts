@@ -5,7 +5,7 @@ import { ownPath } from "../images/picture-links.ts";
 import { callGateway, GatewayFailure, requestIdOf, type GatewayCall } from "./gateway.ts";
 import { newLocalId } from "./local-id.ts";
 
-/** One request for pictures and its state. The history stores it in this form. */
+/** One request for pictures and its state. The history stores both in this form. */
 export interface PlaygroundRun {
   id: string;
   model: string;
@@ -78,7 +78,7 @@ export async function resumeJob(
   await settled(run, reports, () => follow(keyId, run.job?.id ?? "", reports.left, reports.onChange));
 }
 
-/** Cancels a job if that is still possible. `follow` reports how it ended. */
+/** Cancels a job if that is still possible. `follow` reports how the job ended. */
 export async function cancelJob(keyId: string, id: string): Promise<void> {
   await callGateway(keyId, { method: "POST", path: `/api/jobs/${encodeURIComponent(id)}/cancel` });
 }

@@ -8,7 +8,7 @@ import type { PlaygroundModel } from "./models.ts";
 
 /**
  * Runs the form with each model at the same time. The entry is saved when a run ends. It is also saved when a job is
- * submitted, so that the job is followed again when its entry is opened.
+ * submitted, so that the job is followed again when the entry is opened.
  */
 export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
   const [runs, setRuns] = useState<readonly PlaygroundRun[]>([]);

@@ -14,7 +14,7 @@ export interface PlaygroundModel {
   maxOutputTokens: number | null;
 }
 
-/** The options of an image model. A list is empty when the model does not offer this choice. */
+/** The options of an image model. An empty list means that the model offers no such choice. */
 export interface ImageOptions {
   tiers: readonly string[];
   ratios: readonly string[];

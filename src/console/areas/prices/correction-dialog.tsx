@@ -80,7 +80,7 @@ function Preview({ form, owner }: { form: UseFormReturn<CorrectionValues>; owner
   useWatch({ control: form.control });
   const values = form.getValues();
   const input = toInput(values, owner);
-  // The preview needs no reason, and the user types the reason last. So a fixed one is sent.
+  // The preview needs no reason, and the user types the reason last. So a fixed reason is sent.
   const preview = usePricePreview("priceCorrections.preview", input && { ...input, reason: "preview" });
   return (
     <section className="flex flex-col gap-2 border-t border-line pt-4" aria-live="polite">

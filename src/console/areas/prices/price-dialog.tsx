@@ -165,7 +165,7 @@ function Consequence({ preview: { consequence } }: { preview: Output<"prices.pre
 }
 
 const MAX_NAMED = 5;
-/** Factor from which a change must be confirmed, because it may come from a mistyped digit. */
+/** Factor from which a change must be confirmed, because a mistyped digit may have caused it. */
 const LARGE_FACTOR = 10;
 
 /** Returns the largest factor by which an amount rises or falls. Changes from or to zero are not counted. */

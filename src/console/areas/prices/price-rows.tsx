@@ -145,7 +145,7 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRowView):
 }
 
 /**
- * Ends a row. If models would be without a price, the gateway refuses and names them; the user can then force the end.
+ * Ends a row. If models would lose their only price, the gateway refuses and names these; the user can force the end.
  */
 function EndPriceDialog({ row, onClose }: { row: PriceRowView; onClose(): void }) {
   const { t } = useTranslation("prices");

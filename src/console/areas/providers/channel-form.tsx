@@ -18,7 +18,7 @@ export function ChannelFields({
   present,
 }: {
   provider: ProviderView;
-  /** The last characters of an existing channel's credential, and whether it has one. Absent for a new channel. */
+  /** An existing channel's credential: its last characters, and whether there is one. Absent for a new channel. */
   present?: { credentialEnd: string | null; hasCredential: boolean };
 }) {
   const { t } = useTranslation("providers");
@@ -87,7 +87,7 @@ function MoreSettings({ provider }: { provider: ProviderView }) {
   );
 }
 
-/** The field for a credential. An existing credential is never shown. It stays unchanged while the field is empty. */
+/** The field for a credential. An existing credential is never shown, and stays unchanged while the field is empty. */
 function CredentialField({
   provider,
   present,

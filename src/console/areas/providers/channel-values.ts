@@ -16,7 +16,7 @@ export interface ChannelValues {
   baseUrl: string;
   credential: string;
   region: string;
-  /** Texts of the settings by their names. */
+  /** Texts of the settings by the settings' names. */
   settings: Record<string, string>;
   /** Headers in the form `name: value`. */
   headers: string[];

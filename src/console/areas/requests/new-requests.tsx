@@ -10,7 +10,7 @@ import type { RequestRow } from "./columns.tsx";
 /** Number of new requests from which their count is shown as `100+`. */
 const MAX_COUNTED = 100;
 
-/** Shows how many requests match the filter and are newer than the list. Pressing it reads the list again. */
+/** Shows how many requests match the filter and are newer than the list. A press on the button reads the list again. */
 export function NewRequests({
   filter,
   shown,

@@ -87,7 +87,7 @@ export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly
   ];
 }
 
-/** Shows the number of requests. It links to their list if the list has a filter for the group. */
+/** Shows the number of requests, as a link to these requests if their list has a filter for the group. */
 function Requests({ count, search }: { count: number; search: object | null }) {
   if (search === null) return formatCount(count);
   return (
@@ -97,7 +97,7 @@ function Requests({ count, search }: { count: number; search: object | null }) {
   );
 }
 
-/** Shows the number of failed requests, as a link to their list if there are any; a dash when it is unknown. */
+/** Shows the number of failed requests, as a link to these requests if there are any; a dash if unknown. */
 function Errors({ count, search }: { count: number | null; search: object }) {
   if (count === null || count === 0) return <span className="text-muted">{count ?? "–"}</span>;
   return (
@@ -107,7 +107,7 @@ function Errors({ count, search }: { count: number | null; search: object }) {
   );
 }
 
-/** Returns the name of the text for requests without a group, such as those on unknown paths, which have no model. */
+/** Returns the name of the text for requests without a group, such as requests without a model on unknown paths. */
 export function noneOf(by: GroupBy) {
   return `usage.none.${by}` as const;
 }

@@ -30,7 +30,7 @@ const PLACEHOLDERS = {
 interface NewWebhookDialogProps {
   isOpen: boolean;
   onClose(): void;
-  /** Called with the secret that signs the messages. It must be shown once. */
+  /** Called with the secret that signs the messages. The secret must be shown once. */
   onSecret(secret: string): void;
 }
 

@@ -6,8 +6,8 @@ const FNV_PRIME = 16_777_619;
 let slots: Record<string, number> | null = null;
 
 /**
- * Returns the colour of a series. It depends on the name, so that a model has the same colour in every chart. If two
- * names would get the same colour, the name that this browser saw later gets the next free colour.
+ * Returns the colour of a series. The colour depends on the name, so that a model has the same colour in every chart.
+ * If two names would get the same colour, the name that this browser saw later gets the next free colour.
  */
 export function seriesColour(name: string): string {
   return colourOf(slotOf(name));

@@ -134,12 +134,12 @@ function labelOf(at: number, isClock: boolean, zone: Parameters<typeof formatDay
   return isClock ? formatClock(at) : formatDay(at, zone);
 }
 
-/** Replaces each label that equals the one before it by null. Steps shorter than the label's unit have such labels. */
+/** Replaces by null each label that equals the label before it, as of steps shorter than the label's unit. */
 function withoutRepeated(labels: readonly string[]): (string | null)[] {
   return labels.map((label, index) => (label === labels[index - 1] ? null : label));
 }
 
-/** Returns the range of the axis. It has space for half a bar at both ends. */
+/** Returns the range of the axis. The range has space for half a bar at both ends. */
 function padded(times: readonly string[]): [number, number] {
   const first = Date.parse(times[0] ?? "") / 1_000;
   const last = Date.parse(times.at(-1) ?? "") / 1_000;
@@ -200,7 +200,7 @@ function useThemeChanges(): number {
 }
 
 interface Series {
-  /** Id of the thing that the series shows. It decides the colour. */
+  /** Id of the thing that the series shows. This id decides the colour. */
   name: string;
   label: string;
   /** One value for each time; null for a time without a value. */

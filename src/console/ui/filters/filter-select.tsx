@@ -19,7 +19,7 @@ export function FilterSelect({
   label: string;
   options: readonly Option[];
   usual?: string;
-  /** Called with the typed text. It is set when `options` may not contain every option. */
+  /** Called with the typed text; set only when `options` may not contain every option. */
   onSearch?: (typed: string) => void;
 }) {
   const { t } = useTranslation();

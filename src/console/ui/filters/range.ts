@@ -55,8 +55,8 @@ export function useNarrowing(): (from: number, to: number) => void {
 }
 
 /**
- * Returns the range in the address, for a list that is read page by page. Its start stays fixed until the user chooses
- * another range, so that all pages belong to one list. `to` is absent for a range that ends now.
+ * Returns the range in the address, for a list that is read page by page. The range's start stays fixed until the user
+ * chooses another range, so that all pages belong to one list. `to` is absent for a range that ends now.
  */
 export function useSteadyRange(usual: RangeName = "24h"): { from: string; to?: string } {
   const { name, from, to } = useRange(usual);

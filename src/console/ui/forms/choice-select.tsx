@@ -11,7 +11,7 @@ interface ChoiceSelectProps {
   /** The id of the chosen option. */
   value: string;
   onChange(id: string): void;
-  /** Called with the typed text. It is set when `options` may not contain every option. */
+  /** Called with the typed text; set only when `options` may not contain every option. */
   onSearch?: ((typed: string) => void) | undefined;
 }
 

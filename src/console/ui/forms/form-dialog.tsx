@@ -17,7 +17,7 @@ interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, 
   onSubmit(values: Values): Promise<unknown>;
   onClose(): void;
   submitLabel?: string;
-  /** The stored record that the form changes. With it, changes by somebody else are detected. */
+  /** The stored record that the form changes. With a subject, changes by somebody else are detected. */
   subject?: FormSubject | null;
   children: ReactNode;
 }

@@ -14,7 +14,7 @@ interface FormProps<Values extends FieldValues> {
   submitLabel?: string;
   /** True when the form creates something. It may then be submitted without changes. */
   isNew?: boolean;
-  /** The stored record that the form changes. With it, changes by somebody else are detected. */
+  /** The stored record that the form changes. With a subject, changes by somebody else are detected. */
   subject?: FormSubject | null;
   /** Field components, such as those in this folder. */
   children: ReactNode;

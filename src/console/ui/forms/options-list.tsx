@@ -11,7 +11,7 @@ import type { Option } from "../../api/options.ts";
 const SEARCHED = 9;
 
 /**
- * The options of a select. A long list has a search field. `onSearch` is called with the typed text; it is set when
+ * The options of a select. A long list has a search field. `onSearch` is called with the typed text, and set only when
  * `options` may not contain every option.
  */
 export function OptionsList({

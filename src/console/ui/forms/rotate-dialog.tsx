@@ -17,7 +17,7 @@ interface RotateDialogProps {
   maxDays: number;
   isOpen: boolean;
   onClose(): void;
-  /** Replaces the secret. The current one stays valid for `overlapMs`. */
+  /** Replaces the secret. The current secret stays valid for `overlapMs`. */
   onRotate(overlapMs: number): Promise<unknown>;
 }
 

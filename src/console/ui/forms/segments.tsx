@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 export const SEGMENT =
   "rounded px-2.5 py-1 text-xs font-medium whitespace-nowrap text-muted hover:text-text aria-pressed:bg-surface aria-pressed:text-text aria-pressed:shadow-sm max-sm:py-2";
 
-/** A group of buttons of which one is pressed. It decides what the content below shows. */
+/** A group of buttons of which one is pressed. The pressed button decides what the content below shows. */
 export function Segments<Id extends string>({
   label,
   segments,

@@ -7,8 +7,8 @@ const FORM_PROBLEM = "root.server";
 export const CONFLICT = "conflict";
 
 /**
- * Returns the handler of a form's submission. It shows a refusal of the gateway beside the field that the refusal
- * names, or above the form if the form lacks that field. Resolves to true when the submission succeeded.
+ * Returns the handler of a form's submission. The handler shows a refusal of the gateway beside the field that the
+ * refusal names, or above the form if the form lacks that field. Resolves to true when the submission succeeded.
  */
 export function submitHandler<Values extends FieldValues>(
   form: UseFormReturn<Values>,

@@ -20,7 +20,7 @@ export function showProblem(error: unknown): void {
   add({ text: error instanceof Error ? error.message : String(error), isProblem: true });
 }
 
-/** Sets a function that is called at the first toast. It loads the component that shows toasts. */
+/** Sets a function that is called at the first toast, to load the component that shows toasts. */
 export function whenToastsAreNeeded(onFirst: () => void): void {
   load = onFirst;
 }

@@ -77,7 +77,7 @@ export function useChangeWords(): (change: Change) => string[] {
       if (isNothing || isName || HIDDEN.test(lastName(path))) return [];
       const field = fieldOf(path);
       const values = [found.before, found.after].map((value) => valueOf(path, value));
-      // For a list of objects, only its name is returned. The entry itself shows all fields.
+      // For a list of objects, only the field's name is returned. The entry itself shows all fields.
       if (values.some((value) => /^[[{]/.test(value))) return [field];
       const [was, is] = values;
       return [found.before === undefined && before === null ? `${field} ${is}` : `${field} ${was} → ${is}`];

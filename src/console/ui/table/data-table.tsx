@@ -26,7 +26,7 @@ export interface TableColumn<Row> {
   isNumber?: boolean;
   /** True for a column that, until the user chooses it, is shown only on wide screens. */
   isOptional?: boolean;
-  /** True for a button or menu at the end of the row. It is always shown. Its header is only for screen readers. */
+  /** True for a button or menu at the row's end. The column is always shown; only screen readers read its header. */
   isAction?: boolean;
   /**
    * The line of this column in rows of two lines, which are used on a phone and where the columns do not fit. `named`
@@ -44,7 +44,7 @@ interface DataTableProps<Row> {
   columns: readonly TableColumn<Row>[];
   list: List<Row>;
   rowId(row: Row): string;
-  /** Called when the user presses a row, or Enter on it. The first column should link to the page that this opens. */
+  /** Called when the user presses a row, or Enter on it. The first column should link to the page that opens. */
   onOpen?(row: Row): void;
   /** An `EmptyState`, shown when there are no rows. */
   empty: ReactNode;

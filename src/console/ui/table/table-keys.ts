@@ -21,8 +21,8 @@ export function useTableKeys(
 }
 
 /**
- * Focuses a row. A row that is not visible is rendered only after the table has scrolled to it, so this waits for up to
- * `frames` frames.
+ * Focuses a row. A row that is not visible is rendered only after the table has scrolled to it, so this function waits
+ * for up to `frames` frames.
  */
 function focusRow(table: HTMLElement, index: number, frames: number): void {
   const row = table.querySelector<HTMLElement>(`tr[data-index="${index}"]`);

@@ -2,7 +2,7 @@ import { useState } from "react";
 
 const SHOWN_MS = 1_500;
 
-/** Returns a function that copies a text. `isCopied` is true for a moment after it is called. */
+/** Returns a function that copies a text. `isCopied` is true for a moment after each copy. */
 export function useCopy(text: string): { isCopied: boolean; copy(): void } {
   const [isCopied, setCopied] = useState(false);
   const copy = () => {

@@ -81,7 +81,7 @@ const AGES: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1_000],
 ];
 
-/** Maximum difference to the gateway's clock. The page's clock is set every 20 seconds, so it may be that much late. */
+/** Maximum difference to the gateway's clock. The page's clock is set only every 20 seconds. */
 const CLOCK_SKEW_MS = 30_000;
 
 /** Formats the time since a moment, such as "3 minutes ago". */

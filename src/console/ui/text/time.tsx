@@ -35,9 +35,7 @@ const TICK_MS = 20_000;
 
 let now = Date.now();
 
-/**
- * Returns the current time in Unix milliseconds, at most 20 seconds late. The component renders again when it changes.
- */
+/** Returns the current time in Unix milliseconds, at most 20 seconds late. A change renders the component again. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
