@@ -1,6 +1,4 @@
-/**
- * Chat request and response of every benchmark. Load generator and mock both import them, so all bytes are the same.
- */
+/** Chat requests and responses. Load generator and mock import this file, so that both programs use equal bytes. */
 
 /** The model's public and upstream name. Their lengths differ, so that replacing the name moves bytes. */
 export const PUBLIC_MODEL = "bench-chat";

@@ -2,8 +2,8 @@ import type { Socket } from "bun";
 import { MessageReader } from "./http-message.ts";
 
 /**
- * One keep-alive connection with at most one running request. It uses a raw socket, so that the load generator needs
- * little processor time. Times are in milliseconds of `performance.now()`.
+ * One keep-alive connection with at most one running request. The connection uses a raw socket, so that the load
+ * generator needs little processor time. Times are in milliseconds of `performance.now()`.
  */
 export class ClientConnection {
   status = 0;

@@ -33,12 +33,12 @@ export function plainContender(name: string, server: ServerProcess): Contender {
   };
 }
 
-/** Returns this gateway as a contender. It replaces the model's name and requests the usage chunk itself. */
+/** Returns this gateway as a contender. The gateway replaces the model's name and requests the usage chunk itself. */
 export function ourContender(name: string, { gateway }: Stage): Contender {
   return { ...plainContender(name, gateway), key: gateway.key, model: PUBLIC_MODEL, includeUsage: false };
 }
 
-/** Returns the load of W1. With an interval between frames it returns the load of W2. */
+/** Returns the load of W1. With an interval between frames, returns the load of W2. */
 export function planOf(contender: Contender, paceMs?: number): LoadPlan {
   const { server, path, key, headers, model } = contender;
   const stream = paceMs !== undefined && { stream: true, includeUsage: contender.includeUsage, paceMs };

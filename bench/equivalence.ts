@@ -3,8 +3,8 @@ import { headerOf } from "./http-message.ts";
 import type { Reply } from "./client-connection.ts";
 
 /**
- * Checks before measuring that both responses are successes, with the same content type and the same bytes except for
- * the model's name. Throws an error that describes the first difference.
+ * Checks before measuring that baseline server (floor) and gateway respond with a success, and with equal content types
+ * and bytes except for the model's name. Throws an error that describes the first difference.
  */
 export function assertSameReply(floor: Reply, gateway: Reply): void {
   expectEqual("status of the floor", floor.status, 200);
@@ -32,8 +32,8 @@ export function assertCompleteStream(reply: Reply): void {
 }
 
 /**
- * Checks that another gateway's response has the upstream's text, finish reasons and usage. A stream must have as many
- * frames with text, and end with `[DONE]`. JSON may be formatted differently; returns whether the bytes are the same.
+ * Checks that another gateway's response has the upstream's text, finish reasons, usage and number of frames with text.
+ * A stream must end with `[DONE]`. JSON may be formatted differently. Returns whether all bytes are equal.
  */
 export function assertWhole(upstream: Reply, other: Reply): { isSameBytes: boolean } {
   expectEqual("status", other.status, 200);

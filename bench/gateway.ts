@@ -30,7 +30,7 @@ export interface Gateway extends ServerProcess {
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
 
-/** A workload's own gateway differs from the common one in these settings. */
+/** Settings in which a workload's own gateway differs from the gateway that workloads share. */
 export interface GatewayVariant {
   /** Configuration. Each of its top-level keys replaces that key of the common configuration. */
   configuration?: Record<string, unknown>;

@@ -9,7 +9,7 @@ export class MessageReader {
 
   constructor(readonly listener: MessageListener) {}
 
-  /** Parses received bytes. It calls the listener before it returns; the bytes may be reused afterwards. */
+  /** Parses received bytes. Calls the listener before returning; the caller may reuse the bytes afterwards. */
   push(data: Buffer): void {
     const bytes = this.#held ? Buffer.concat([this.#held, data]) : data;
     this.#held = undefined;

@@ -20,7 +20,7 @@ export interface Tally {
   bodyBytes: number;
   /** Time from sending to the last byte. In an open loop the time starts when the request was due. */
   latenciesMs: number[];
-  /** Time from the same start to the first byte of the body. */
+  /** Time to the first byte of the body, counted from the same moment as in `latenciesMs`. */
   firstBytesMs: number[];
 }
 
@@ -61,7 +61,7 @@ export async function startClosedLoop(
 
 /**
  * Open loop: requests are due at a fixed rate. Latency counts from the due time. So a stall adds to the latency of
- * every request that it delayed.
+ * every request that this stall delayed.
  */
 export async function startOpenLoop(
   plan: LoadPlan & { machine: Machine; requestsPerSecond: number; connections: number },

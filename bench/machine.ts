@@ -56,8 +56,8 @@ export function cpuBetween(before: CpuReading, after: CpuReading): number {
 }
 
 /**
- * Returns a function. The function reports the processor time of other programs since its creation, as a share of one
- * core. This process and the given ones do not count. The given ones must still run.
+ * Returns a function that reports the processor time of other programs since this call, as a share of one core. This
+ * process and the given processes do not count. The given processes must still run at the report.
  */
 export function watchOtherWork(processIds: readonly number[]): () => number {
   const own = [process.pid, ...processIds];

@@ -1,6 +1,6 @@
 /**
- * The mock upstream: a chat completions vendor that needs as little processor time as possible. It has one model and
- * writes each stream frame separately. Started as `bun bench/mock.ts [port]`.
+ * The mock upstream: a chat completions vendor that needs as little processor time as possible. The mock has one model
+ * and writes each stream frame separately. Started as `bun bench/mock.ts [port]`.
  */
 import type { Socket } from "bun";
 import { chatReplyBody, paceOf, streamFrames, UPSTREAM_MODEL } from "./chat-samples.ts";
@@ -29,7 +29,7 @@ const UNKNOWN_MODEL = plainReply(
 const STREAM_WITH_USAGE = wireFrames(true);
 const STREAM_WITHOUT_USAGE = wireFrames(false);
 
-/** Writes the frames of streams with an interval when they are due. The timer runs only while a stream needs it. */
+/** Writes the frames of streams with an interval when they are due. The timer runs only while such a stream is open. */
 class StreamPacer {
   readonly #streams = new Set<OpenStream>();
   #timer: Timer | undefined;

@@ -31,7 +31,7 @@ export function readGatewayAddress(text: string): GatewayAddress {
   return { name, url, key: values.key ?? MOCK_KEY, model: values.model ?? UPSTREAM_MODEL };
 }
 
-/** Returns a gateway that already runs and pins it to the server's core. Throws when its processes cannot be found. */
+/** Returns a running gateway and pins its processes to the server's core. Throws when these cannot be found. */
 export function runningGateway(machine: Machine, { name, url, key, model }: GatewayAddress): Contender {
   const { hostname, port, pathname } = new URL(url);
   const [processId, ...workerIds] = processesOn(Number(port));

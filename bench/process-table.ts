@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Returns the processes that listen on a port, and their children. Empty where `/proc` does not list them. */
+/** Returns the processes that listen on a port, and their children. Empty where `/proc` lists no processes. */
 export function processesOn(port: number): number[] {
   const sockets = new Set(
     ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((path) => listeningSockets(readOrEmpty(path), port)),

@@ -40,7 +40,7 @@ export async function startScript(machine: Machine, command: ServerCommand): Pro
   return asServer(command.name, child, port);
 }
 
-/** Starts a server on a known port and writes its output to a file. Does not wait until it accepts requests. */
+/** Starts a server on a known port and writes its output to a file. Does not wait until the server accepts requests. */
 export function startLogged(
   machine: Machine,
   command: ServerCommand,
@@ -57,7 +57,7 @@ export function startLogged(
   return asServer(command.name, child, port);
 }
 
-/** Waits until a server of `startLogged` responds to a path with a success. Throws with the server's log. */
+/** Waits until a server of `startLogged` responds to a path with a success. Throws the server's log after a timeout. */
 export async function untilReady(
   { name, address }: ServerProcess,
   path: string,

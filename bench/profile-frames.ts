@@ -11,7 +11,7 @@ export interface CpuProfile {
   }[];
 }
 
-/** The share of samples in a function. `total` includes the functions that it called; `self` does not. */
+/** The share of samples in a function. `total` includes the functions that this function called; `self` does not. */
 export interface Frame {
   name: string;
   total: number;
@@ -21,7 +21,7 @@ export interface Frame {
 const SHOWN = 10;
 
 /**
- * Returns each function of a profile once, largest share first. Counts samples and ignores the times between them,
+ * Returns each function of a profile once, largest share first. Counts samples and ignores the times between samples,
  * because the runtime adds idle time to the following sample.
  */
 export function framesOf({ nodes }: CpuProfile, by: "total" | "self"): Frame[] {

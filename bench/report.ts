@@ -8,7 +8,7 @@ export interface Row {
   figure: string;
   floor: string;
   gateway: string;
-  /** Either gateway divided by floor, or the time that the gateway adds: median (minimum to maximum) of the rounds. */
+  /** Gateway divided by baseline server (floor), or added time: median (minimum to maximum) of the rounds. */
   comparison: string;
   /** The bar, a limit for the figure. Absent for a figure that is only reported. */
   bar?: string;
@@ -49,7 +49,7 @@ export function growthRow(
   };
 }
 
-/** Returns a row with the milliseconds that floor and gateway add to a direct call. */
+/** Returns a row with the milliseconds that baseline server (floor) and gateway add to a direct call. */
 export function addedRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; barMs?: number },

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures the gateway and the floors on this machine and prints one table. A missed bar is only
- * reported. A response that differs from the upstream's is an error.
+ * `npm run bench`: measures the gateway and the baseline servers (floors) on this machine and prints one table. A
+ * missed bar is only reported. A response that differs from the upstream's is an error.
  */
 import { readOptions } from "../test/support/program-options.ts";
 import { describeRun, renderRows } from "./report.ts";
@@ -21,7 +21,7 @@ import { workersWorkload } from "./workloads/w12-workers.ts";
 import { telemetryWorkload } from "./workloads/w13-telemetry.ts";
 import type { Outcome, Workload } from "./workloads/workload.ts";
 
-/** Every workload, in the order they run. */
+/** Every workload, in the order of the runs. */
 const WORKLOADS: readonly Workload[] = [
   entranceWorkload,
   chatWorkload,

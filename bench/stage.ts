@@ -23,7 +23,7 @@ export interface BenchOptions {
   mockPort?: number;
 }
 
-/** Starts the mock on the load's core. Starts the floors and the gateway on the server's core. */
+/** Starts the mock on the load's core. Starts the baseline servers (floors) and the gateway on the server's core. */
 export async function openStage(options: BenchOptions): Promise<Stage> {
   const machine = describeMachine();
   pinProcess(machine, process.pid, LOAD_CORE);

@@ -15,7 +15,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/** Returns the value below which a share of the values lies, in any order of the values. NaN for no values. */
+/** Returns the value below which this share of the values lies. The values may have any order. NaN for no values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const rank = Math.min(sorted.length - 1, Math.floor(sorted.length * share));

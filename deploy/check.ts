@@ -21,7 +21,7 @@ const MAX_EXPOSURE = 2;
 const KUBERNETES = "1.34.1";
 const PROMETHEUS_OPERATOR = "0.85.0";
 
-/** Each check returns a summary of its result. It throws on a fault. */
+/** Each check returns a summary of its result, or throws on a fault. */
 const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
   async checksums() {
     await run(["sha256sum", "--check", "--strict", "SHA256SUMS"], RELEASE);
@@ -31,7 +31,7 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
   async executable() {
     const program = join(RELEASE, `${NAME}-${PLATFORM}`);
     const smoked = await smoke(program);
-    // A program that starts the gateway sends signals either to its process or to its process group.
+    // A program that starts the gateway sends signals either to the gateway's process or to its process group.
     await suite(program, "test/e2e/npm-start.test.ts", "-t", "by npm: false");
     return smoked;
   },
@@ -128,7 +128,7 @@ async function suite(program: string, ...args: string[]): Promise<void> {
 
 /**
  * Writes a JSON schema for each kind and returns their folder. The schemas are made from Kubernetes's own OpenAPI file
- * in its Go module. Like the server's strict validation, they refuse unknown fields.
+ * in its Go module. Like the server's strict validation, the schemas refuse unknown fields.
  */
 async function writeSchemas(): Promise<string> {
   const kubernetes = await goModule(`k8s.io/kubernetes@v${KUBERNETES}`);
@@ -168,7 +168,7 @@ async function writeOperatorSchemas(folder: string): Promise<void> {
         ? { ...value, additionalProperties: false }
         : value,
     );
-    // The server itself adds the fields that every object has.
+    // The Kubernetes server adds the fields that every object has.
     const strict = JSON.parse(text);
     strict.properties.metadata = { type: "object" };
     await Bun.write(join(folder, `${kind}.json`), JSON.stringify(strict));

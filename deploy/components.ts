@@ -17,7 +17,7 @@ export async function components(): Promise<string> {
     const manifest = { name, version, license, allowScripts, dependencies: shipped };
     await Bun.write(join(folder, "package.json"), JSON.stringify(manifest));
     await copyFile(join(PROGRAM_ROOT, "package-lock.json"), join(folder, "package-lock.json"));
-    // Removes packages that only tests need. `npm sbom --omit dev` would also omit packages that both need.
+    // Removes packages that only tests need. `npm sbom --omit dev` would also omit the console's.
     await run(["npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit"], folder);
     return await run(["npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], folder);
   } finally {

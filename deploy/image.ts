@@ -9,15 +9,15 @@ import { run } from "./run.ts";
 
 /** Path of the executable in the image. */
 const PROGRAM = "/usr/bin/gateway";
-/** User id of the program. Other systems do not have a user with this id. Kubernetes requires a number. */
+/** User id of the program. Systems rarely have a user with this id. Kubernetes requires a number. */
 const USER = 65_532;
 const PORT = 8080;
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 
 /**
- * Writes the image as a tar file in the OCI layout, without a container engine. It contains the executable, the
- * libraries of this Debian system that it loads, certificate authorities, `/data` and `/tmp`. The same executable,
- * system and time produce the same bytes.
+ * Writes the image as a tar file in the OCI layout, without a container engine. The image contains the executable, the
+ * libraries of this Debian system that the executable loads, certificate authorities, `/data` and `/tmp`. The same
+ * executable, system and time produce the same bytes.
  */
 export async function writeImage({ executable, outfile, created }: ImageOptions): Promise<void> {
   const layer = await writeArchive(await rootEntries(executable), created);
@@ -117,7 +117,7 @@ async function rootEntries(executable: string): Promise<Entry[]> {
   ];
 }
 
-/** Returns the loader and libraries of an executable, those that resolve host names, and the copyright notices. */
+/** Returns an executable's loader and libraries, the libraries that resolve host names, and the copyright notices. */
 async function librariesOf(executable: string): Promise<Entry[]> {
   const listed = await run(["ldd", executable]);
   const loaded = [...listed.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path = ""]) => path);
@@ -132,7 +132,7 @@ async function librariesOf(executable: string): Promise<Entry[]> {
   return [...entries, ...(await noticesOf(paths))];
 }
 
-/** The C library loads these to resolve host names, at run time. */
+/** The C library loads these libraries at run time, to resolve host names. */
 const NAME_LIBRARIES = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 
 async function noticesOf(paths: string[]): Promise<Entry[]> {

@@ -14,8 +14,8 @@ export async function buildProgram(folder: string): Promise<void> {
 }
 
 /**
- * Builds the program and the runtime into one file. `runtime` is another platform's Bun of the same version; without it
- * the file is for this machine. The console and the site must be built before.
+ * Builds the program and the runtime into one file. `runtime` is another platform's Bun of the same version; without
+ * `runtime` the file is for this machine. The console and the site must be built before.
  */
 export async function buildExecutable({
   outfile,

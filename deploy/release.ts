@@ -23,8 +23,8 @@ type Platform = keyof typeof TARGETS;
 
 /**
  * Writes a release into `dist/release`: npm package, files of this folder, executables, image, list of components,
- * provenance and checksums. Runtimes of other platforms come from npm. If a runtime is not available, its executable is
- * omitted, a line reports it, and the exit code is 1.
+ * provenance and checksums. Runtimes of other platforms come from npm. If a runtime is not available, the executable
+ * for its platform is omitted, a line reports it, and the exit code is 1.
  */
 async function release(): Promise<void> {
   const folder = resolve(PROGRAM_ROOT, "dist/release");
@@ -105,8 +105,8 @@ async function digests(folder: string): Promise<Artifact[]> {
 }
 
 /**
- * Returns an in-toto statement with SLSA's predicate (in-toto Attestation v1, SLSA Provenance v1). It records the
- * commit and the lock file from which the files were built, and the builder. It is not signed.
+ * Returns an in-toto statement with SLSA's predicate (in-toto Attestation v1, SLSA Provenance v1). The statement
+ * records the commit and the lock file from which the files were built, and the builder. It is not signed.
  */
 async function provenance(artifacts: readonly Artifact[]): Promise<string> {
   const lock = sha256(await readFile(join(PROGRAM_ROOT, "package-lock.json")));

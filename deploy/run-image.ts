@@ -7,7 +7,7 @@ import { until } from "../test/support/gateway.ts";
 import { run } from "./run.ts";
 
 const MAX_BYTES = 150_000_000;
-/** The container's users get these ids on this machine. No user of this machine has one of them. */
+/** The container's users get these ids on this machine. No user of this machine has one of these ids. */
 const FIRST_ID = 200_000;
 const ID_COUNT = 65_536;
 const USER = 65_532;

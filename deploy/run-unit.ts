@@ -7,8 +7,8 @@ import { run } from "./run.ts";
 
 /**
  * Runs the unit with systemd as process 1 of a container. The container sees the files of this machine, does not change
- * them, and uses its network. A stream must be complete when the unit is stopped or restarted and when its process group
- * gets SIGTERM. The gateway must start again after a crash. Needs root and `systemd`.
+ * them, and uses this machine's network. A stream must be complete when the unit is stopped or restarted and when the
+ * unit's process group gets SIGTERM. The gateway must start again after a crash. Needs root and `systemd`.
  */
 export async function runUnit(executable: string): Promise<string> {
   await using machine = await startMachine();
@@ -52,7 +52,7 @@ interface Machine extends AsyncDisposable {
   pathOf(path: string): string;
 }
 
-/** Shell script that makes the mounts and the control group of the container, and removes the group at its end. */
+/** Shell script that makes the mounts and the control group of the container, and finally removes the control group. */
 const OUTSIDE = `
 mount -t tmpfs tmpfs "$0"
 cd "$0"
@@ -109,7 +109,7 @@ async function startMachine(): Promise<Machine> {
     pathOf: (path) => `/proc/${pid}/root${path}`,
     run: (...command) => run(["nsenter", "--target", `${pid}`, ...ENTERED, "--", ...command]),
     async [Symbol.asyncDispose]() {
-      // The kernel ends every process of a container with its first one.
+      // When a container's first process ends, the kernel ends all of its processes.
       if (pid !== 0) process.kill(pid, "SIGKILL");
       await child.exited;
       await rm(folder, { recursive: true });

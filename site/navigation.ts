@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The parts of the documents in the order of their readers. Each part is a folder of `docs`. */
+/** The parts of the documents in the order in which readers need them. Each part is a folder of `docs`. */
 const PARTS = {
   start: "Start",
   connect: "Connect",
@@ -45,7 +45,7 @@ export function topNavigation(parts: readonly Part[]) {
   return [...links, { text: "API", link: "/api" }];
 }
 
-/** Returns the sidebars. A part's sidebar lists its own pages. Other pages list the pages of every part. */
+/** Returns the sidebars. A part's sidebar lists its own pages, the sidebar of any other page lists all pages. */
 export function sidebars(parts: readonly Part[]) {
   const groups = parts.map(({ folder, title, pages }) => ({
     path: `/${folder}/`.replace("//", "/"),

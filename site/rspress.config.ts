@@ -43,7 +43,7 @@ export default defineConfig({
   plugins: [{ name: "repository-files", afterBuild: () => links.copy(outDir) }],
 });
 
-/** Removes the link marks beside headings from the tab order. Screen readers do not announce these marks. */
+/** Removes the link symbols beside headings from the tab order. Screen readers do not announce these symbols. */
 function hideAnchors(node: Element): void {
   if (node.properties?.["className"]?.includes("rp-header-anchor")) node.properties["tabIndex"] = "-1";
   for (const child of node.children ?? []) hideAnchors(child);

@@ -35,7 +35,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the foreign image codec", what: /magick-wasm/, where: /^imaging\// },
   { name: "the decoder that tests compare with", what: /from "sharp"/, where: /^$/ },
   { name: "the name of the database's file", what: /gateway\.sqlite/, where: /^run\/stores\.ts$/ },
-  // Closing any descriptor of the database or its shared memory drops SQLite's locks. The WAL file has none.
+  // Closing any descriptor of the database or its shared memory drops SQLite's locks. The WAL file has no locks.
   {
     name: "opening of the database's files beside SQLite",
     what: /\{[^}]*\b(?:open|read(?!dir)|write|append|copy|cp|create|truncate)\w*[^}]*\} from "node:fs|\bBun\.(?:file|write)\(/,
@@ -62,13 +62,13 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "OpenTelemetry", what: /from "@opentelemetry\//, where: /^telemetry\/otlp\// },
   { name: "the command-line library", what: /from "commander"/, where: /^cli\// },
   {
-    // All other files of these folders use `parseBounded`. Those below parse our own texts, or parts of a parsed text.
+    // The other files of these folders use `parseBounded`. Those listed below parse our own or already parsed text.
     name: "JSON of others without bounds",
     what: /\bJSON\.parse\(|\.json\(\)/,
     where:
       /^(?!dialects|gateway|lib|providers)|^dialects\/(?:request-body|picture-links)\.ts$|^dialects\/chat\/usage\.ts$|^dialects\/messages\/usage\.ts$|^dialects\/chat\/forward\.ts$|^dialects\/native\/text\/(?:forward|read-parts|usage)\.ts$|^dialects\/responses\/(?:write-reply|forward|usage)\.ts$|^lib\/(?:json|json-spool|parse-json)\.ts$|^lib\/json-spool\/scanner\.ts$|^providers\/vertex\/service-account\.ts$/,
   },
-  // Tests set the time of this one clock. The modules below wait for events or run in the browser instead.
+  // Tests set the time of the clock in `lib/clock.ts`. The console has the browser's clock instead.
   {
     name: "the wall clock",
     what: /\bDate\.now\(\)|\bnew Date\(\)/,
@@ -100,7 +100,7 @@ const SHARED_BY_DIALECTS = new Set(["conversation", "sse"]);
 
 const MAX_LINES = 300;
 const CRUMB_LINES = 40;
-/** Allowed short files. Each is one of a family, such as the formats or the vendors. The list only shrinks. */
+/** Allowed short files. Each is one of a set of similar files, as of formats or vendors. The list only shrinks. */
 const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "admin/usage/operations.ts",
   // Parts of the page that the browser loads separately.
@@ -124,7 +124,7 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "storage/database/wal-file.ts",
   "storage/live-processes.ts",
 ]);
-/** Allowed number of casts in `src`. It only shrinks. A cast stands directly after the check that justifies it. */
+/** Allowed number of casts in `src`. The number only shrinks. A cast follows the check that justifies it. */
 const MAX_CASTS = 80;
 /** Tables and generated types may be long. */
 const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
@@ -187,7 +187,7 @@ describe("architecture", () => {
     expect(equalTypeNames(sources)).toEqual([]);
   });
 
-  // A reader comes to such a short file only from its one importer, and it lengthens the folder's list.
+  // A reader comes to such a short file only from its one importer, and the file lengthens the folder's list.
   test("short files with one importer are listed", () => {
     expect(crumbsOf(sources).filter((path) => !KNOWN_CRUMBS.has(path))).toEqual([]);
     const isCrumb = new Set(crumbsOf(sources));
@@ -223,7 +223,7 @@ describe("architecture", () => {
       source("domain/a.ts", "export type Span = 1;"),
     ];
     expect(equalTypeNames(named)).toEqual(["Span: lib/a.ts, domain/a.ts"]);
-    // Two dialects may export equal names, because they mirror each other on purpose.
+    // Two dialects may export equal names, because dialects mirror each other on purpose.
     expect(equalTypeNames([named[0]!, source("dialects/chat/a.ts", "export class Span {}")])).toEqual([]);
     const user = source("lib/b.ts", "", ["lib/a.ts"]);
     expect(crumbsOf([named[0]!, user])).toEqual(["lib/a.ts"]);
@@ -342,7 +342,7 @@ async function readSources(): Promise<Source[]> {
   const found: Source[] = [];
   for await (const path of new Bun.Glob("**/*.{ts,tsx}").scan(join(ROOT, "src"))) {
     const text = await Bun.file(join(ROOT, "src", path)).text();
-    // An import from outside of `src`, such as the manifest, belongs to no floor.
+    // An import from outside of `src`, such as the manifest, has no number in `FLOORS`.
     const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)]
       .map((match) => relative(join(ROOT, "src"), resolve(ROOT, "src", dirname(path), match[1]!)))
       .filter((target) => !target.startsWith(".."));

@@ -7,8 +7,8 @@ import { DIRECTORY as CONSOLE_BUILDS, readManifest, versionOfSources } from "../
 import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 
 /*
- * `npm test`. All tests together start some three hundred gateways. They use an executable that is built once, because
- * it starts with half the processor time. With arguments, the named tests run from the sources, without a build.
+ * `npm test`. All tests together start some three hundred gateways. They run an executable that is built once, because
+ * that starts with half the processor time. With arguments, the named tests run from the sources, without a build.
  */
 const RUN = ["test", "--timeout", "30000", "--parallel=3"];
 

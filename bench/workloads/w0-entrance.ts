@@ -23,7 +23,7 @@ interface EntranceCase {
 
 /**
  * Requests that need no upstream: the list of models, an invalid key, a key that may not be used from this address. The
- * floor sends static responses.
+ * baseline server (floor) sends static responses.
  */
 export const entranceWorkload: Workload = {
   id: "W0",
@@ -62,7 +62,7 @@ function entranceCases(stage: Stage): EntranceCase[] {
   ];
 }
 
-/** Starts a floor that sends the same bytes as the gateway. The path selects the status. */
+/** Starts a baseline server (floor) that sends the same bytes as the gateway. The path selects the status. */
 async function startFloor(stage: Stage, cases: EntranceCase[], repliesPath: string): Promise<ServerProcess> {
   const replies: StaticReplies = {};
   for (const { name, status, request } of cases) {

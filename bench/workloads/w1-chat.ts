@@ -55,7 +55,7 @@ export const chatWorkload: Workload = {
   },
 };
 
-/** Returns the load for a server. Only the gateway gets the public model name, the others the upstream's. */
+/** Returns the load for a server. Requests to the gateway have the public model name, all others the upstream's. */
 export function chatPlan(stage: Stage, server: ServerProcess, bytes?: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({ model: isGateway ? PUBLIC_MODEL : UPSTREAM_MODEL, bytes });

@@ -85,10 +85,10 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
 /** The calls and the SQL that differ between SQLite and PostgreSQL. */
 interface FilledDatabase extends AsyncDisposable {
   run(text: string): Promise<unknown>;
-  /** Statements before and after the rows. They avoid double writes and collect statistics for query planning. */
+  /** Statements before and after the rows. These avoid double writes and collect statistics for query planning. */
   begin: readonly string[];
   end: readonly string[];
-  /** Query for the ledger's indexes that no constraint needs. It returns their names and definitions. */
+  /** Query for the ledger's indexes that no constraint needs. Returns the indexes' names and definitions. */
   indexes: string;
   read(text: string): Promise<{ name: string; sql: string }[]>;
   /** Returns a table expression with a column `i` that counts from `from` to `to - 1`. */
@@ -135,8 +135,7 @@ function openPostgres(address: string): FilledDatabase {
 }
 
 /**
- * Fills the store by direct statements. Writes entries and the sums that posting would have written, in the same order
- * of time.
+ * Fills the store by direct statements. Writes entries, and the sums that posting would have written, ordered by time.
  */
 async function fill(location: string): Promise<void> {
   await using database = location.startsWith("postgres:") ? openPostgres(location) : openSqlite(location);

@@ -16,8 +16,8 @@ const CONNECTIONS = 128;
 const GROWTH_BAR = 1.8;
 
 /**
- * Chat with one worker and with two. One worker has a core of its own. Two share both cores with mock and load, whose
- * processor time is subtracted. The floor is two processes of `bare-bun`, measured in the same way.
+ * Chat with one worker and with two. One worker has its own core. Two workers share both cores with mock and load, and
+ * the time of mock and load is subtracted. The baseline server is `bare-bun` with as many processes.
  */
 export const workersWorkload: Workload = {
   id: "W12",
@@ -84,7 +84,7 @@ async function warmTurn(stage: Stage, server: ServerProcess): Promise<() => Prom
 }
 
 /**
- * Requests per second that the workers would reach on as many cores of their own. Two workers share their cores with
+ * Requests per second that the workers would reach with one core for each worker. Two workers share their cores with
  * mock and load, so the time of mock and load is subtracted. Idle time counts against the workers.
  */
 export function capacityOf({ completed, elapsedMs, loadShare }: Sample, workers: number): number {

@@ -63,7 +63,7 @@ export const telemetryWorkload: Workload = {
 interface Cost {
   completed: number;
   cpuMs: number;
-  /** Of it, the thread that serves requests. */
+  /** The part of `cpuMs` that the thread which serves requests used. */
   requestThreadMs: number;
 }
 
@@ -117,7 +117,7 @@ function startLoad({ address, key }: Gateway): Promise<Load> {
   return startClosedLoop({ address, requests: [request], expectedStatus: 200, connections: CONNECTIONS });
 }
 
-/** Loads all gateways at the same time, so that other work on the machine affects all equally. */
+/** Loads all gateways at the same time, so that other work on the machine affects all gateways equally. */
 async function measureTogether(gateways: readonly Gateway[]): Promise<Cost[]> {
   const before = gateways.map(({ processId }) => readCpu([processId]));
   const loads = await Promise.all(gateways.map(startLoad));

@@ -43,7 +43,7 @@ export const streamWorkload: Workload = {
 
 type Rounds = { direct: Sample; floor: Sample; gateway: Sample }[];
 
-/** Body bytes of one complete stream. The two differ by the length of the model's name. */
+/** Body bytes of one complete stream of each server. The two lengths differ by the length of the model's name. */
 export interface StreamLengths {
   floor: number;
   gateway: number;
@@ -89,7 +89,7 @@ function measureGrade(stage: Stage, grade: (typeof GRADES)[number]) {
   });
 }
 
-/** Returns the load for a server. The gateway adds the usage option itself; for others the request contains it. */
+/** Returns the load for a server. The gateway adds the usage option itself; requests to other servers contain it. */
 export function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({

@@ -12,7 +12,7 @@ import { compareRounds, type Workload } from "./workload.ts";
 const STREAMS = 5_000;
 /** With this interval a stream lasts longer than its measurement. */
 const PACE_MS = 500;
-/** The streams are opened during this time. The measurement begins when all of them run. */
+/** The streams are opened during this time. The measurement begins when all streams run. */
 const OPENING_MS = 10_000;
 const WINDOW_MS = 5_000;
 const FRAME_BAR = 1.25;
@@ -71,7 +71,7 @@ function perFrame(lengths: StreamLengths) {
   };
 }
 
-/** Opens the streams, measures them while all run, ends them and waits for their memory. Throws if one is lost. */
+/** Measures streams while all run, ends them and waits for the release of memory. Throws if a stream is lost. */
 async function hold(stage: Stage, server: ServerProcess): Promise<Held> {
   const idleMb = readResidentMb(server.processId);
   const plan = streamPlan(stage, server, PACE_MS);

@@ -12,7 +12,7 @@ interface Connection {
   unsent: Buffer | undefined;
 }
 
-/** A request of more bytes is an upload. */
+/** A request with more bytes than this is an upload. */
 const UPLOAD_BYTES = 1_000_000;
 const SMALL = reply(responseBody(false));
 const LARGE = reply(responseBody(true));

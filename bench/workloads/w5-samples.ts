@@ -7,7 +7,7 @@ import { pngChunk, pngHeader, pngOf } from "../../test/support/pictures.ts";
 export const IMAGE_MODEL = "bench-image";
 
 const REFERENCES = 16;
-/** Edge of a square noise picture. With three bytes per pixel it has 8 MB. */
+/** Edge of a square noise picture. With three bytes per pixel the picture has 8 MB. */
 const REFERENCE_EDGE = 1632;
 const PICTURES = 4;
 /** A picture with this edge has 9 MB, which are 12 MB in base64. */

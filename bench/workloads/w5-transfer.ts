@@ -9,7 +9,7 @@ import type { Stage } from "../stage.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 import type { UploadBody } from "./w5-samples.ts";
 
-/** An image vendor, a bare proxy in front of it, and a gateway for this workload alone. */
+/** An image vendor, a bare proxy in front of this vendor, and a gateway for this workload alone. */
 export interface ImageStage {
   mock: ServerProcess;
   floor: ServerProcess;
@@ -76,7 +76,7 @@ export async function transfer(server: ServerProcess, plan: TransferPlan): Promi
   };
 }
 
-/** Measures floor and gateway in every round, in alternating order; the first round is discarded. */
+/** Measures baseline server (floor) and gateway in every round, in alternating order; the first round is discarded. */
 export async function compareTransfers(
   { floor, gateway }: ImageStage,
   rounds: number,

@@ -10,7 +10,7 @@ export interface DatabaseKind {
   name: "SQLite" | "PostgreSQL";
   /** Address of a new, empty database. Undefined for the SQLite file in the gateway's data folder. */
   create(): Promise<string | undefined>;
-  /** Rows per second that one writer commits, one at a time. Each row is on disk before the next one. */
+  /** Rows per second that one writer commits. Each row is on disk before the next row is written. */
   commitsPerSecond(durationMs: number): Promise<number>;
   stop(): Promise<void>;
 }

@@ -26,7 +26,7 @@ const PICK_UPS = 300;
 const WARM_UP_PICK_UPS = 20;
 const PICK_UP_BAR_MS = 20;
 
-/** Jobs: polling many live ones, submissions compared with durable commits, and the time until a worker starts one. */
+/** Jobs: polls of many live jobs, submissions compared with durable commits, and the wait for a worker. */
 export const jobsWorkload: Workload = {
   id: "W7",
   title: "asynchronous jobs",
@@ -99,7 +99,7 @@ async function fill(location: string): Promise<void> {
   await sql.close();
 }
 
-/** One round of polls. The floor sends the same bytes as static responses, which shows the machine's own tail. */
+/** One round of polls. The baseline server (floor) sends the gateway's bytes; its latency is the machine's. */
 interface PollRound {
   floor: Sample;
   polls: Sample;

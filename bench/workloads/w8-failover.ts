@@ -17,9 +17,9 @@ import { chatPlan } from "./w1-chat.ts";
 import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 
 const TARGETS = 50;
-/** A target is ejected at its fifth consecutive failure, so all targets can be called in four requests. */
+/** A target is ejected at its fifth consecutive failure, so the first four requests may call all targets. */
 const WALKS = 4;
-/** Number of models, each with its own targets. The first ones warm up and are not measured. */
+/** Number of models, each with its own targets. The first `UNCOUNTED_MODELS` warm up and are not measured. */
 const MODELS = 240;
 const UNCOUNTED_MODELS = 180;
 const WARM_MODEL = "bench-warm";
@@ -28,7 +28,7 @@ const WALK_BAR = 1.3;
 const WARM_BAR = 1.1;
 const PATH = "/v1/chat/completions";
 
-/** Fifty targets, of which only the last works. First all are called; later the ejected ones are skipped. */
+/** Fifty targets, of which only the last works. First all targets are called; later ejected targets are skipped. */
 export const failoverWorkload: Workload = {
   id: "W8",
   title: `failover over ${TARGETS} targets, the last answers`,

@@ -14,7 +14,7 @@ import { chatPlan } from "./w1-chat.ts";
 import { cpuPerRequest, type Workload } from "./workload.ts";
 
 const KEYS = 1_000_000;
-/** Keys that the requests use, spread over the million keys. Each is used once before the measurement. */
+/** Keys that the requests use, spread over the million keys. Each of these keys is used once before the measurement. */
 const USED = 20_000;
 const CONNECTIONS = 64;
 const ADDED_BAR_US = 3;
@@ -124,7 +124,7 @@ function measureBoth(
   });
 }
 
-/** Disables some keys in turn. Returns the maximum time that each was accepted after the command. */
+/** Disables some keys in turn. Returns for each key the maximum time until its first refusal after the command. */
 async function revokeAll(gateway: Gateway, secrets: readonly string[]): Promise<number[]> {
   const every = KEYS / USED;
   const taken: number[] = [];

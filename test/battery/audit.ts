@@ -80,7 +80,7 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  // A call counts as sent once the connection has it. If the client disconnects, the call may end on its way.
+  // A call is sent once the connection has its bytes. If the client disconnects, these may not reach the vendor.
   const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
   const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];
@@ -99,14 +99,14 @@ function compare(
   return problems;
 }
 
-/** Pictures that no client received are not charged. They are only recorded as a likely cost at the vendor. */
+/** Pictures that no client received are not charged. Such pictures are only recorded as a likely cost. */
 function compareImage({ end, pictures }: Outcome, { amount }: Charge): string[] {
   if (end !== "whole" && amount === 0n) return [];
   const wanted = IMAGE_NANOS * BigInt(end === "whole" ? pictures : 1);
   return amount === wanted ? [] : [`charged ${amount}, not ${wanted}`];
 }
 
-/** Tokens of a response that the vendor sent completely, whatever it reported. Null for any other response. */
+/** Tokens of a response that the vendor sent completely, with any usage report. Null for any other response. */
 function sentTokens({ respondedAt, status, behaviour }: Hit): number | null {
   return respondedAt !== null && status === 200 ? (behaviour.tokens ?? null) : null;
 }
@@ -125,7 +125,7 @@ function isAtPrice(
   return prices.some(({ nanos }) => amount === BigInt(tokens ?? 0) * nanos);
 }
 
-/** Returns charges that made a budget spend more than it had at the time of their admission. */
+/** Returns charges that made a budget spend more than the budget had at the charges' admission. */
 function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]): string[] {
   const budgets = new Set(history.amounts.map(({ budget }) => budget));
   return [...budgets, narrowBudget ?? ""].flatMap((budget) => {
@@ -146,7 +146,7 @@ function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]
   });
 }
 
-/** Returns the time at which a change has reached every process. An outage of the database delays it. */
+/** Returns the time at which a change has reached every process. An outage of the database delays the change. */
 function reachesAll({ databaseOutages }: Setting["history"], from: number): number {
   const outages = databaseOutages.filter((outage) => outage.from <= from + CHANGE_MS && outage.to >= from);
   return Math.max(from, ...outages.map(({ to }) => to)) + CHANGE_MS;

@@ -5,9 +5,9 @@ import type { Hit } from "../upstreams/simulator.ts";
 /** Keys of a mix: one with much money, one with a small budget of its own, one with a low limit of its own. */
 export type KeyName = "ample" | "narrow" | "limited";
 
-/** One request, and the behaviour of the vendors that it calls. */
+/** One request, and the behaviour of the vendors that serve it. */
 export interface Call {
-  /** The `X-Request-Id`. The prompt repeats it, so that vendors can record it. */
+  /** The `X-Request-Id`. The prompt repeats this id, so that vendors can record it. */
   id: string;
   kind: "whole" | "stream" | "image";
   key: KeyName;
@@ -18,7 +18,7 @@ export interface Call {
   fault: Fault | null;
   /** Number of frames or bytes before a fault in the middle of a response. */
   after: number;
-  /** Wrong usage report of the other vendors. */
+  /** Wrong usage report of all vendors after the first. */
   misreport: Fault | null;
   /** Milliseconds until the client disconnects; null means never. */
   hangUpMs: number | null;
@@ -128,7 +128,7 @@ export function makeCall(id: string, random: () => number): Call {
   };
 }
 
-/** Returns a vendor's behaviour for a call. Only a route's first vendor is faulty; others at most misreport usage. */
+/** Returns a vendor's behaviour for a call. A route's first vendor may fail, later ones at most misreport usage. */
 export function behaviourOf({ fault, misreport, ...call }: Call, vendor: number): Behaviour {
   const own = vendor === 0 ? fault : call.kind === "image" ? null : misreport;
   return {
@@ -146,7 +146,7 @@ export function callIdOf(hit: Pick<Hit, "body">): string {
   return /id=([\w-]+)/.exec(hit.body.toString("latin1", 0, 4_096))?.[1] ?? "";
 }
 
-/** Sends a call and reads its response until it ends in any way. */
+/** Sends a call and reads the response until the response ends in any way. */
 export async function send(
   call: Call,
   url: string,

@@ -1,7 +1,7 @@
 /**
  * Runs fifty honest callers and one attack with a hostile key: `bun test/battery/crowd.ts [--seconds N] [--only NAME,…]
  * [--list]`. Each attack lasts N seconds, 20 by default. Exits with 1 when honest callers were harmed or an attack
- * succeeded, with 2 when it could not run. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
+ * succeeded, with 2 when the attacks could not run. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -57,7 +57,7 @@ function attackNamed(wanted: string): Attack {
   return found;
 }
 
-/** Attacks with the same setting share a gateway until an attack harms it. Then a new gateway starts. */
+/** Attacks that need equal settings share a gateway until an attack harms the gateway. Then a new gateway starts. */
 async function runAttacks(attacks: readonly Attack[], seconds: number): Promise<Row[]> {
   const rows: Row[] = [];
   for (const needsS3 of [false, true]) {

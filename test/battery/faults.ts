@@ -8,12 +8,12 @@ import { IN_FORCE_MS, nanosOf, untilServingAll, type Setting, type Span } from "
 type Fault = (setting: Setting, random: () => number) => Promise<void>;
 
 const HOUR_SECONDS = 3_600;
-/** After this time a client that has chosen a machine is connected to it. */
+/** After this time a client is connected to the machine that it has chosen. */
 const CONNECTED_MS = 100;
 const MIN_OUTAGE_MS = 500;
 const MAX_OUTAGE_MS = 3_000;
 
-/** Faults that can happen during a mix. Each resolves when it is over and every process serves again. */
+/** Faults that can happen during a mix. A function resolves when its fault is over and all processes serve. */
 export const FAULTS = {
   kill: (setting, random) =>
     killMachine(setting, machineOf(setting, random), () => Bun.sleep(random() * 500)),

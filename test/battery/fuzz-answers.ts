@@ -1,8 +1,8 @@
 /**
  * Changes vendors' responses at random (whole, streamed and cut) for callers of every protocol: `bun
  * test/battery/fuzz-answers.ts [--bodies N] [--seed N] [--from N]`. Checks: no crash and no stall; one charge of whole
- * numbers per response, above its hold only by documented margins; equal numbers in the client's record; nothing left
- * held. A violation has a number; `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
+ * numbers per response, above the hold only by documented margins; the charge's numbers in the client's record; nothing
+ * left held. A violation has a number; `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
  */
 import { openAnswerRig } from "../support/fuzz/answer-rig.ts";
 import type { Extent } from "../support/fuzz/answer-mutations.ts";
@@ -10,7 +10,7 @@ import { recordAnswers } from "../support/fuzz/answers.ts";
 import { readOptions } from "../support/program-options.ts";
 
 const BODIES = 200_000;
-/** Number of responses for one core instance. After them no hold may be left. */
+/** Number of responses for one core instance. After these responses no hold may be left. */
 const BATCH = 500;
 /** Number of core instances that run concurrently. */
 const LANES = 8;

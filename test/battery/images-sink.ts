@@ -1,7 +1,7 @@
 /**
- * A vendor of family A for memory tests, in its own process. It counts and discards received bytes and sends pictures
- * from one buffer. In the prompt, `[[base64=20000000]]` sets the bytes of each base64 picture; `[[cut]]` omits the
- * second half of the response. Prints `listening <port>`.
+ * A vendor of family A for memory tests, in its own process. The vendor counts and discards received bytes and sends
+ * pictures from one buffer. In the prompt, `[[base64=20000000]]` sets the bytes of each base64 picture; `[[cut]]` omits
+ * the second half of the response. Prints `listening <port>`.
  */
 import { makePng, pngChunk } from "../support/pictures.ts";
 

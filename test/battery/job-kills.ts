@@ -33,7 +33,7 @@ export interface JobKillReport {
 const CLIENTS = 6;
 const MODELS = ["gpt-image-2", "bfl-flux-2-pro", "replicate-flux-2-pro"] as const;
 const MAX_LIFE_MS = 400;
-/** A dead process's lease ends after twenty seconds, or immediately when another process takes over its journal. */
+/** A dead process's lease ends after twenty seconds, or when another process takes over the dead one's journal. */
 const END_MS = 60_000;
 
 /** Kills gateways and a worker of one store at random times under load. Compares clients, vendors and ledger. */
@@ -95,7 +95,7 @@ function startLoad(
         acknowledged.set(id, prompt);
         if (random() < 0.1) await gateway.call(`/api/jobs/${id}/cancel`, { method: "POST" });
       } catch {
-        // The gateway was killed. It may or may not have stored the job.
+        // The gateway was killed, before or after it stored the job.
       }
       await Bun.sleep(20 + random() * 40);
     }

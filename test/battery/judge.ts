@@ -3,9 +3,9 @@ import { LIMIT, PROBE, type Setting, type Span } from "./setting.ts";
 
 /* Decides which requests may fail. All others must succeed, because one target is healthy at all times. */
 
-/** The connections of a killed process may be noticed after this delay. */
+/** The end of a killed process's connections may be noticed only after this delay. */
 const KILL_GRACE_MS = 500;
-/** After an outage of the database, amounts leased before it are available again within this time. */
+/** After an outage of the database, amounts leased before the outage are available again within this time. */
 const OUTAGE_GRACE_MS = 3_000;
 
 /** Returns a sentence for each request that failed without a reason, and for each limit that admitted too much. */

@@ -1,7 +1,7 @@
 import type { BalancerName } from "../support/balancers.ts";
 import type { FaultName } from "./faults.ts";
 
-/** A combination of processes and stores, and the faults that can happen to it. */
+/** A combination of processes and stores, and the faults that can happen. */
 export interface Mix {
   name: string;
   store: "sqlite" | "postgres" | "redis";

@@ -97,7 +97,7 @@ async function compareRecords(fleet: Fleet, received: ReadonlyMap<string, number
   );
   const unbilled = [...received.keys()].filter((id) => !billed.has(id));
   const wrong = [...received].filter(([id, tokens]) => billed.get(id) !== BigInt(tokens) * TOKEN_NANOS);
-  // The charge of a complete vendor response is its usage, or less if the client did not receive it.
+  // The charge of a complete vendor response is its usage, or less if the client did not receive all of the response.
   const unknown = [...billed].filter(([id, amount]) => {
     const usage = Object(vendors.get(id)?.usage)["completion_tokens"];
     return !vendors.has(id) || (usage !== undefined && amount > BigInt(usage) * TOKEN_NANOS);

@@ -1,5 +1,5 @@
 /**
- * Runs random operations on billing, leases, stores and a ledger, and compares them with a model of plain sums.
+ * Runs random operations on billing, leases, stores and a ledger, and compares the results with a model of plain sums.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ import { reportExact } from "../support/figure.ts";
 const BY = { actor: "test" };
 const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
-/** Time between two operations, so long that no exhaustion is cached and processes wait for others again. */
+/** Time between two operations, so long that cached exhaustions expire and processes wait for each other again. */
 const STEP_MS = 10_000;
-/** A lease lasts 15 minutes. After this time it may not be used without the store. */
+/** A lease lasts 15 minutes. After this time the lease may not be used without the store. */
 const EXPIRY_MS = 15 * 60_000;
 
 /** One operation. `pick` and `amount` are any numbers; they are reduced to the valid range. */
@@ -135,7 +135,7 @@ async function openWorld(
   const start = (): Process => {
     const lease = `lease_${(serial += 1)}`;
     const journal: LedgerEntry[] = [];
-    // Another process needs money; the others notice this within a quarter of a second.
+    // When one process needs money, all processes with leases notice this within a quarter of a second.
     const pause = async () => {
       for (const other of processes) await other.leaseStore.yieldContended();
     };
@@ -183,7 +183,7 @@ async function openWorld(
         budgets.every((budget) => rest(budget) + sign * accounts.get(budget)!.over >= wanted),
       );
       const hold = await holdOf(process.billing, budgets, wanted);
-      // The other processes learn of a debt only when it is posted.
+      // The other processes learn of a debt only when the debt is posted.
       if (hold ? !most : least) {
         const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
         throw new Error(`${hold ? "admitted" : "refused"} ${wanted} of ${rests}`);
@@ -196,7 +196,7 @@ async function openWorld(
     async settle(process, { pick, amount }) {
       const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
       if (!request) return;
-      // Half of the runs have no request above its hold, so their amounts must be exact.
+      // Half of the runs have no request above its hold, so the amounts of these runs must be exact.
       const isOver = wide % 2n === 0n && pick % OVER_EVERY === 0;
       const spent = isOver ? request.amount + OVER_NANOS : BigInt(amount) % (request.amount + 1n);
       if (isOver) for (const budget of request.budgets) accounts.get(budget)!.over += OVER_NANOS;

@@ -89,7 +89,7 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
       reportAtMost(id, `${name} drained after its return`, drainedMs, "ms", DRAINED_MS),
     ].every(Boolean);
   } finally {
-    // A frozen server does not receive the signal that ends it.
+    // A frozen server does not receive the signal to end.
     server.thaw();
     await server.stop();
   }

@@ -10,8 +10,8 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { GatewayError } from "../../src/domain/gateway-error.ts";
 
 /**
- * Pictures from source packages of image libraries; `pictures.sh` downloads these. Each picture is compared with the
- * result of another decoder: whether it can be read, its displayed size, and its colours.
+ * Pictures from source packages of image libraries; `pictures.sh` downloads the packages. Another decoder reads each
+ * picture too; both results must agree on readability, displayed size and colours.
  */
 export interface PictureCorpus extends AsyncDisposable {
   /** Paths of the pictures, sorted. */
@@ -111,7 +111,7 @@ type Theirs =
   | { verdict: "refused"; why: string; width: 0; height: 0 }
   | { verdict: "read"; width: number; height: number; pixels: Buffer };
 
-/** Returns null when the other decoder does not support the format. Then it is enough to read the picture. */
+/** Returns null when the other decoder does not support the format. Then the gateway need only read the picture. */
 async function readTheirs(bytes: Uint8Array, file: string): Promise<Theirs | null> {
   const refused = (why: string): Theirs => ({ verdict: "refused", why, width: 0, height: 0 });
   if (file.endsWith(".heic")) return null;
@@ -127,7 +127,7 @@ async function readTheirs(bytes: Uint8Array, file: string): Promise<Theirs | nul
   }
 }
 
-/** True for an animated PNG. The other decoder reads only the first frame of these. */
+/** True for an animated PNG. The other decoder reads only the first frame of such a picture. */
 function isAnimatedPng(bytes: Buffer): boolean {
   const [at, data] = [bytes.indexOf("acTL"), bytes.indexOf("IDAT")];
   return at > 0 && at < data && bytes.readUInt32BE(at + 4) > 1;
@@ -156,7 +156,7 @@ async function pixelsOf(blob: Blob, header: ImageHeader): Promise<Buffer> {
   return (await unpack(sharp(await picture.png({ compressionLevel: 0 }).bytes()))).data;
 }
 
-/** Returns the mean difference. Colours of fully transparent pixels do not count. */
+/** Returns the mean difference of the values of two pictures. Colours of fully transparent pixels do not count. */
 function distanceOf(first: Buffer, second: Buffer): number {
   if (first.length !== second.length) return Number.POSITIVE_INFINITY;
   let sum = 0;

@@ -4,7 +4,7 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { judge, openCorpus, type PictureCorpus } from "./picture-corpus.ts";
 import { required } from "./setting.ts";
 
-/** Compares all pictures of the corpus with another decoder. Also cuts a hundred short, which must be refused. */
+/** Compares all pictures of the corpus with another decoder. Also checks that a hundred cut pictures are refused. */
 export async function readCorpus(): Promise<{ what: string; violations: string[] }> {
   await using corpus = required(
     (await openCorpus()) ?? { missing: "there are no pictures: run test/battery/pictures.sh" },

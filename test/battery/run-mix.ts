@@ -130,7 +130,7 @@ async function returnLeases(setting: Setting): Promise<string[]> {
   return await untilFewer(setting, "idle processes to hold nothing", held, 0);
 }
 
-/** Waits until a query returns at most this many rows. Returns a sentence when it still returns more. */
+/** Waits until a query returns at most this many rows. Returns a sentence when the query still returns more. */
 async function untilFewer({ fleet }: Setting, what: string, query: string, most: number): Promise<string[]> {
   const hasFewer = async (): Promise<true | undefined> => {
     const rows = await fleet.query(query).catch(() => null);

@@ -42,11 +42,11 @@ interface Row {
 
 type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "seconds">>;
 
-/** The duration of these runs does not depend on the number of runs; `--seconds` can only shorten it. */
+/** The duration of these runs does not depend on the number of runs; `--seconds` can only shorten this duration. */
 const OWN_TIME: ReadonlySet<string> = new Set(["crowd", "fuzz"]);
 const BODIES_PER_SECOND = 400;
 
-/** Runs besides the mixes. Each measures one promise for longer than the test suite does. */
+/** Runs besides the mixes. Each run measures one promise for longer than the test suite does. */
 const FIGURES: Record<string, Run> = {
   crowd: async () => {
     const each = Math.min(CROWD_SECONDS, Number(values.seconds ?? CROWD_SECONDS));

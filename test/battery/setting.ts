@@ -130,7 +130,7 @@ export function required<Found extends object>(found: Found | { missing: string 
   return found;
 }
 
-/** A frozen server does not receive the signal that ends it. */
+/** A frozen server does not receive the signal to end. */
 async function stopThawed(server: { thaw(): void; stop(): Promise<void> }): Promise<void> {
   server.thaw();
   await server.stop();

@@ -7,7 +7,7 @@ import { CHAT, openGatewayFixture } from "../support/vendor.ts";
 interface Silence {
   /** Duration of the vendor's silence. */
   seconds: number;
-  /** Timeouts of the gateway and of the balancers; their defaults when absent. */
+  /** Timeouts of the gateway and of the balancers; by default those of the programs. */
   firstByteSeconds?: number;
   readSeconds?: number;
 }

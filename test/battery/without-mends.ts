@@ -5,7 +5,7 @@ import { CROWD_EXIT } from "./crowd.ts";
 import { ATTACKS } from "./crowd/attacks.ts";
 import { MENDS, type Mend } from "./mends.ts";
 
-/** The result of an attack on the program without the protection. `hurt` is the only good result. */
+/** The result of an attack on the program without the attack's protection. Only `hurt` is good. */
 interface Outcome {
   attack: string;
   result: "hurt" | "NOT HURT" | "BROKEN";
@@ -87,7 +87,7 @@ async function tryWithout(copy: string, { attack, edits }: Mend, seconds: number
   }
 }
 
-/** Runs the crowd in the copy. Kills it with all its child processes when it does not end in time. */
+/** Runs the crowd in the copy. Kills the crowd and all its child processes after a time limit. */
 async function runCopy(
   copy: string,
   attack: string,

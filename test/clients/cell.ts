@@ -98,7 +98,7 @@ function promptOf({ turns }: Scenario): string {
   return `Please ${steps.join(" and ")}, each file with the text hello.`;
 }
 
-/** Returns the vendor's behaviour for each request: the scenario's fault if it has one, or the task's next turn. */
+/** Returns the vendor's behaviour for each request: the scenario's fault if there is one, or the task's next turn. */
 function chooseFor(scenario: Scenario, work: string, sight: { pictures: number }) {
   const faults = [...(scenario.faults ?? [])];
   return (hit: Hit): Behaviour | undefined => {

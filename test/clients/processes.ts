@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { endGroup } from "../support/tree-copy.ts";
 
 /**
- * Runs a shell command until it ends, times out or is stopped. Then ends all processes that it started: its process
- * group, and processes outside of the group with `mark` in their environment. No other process has this value.
+ * Runs a shell command until it ends, times out or is stopped. Then ends all processes that the command started: its
+ * process group, and processes outside of the group with `mark` in their environment. No other process has this value.
  */
 export async function runProgram(
   command: string,

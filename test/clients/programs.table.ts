@@ -4,12 +4,12 @@ export interface Program {
   /** Package names in the registry, with versions. Programs with equal packages are installed once. */
   npm?: readonly string[];
   pip?: readonly string[];
-  /** Runs the program on `$PROMPT` without interaction. A library has a loop, which follows the page's block. */
+  /** Runs the program on `$PROMPT` without interaction. A library has a `loop` instead: code after its page's block. */
   command?: string;
   loop?: string;
   /** True when the program sends pictures to the model. */
   seesPictures?: true;
-  /** True when the program uses only one call of a reply. */
+  /** True when the program uses only one tool call of a reply. */
   takesOneCall?: true;
   /** Scenarios in which the program ends differently from the `Scenario`'s rule, whatever the response says. */
   ends?: Readonly<Record<string, Ending>>;
@@ -20,7 +20,7 @@ export interface Ending {
   requests: number;
   /** A message that replaces the scenario's. */
   message?: RegExp;
-  /** The reason, and the lines of the program's source that cause it. */
+  /** The reason, and the lines of the program's source that cause this end. */
   why: string;
 }
 
@@ -132,7 +132,7 @@ export const PROGRAMS: readonly Program[] = [
     name: "LangChain for JavaScript",
     npm: ["langchain@1.5.14", "@langchain/core@1.4.0", "@langchain/openai@1.5.8", "zod@4.6.7"],
     loop: "langchain.js",
-    // Late, too, because it asks for a whole reply.
+    // The late refusal has its status too, because the program requests a complete reply instead of a stream.
     ends: repeats(
       7,
       "repeats every 5xx six times unless its code is `insufficient_quota` (@langchain/core, async_caller.ts), beside the client's own retries, which end",

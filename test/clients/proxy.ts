@@ -5,7 +5,7 @@ import { isMainRequest } from "./tools.ts";
 export interface RecordingProxy extends AsyncDisposable {
   /** Address of the proxy, which replaces the gateway's. */
   url: string;
-  /** Variables that make this the program's proxy for all addresses. It forwards only to addresses of this machine. */
+  /** Variables that make the program use this proxy for all addresses. The proxy forwards only to this machine. */
   env: Record<string, string>;
   /** Number of requests that offered the task's tools. */
   mainRequests(): number;
@@ -13,7 +13,7 @@ export interface RecordingProxy extends AsyncDisposable {
   log(): readonly string[];
 }
 
-/** Starts a proxy between a program and the gateway. It forwards every byte and counts requests. */
+/** Starts a proxy between a program and the gateway. The proxy forwards every byte and counts requests. */
 export async function startRecordingProxy(gateway: string): Promise<RecordingProxy> {
   let count = 0;
   const log: string[] = [];
@@ -69,7 +69,7 @@ export async function startRecordingProxy(gateway: string): Promise<RecordingPro
 
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/** Returns the address to call: the gateway's for a path, or the given address on this machine. Null for others. */
+/** Returns the address to call: the gateway's for a path, or the given address on this machine. Null for any other. */
 function targetOf({ url = "/" }: IncomingMessage, gateway: string): URL | null {
   const target = new URL(url, gateway);
   return target.hostname === "127.0.0.1" ? target : null;

@@ -1,7 +1,7 @@
 /**
  * Runs third-party programs through the gateway in front of simulated vendors: `npm run clients`. The programs have
- * their defaults and the blocks of docs/connect. They are installed first, into a temporary or a permanent folder.
- * Exits with 1 unless each program ended as required.
+ * their defaults and the blocks of docs/connect. The programs are installed first, into a temporary or a permanent
+ * folder. Exits with 1 unless each program ended as required.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -84,7 +84,7 @@ async function work(waiting: Waiting[]): Promise<void> {
   }
 }
 
-/** A cell that cannot run must not end the run of the others. */
+/** A cell that cannot run must not end the run of the other cells. */
 function notRun(error: unknown): CellResult {
   return { outcome: "failed", reason: "could not be run", requests: 0, log: String(error) };
 }

@@ -11,7 +11,7 @@ export interface Scenario {
   always?: Behaviour;
   /** True when the key's budget is spent. */
   isPoor?: true;
-  /** The gateway's message for the fault. A program that does not complete the task must show it. */
+  /** The gateway's message for the fault. A program that does not complete the task must show this message. */
   message?: RegExp;
   /** True when a retry cannot help: the program must call once and show the message. Otherwise it must do the task. */
   isFinal?: true;
@@ -61,7 +61,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "late refusal",
     turns: TASK,
-    // Later than the response begins.
+    // The vendor refuses only after the gateway has begun a stream's response.
     always: { delayMs: 12_000, fault: "unauthorized" },
     message: /may not use this model/,
     isFinal: true,

@@ -97,7 +97,7 @@ describe.skipIf(chromium === null)("the first paint", () => {
   });
 });
 
-/** Holds the page's first script back, as a slow network does, until `release` or the end. */
+/** Delays the page's first script, as a slow network does, until `release` or the end. */
 async function holdFirstScript({ page, gateway }: TestConsole) {
   const requests: HTTPRequest[] = [];
   const first = await firstScript();

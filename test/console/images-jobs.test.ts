@@ -12,7 +12,7 @@ describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   }, 30_000);
   afterAll(() => console[Symbol.asyncDispose]());
 
-  /** Returns the fields in which a caller gets the picture when it requests this response format. */
+  /** Returns the fields in which a caller gets the picture after a request for this response format. */
   async function delivered(responseFormat?: string): Promise<string> {
     const body = {
       model: "sandbox-c",

@@ -49,7 +49,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await console.page.keyboard.type("0.33");
     await console.see("$0.33");
     expect(await console.accessibilityFindings()).toEqual([]);
-    // The old price is 0.01. The new one may be a typing error, so the page asks for confirmation.
+    // The old price is 0.01. The new price may be a typing error, so the page asks for confirmation.
     await tabTo(console.page, "Apply");
     await console.page.keyboard.press("Enter");
     await console.see("A price changes by a factor of ten or more");

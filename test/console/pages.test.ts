@@ -98,7 +98,7 @@ describe.skipIf(chromium === null)("every page of the console", () => {
     await shown.signIn(vera.name, vera.password);
     await shown.page.setViewport(WIDE);
     await shown.page.evaluateOnNewDocument(`localStorage.setItem("gateway.language", "en")`);
-    /** The page that has a link first, by its address. */
+    /** The first page with a link, by the link's address. */
     const links = new Map<string, string>();
     for (const path of pages) {
       await shown.open(path);

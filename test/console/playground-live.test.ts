@@ -8,7 +8,7 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { fixtureYaml, IMAGE } from "../support/vendor.ts";
 
 const HOSTILE = `<img src=x onerror="window.broken = true"> in 60 words`;
-/** Long enough for the page to read the job while it runs. */
+/** Long enough for the page to read the job while the job runs. */
 const DELAY_MS = 1_500;
 /** Longer than two intervals of the page's reads. */
 const PERIODS_MS = 2_500;
@@ -126,7 +126,7 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
   });
 });
 
-/** Returns the lengths of the reply's text while it grows, until it is complete. */
+/** Returns the lengths of the reply's text while the text grows, until the reply is complete. */
 async function lengthsOf({ page }: TestConsole): Promise<number[]> {
   return (await page.evaluate(`new Promise((resolve) => {
     const lengths = new Set();

@@ -146,7 +146,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await page.evaluate(TWO_FRAMES);
     page.off("request", hold);
     await page.setRequestInterception(false);
-    // The browser does not count it as a shift when new elements replace others, but a reader sees it.
+    // The browser counts no shift when new elements replace old ones, but a reader sees the elements move.
     expect(Math.abs((await top("main dl")) - expected)).toBeLessThan(16);
     expect(await shown.layoutShift()).toBeLessThanOrEqual(MAX_SHIFT);
   });

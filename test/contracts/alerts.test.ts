@@ -158,7 +158,7 @@ onEachDatabase("alerts", (databases) => {
       emails: ["billing@example.com"],
       usesWebhooks: true,
     });
-    // No operation accepts this name. Even if the store contains it, it adds no header to a mail.
+    // No operation accepts this name. Even if the store contains the name, no mail gets a header from it.
     const name = "Money\r\nBcc: everybody@example.com";
     await stores.admin.alerts.update(id, () => ({ name }), BY);
     await look();

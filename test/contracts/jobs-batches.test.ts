@@ -257,7 +257,7 @@ onEachDatabase("jobs submitted at once", (databases) => {
 
   if (databases.kind === "sqlite") return;
 
-  /** Runs `work`, which waits for the first budget, and proves that it has not locked the second one by then. */
+  /** Runs `work`, which waits for the first budget, and proves that `work` has not locked the second budget by then. */
   const withoutTheSecond = async (work: () => Promise<unknown>): Promise<void> => {
     let ended: Promise<unknown> = Promise.resolve();
     await database.begin(async (sql) => {
@@ -273,7 +273,7 @@ onEachDatabase("jobs submitted at once", (databases) => {
             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         );
       await until("a wait for the lock", async () => hasEnded || (await waiting()).length > 0 || undefined);
-      // Fails immediately if `work` has locked this budget; otherwise the two would wait for each other.
+      // Fails immediately if `work` has locked this budget; else both transactions would wait for each other.
       await sql`SELECT id FROM budgets WHERE id = 'budget_2' FOR UPDATE NOWAIT`;
     });
     await ended;

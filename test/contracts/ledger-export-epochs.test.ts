@@ -95,7 +95,7 @@ test("whatever processes do and wherever the database goes back to, the rule loa
       else if (dice < 0.93) states.push(await world.keep());
       else {
         await world.goBack(pick(states), () => random() < 0.8);
-        // Each process checks once a minute, which is before the next restore.
+        // Each process checks once a minute, and so before the next restore.
         for (const processId of PROCESSES) await world.step(processId, pick(FATES));
       }
     }

@@ -202,7 +202,7 @@ async function opened(location: string): Promise<Stores & AsyncDisposable> {
   return { ...stores, [Symbol.asyncDispose]: () => stores.database.close() };
 }
 
-/** Posts `count` entries one by one, so that each has its own sequence number, and as many entries together. */
+/** Posts `count` entries one by one, so that each has its own sequence number. Then posts as many entries together. */
 async function post({ ledger }: Stores, name: string, count: number, posted: string[]): Promise<void> {
   const entries = Array.from({ length: 2 * count }, (_, index): LedgerEntry =>
     anEntry(`${name}_${index}`, 1n),
@@ -229,7 +229,7 @@ function runningExport(
   return { ...running, [Symbol.asyncDispose]: () => running.stop() };
 }
 
-/** Ends the turn of a killed process, as if its time had passed. */
+/** Ends the time for which a killed process may export. */
 async function endTurn({ database }: Stores): Promise<void> {
   await database.begin(async (sql) => void (await sql`UPDATE ledger_exports SET until_time = 0`));
 }

@@ -18,7 +18,7 @@ const THREAD = join(import.meta.dir, "../../src/storage/journal/ledger-writer-th
 onEachDatabase("The thread that writes the ledger", (databases) => {
   const folder = temporaryFolder();
 
-  /** Returns the URL of a thread's script. It runs `code` for a batch until `marker` exists, then works normally. */
+  /** Returns the URL of a thread's script. The script runs `code` for batches until `marker` exists. */
   function failingThread(name: string, code: string): URL {
     const path = join(folder, `${name}.ts`);
     const marker = JSON.stringify(join(folder, `${name}.failed`));

@@ -158,7 +158,7 @@ test("whatever a caller of another protocol can say, the vendor takes", () => {
   let written = 0;
   const property = fc.property(conversations, (conversation) => {
     let raw: string;
-    // The vendor checks schemas that are marked as strict, so they are not marked here.
+    // The vendor checks schemas that are marked as strict, so no schema is marked here.
     const tools = conversation.tools.map((tool) => ({
       ...tool,
       strict: tool.strict === true ? null : tool.strict,

@@ -43,7 +43,7 @@ describe("what the record offers is taken by the reseller", () => {
   test.each(cases)("%s", async (id, harness) => {
     const { model } = imageModel(harness.settings, id);
     const { tiers, ratios, qualities, sizeMode } = model.image;
-    // A vendor that takes the size as a ratio has a list of ratios, so all are tested. Large pictures take long.
+    // A vendor that takes the size as a ratio has a list of ratios, so all ratios are tested. Large pictures take long.
     const isListed = harness === replicate || (harness === fal && sizeMode === "table");
     const shapes = isListed ? ratios : [ratios.at(-1)!];
     for (const ratio of shapes)

@@ -17,7 +17,7 @@ export interface TestDatabases {
   kind: Database["kind"];
   /** Returns the location of a new, empty database. */
   location(): Promise<string>;
-  /** Opens a database. It is closed after the suite. */
+  /** Opens a database. The database is closed after the suite. */
   open(location: string): Promise<Database>;
   /** Returns the database's server. SQLite has none. */
   server(): PrivatePostgres;

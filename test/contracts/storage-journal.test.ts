@@ -261,7 +261,7 @@ onEachDatabase("The journal", (databases) => {
     isFull = false;
     isDown = true;
     await shipper.flush(50);
-    // The entry must be on disk, because a restart reads it there.
+    // The entry must be on disk, because a restart reads the entry there.
     expect(
       Array.from(
         replay(segmentFiles(journals), () => {}),
@@ -332,7 +332,7 @@ onEachDatabase("The journal", (databases) => {
   });
 });
 
-/** Runs the writer and kills it some time after its first line. Returns the entries that it had acknowledged. */
+/** Runs the writer and kills it some time after its first line. Returns the entries acknowledged before. */
 async function writeUntilKilled(
   database: string,
   journals: string,

@@ -291,8 +291,8 @@ onEachDatabaseAndPooler("Money", (databases) => {
       expect(use).toMatchObject({ id, spent: "0.80" });
       expect(Date.now() - Date.parse(use!.periodStart)).toBeWithin(0, 25 * 60 * MINUTE_MS);
       expect(own.budgets).toMatchObject([{ spent: "0.80", period_end: use!.periodEnd }]);
-      // The forecast could equal the spent amount if the period had just begun or was ending. A smaller amount would be
-      // rounded to it in the last hours of a day.
+      // The forecast could equal the spent amount if the period had just begun or was ending. In the last hours of a
+      // day, rounding would make a smaller spent amount and its forecast equal.
       expect(use!.forecast).not.toBe(use!.spent);
     },
   );
@@ -480,7 +480,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
     const budget = await newBudget(1000n);
     const handles = await Promise.all([1, 2, 3].map(() => databases.open(location)));
     const takers = handles.map((handle) => leaseStore(handle));
-    // Each taker has its own name, so that its results can be compared with the store.
+    // Each taker has its own name, so that the taker's results can be compared with the store.
     const told = Array.from({ length: 64 }, () => ({ granted: 0n, hasMissedAnswer: false }));
     const taker = async (index: number) => {
       for (;;) {

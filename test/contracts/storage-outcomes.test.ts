@@ -117,7 +117,7 @@ onEachDatabase("stored outcomes", (databases) => {
   });
 
   const MIB = 2 ** 20;
-  /** Stores an outcome whose body has this size, as a blob with the key's name. Later calls are newer. */
+  /** Stores an outcome whose body has this size, as a blob with the key's name. Later calls store newer outcomes. */
   const keep = async (key: string, mebibytes: number, organizationId = "org_1") => {
     const its = { ...claim("a", key), organizationId };
     await outcomes.claim(its, "f");

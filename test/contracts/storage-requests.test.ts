@@ -58,7 +58,7 @@ onEachDatabase("Requests", (databases) => {
     const saved = { status: 200, code: null, message: null, cause: null, isFailed: false, isCharged: true };
     await stores.admin.requests.add([aRecord("c3", { ...saved, at: START - 1 })]);
     await stores.admin.requests.add([aRecord("c4", { at: START - 1, status: 200, isCharged: true })]);
-    // Records of another organization, and of none.
+    // Records of another organization, and of no organization.
     await stores.admin.requests.add([
       aRecord("x1", { at: START - 5000, organizationId: "org_b", keyId: "key_b" }),
       aRecord("x2", {

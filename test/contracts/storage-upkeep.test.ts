@@ -129,11 +129,11 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
         ["quarantined", "proc_old/00000002.log", null, null],
       ].toSorted();
     expect((await found()).toSorted()).toEqual(all([["journal", "in turn", 6n, null]]));
-    // While that process posts its backlog, entries after its posted position are not differences.
+    // While `proc_gone` posts its backlog, entries after the posted position are not differences.
     await journalMarks(database).set("proc_gone", 1);
     expect((await found()).toSorted()).toEqual(all([]));
     expect((await verifyLedger(context)).waiting).toBe(3);
-    // The other values belong to this machine. A verification by another machine must not hide them.
+    // The remaining differences belong to this machine. A verification by another machine must not hide them.
     expect((await readVerification(database)).differences).toBe(7);
     expect(countRefused(journals)).toBe(1);
   });
@@ -256,7 +256,7 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     await expect(archive("2026-05")).rejects.toThrow(refused);
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1352);
     await exporter.next();
-    // When the export has ended, the archive must not wait for it.
+    // When the export has ended, the archive must not wait for the export.
     await exporter.leave();
     await stores.ledger.post("", [anEntry("running", 3n, { at: MAY + 7 })]);
     expect(await archive("2026-05")).toMatchObject([{ entries: 452 }, { entries: 450 }]);

@@ -94,7 +94,7 @@ test("credits of one worker are recalled before another one is refused", async (
   const { one, other } = machine();
   const limit = 1_000;
   for (let turn = 0; turn < 3; turn += 1) await admitted(one, [request("requests", "org", limit)]);
-  // The first worker has about an eighth of the limit as a credit. The second gets all except the used part.
+  // The first worker has about an eighth of the limit as a credit. The second worker gets all that is unused.
   expect(await count(other, [request("requests", "org", limit)], limit)).toBe(limit - 3);
 });
 

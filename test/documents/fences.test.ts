@@ -106,7 +106,7 @@ function problemOf({ mark, language }: Fence, before: Fence | undefined): string
   return /^(?:not run: \S.+|client: \S.+|nginx|haproxy)$/.test(mark) ? null : `"${mark}" is no mark`;
 }
 
-/** Returns the command that runs a block. Null for Python whose packages are not installed; it is only checked. */
+/** Returns the command that runs a block. Null for Python without its packages: such Python is only checked. */
 async function commandOf({ language, code, page, line }: Fence, home: string): Promise<string[] | null> {
   const own = code.replaceAll(SHOWN_ADDRESS, gateway.url);
   if (language === "sh" || language === "bash") {

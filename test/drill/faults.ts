@@ -7,7 +7,7 @@ export interface DrillFault {
   organization?: string;
   /** True when the fault needs a small disk that can be mounted. */
   fillsDisk?: true;
-  /** Causes the fault, and sends requests that make it visible. */
+  /** Causes the fault, and sends requests that make the fault visible. */
   break(world: DrillWorld): Promise<void>;
   mend(world: DrillWorld): Promise<void>;
   state: "warning" | "critical";
@@ -106,7 +106,7 @@ export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
   },
 ];
 
-/** Mails cannot be delivered. This is reported for a day. A mail is sent only when something else is wrong too. */
+/** Mails cannot be delivered. The failure is reported for a day. A mail is only sent for another cause. */
 export const MAIL_FAULT: DrillFault = {
   name: "mail away",
   organization: "unpriced",

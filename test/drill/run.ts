@@ -6,7 +6,7 @@ import { openDrill, type DrillWorld } from "./world.ts";
 
 /*
  * Causes one fault at a time, each on a new gateway. Compares verdict, causes and alerts with the fault. Prints the
- * time until each was reported. Exits with 1 if one was missing or wrong after half a minute.
+ * time until each of the three reported it. Exits with 1 if a report was missing or wrong after half a minute.
  */
 const LIMIT_MS = 30_000;
 const POLL_MS = 250;

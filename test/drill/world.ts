@@ -10,7 +10,7 @@ import { fillDisk, mountSmallDisk } from "../support/small-disk.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** A gateway with every part that can fail. Each fault has its own organization and does not affect others. */
+/** A gateway with every part that can fail. Each fault has its own organization and affects no other organization. */
 export interface DrillWorld extends AsyncDisposable {
   gateway: TestGateway;
   administrator: Administrator;

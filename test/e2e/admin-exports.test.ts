@@ -91,8 +91,8 @@ test("two hundred thousand rows are exported as they are read", async () => {
     }
     return { lines, most };
   };
-  // The whole export is 110 MB of text. If it were kept in memory, it would take 190 MB more than a part. Sent in
-  // pieces it takes about 95 MB more, which the collector has not freed yet.
+  // The whole export is 110 MB of text. If it were kept in memory, it would take 190 MB more than a short export. Sent
+  // in pieces it takes about 95 MB more, which the collector has not freed yet.
   const part = await exported(`&from=${template!.at - 10_000}`);
   expect(part.lines).toBe(10_002);
   const whole = await exported("");
@@ -110,7 +110,7 @@ test("a creation with an idempotency key happens once", async () => {
   expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
   expect(await isInDatabase(gateway, first.body.key.id)).toBe(true);
   expect(await isInDatabase(gateway, first.body.secret)).toBe(false);
-  // Nor may the secret be stored in base64, whatever its offset is.
+  // The secret must not be stored in base64 either, at any offset.
   for (const shift of [0, 1, 2]) {
     const shifted = Buffer.from(first.body.secret.slice(shift)).toString("base64");
     expect(await isInDatabase(gateway, shifted.slice(0, 40))).toBe(false);

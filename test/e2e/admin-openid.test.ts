@@ -38,7 +38,7 @@ beforeEach(() => {
   provider.refusals.length = 0;
 });
 
-/** A browser that stores cookies and follows redirects, one at a time. */
+/** A browser that stores cookies and follows one redirect at a time. */
 function browser() {
   const cookies = new Map<string, string>();
   return {

@@ -8,7 +8,7 @@ import { freePort } from "../support/free-port.ts";
 const nginx = findBalancer("nginx");
 const haproxy = findBalancer("haproxy");
 const CLIENTS = 8;
-/** nginx does not use a server for ten seconds after it has refused a connection. */
+/** nginx does not use a server for ten seconds after the server has refused a connection. */
 const NGINX_FAIL_MS = 11_000;
 
 const key = newSecret();

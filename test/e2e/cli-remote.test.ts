@@ -29,7 +29,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const run = (args: readonly string[], env: Record<string, string> = {}, machine: Partial<CliContext> = {}) =>
   runCommand(args, { env, userName: () => "ada", ...machine });
 
-/** Runs a command with a token of the gateway. Throws when it fails. */
+/** Runs a command with a token of the gateway. Throws when the command fails. */
 async function remotely(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await run([...args, "--url", gateway.url, "--token", "env:OWNER"], {
     OWNER: tokens.owner,

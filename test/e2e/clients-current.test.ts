@@ -9,8 +9,8 @@ import { z } from "zod";
 import { openMatrix, type MatrixFixture, type VendorName } from "../support/text-matrix.ts";
 
 /*
- * The current generation of the AI SDK and OpenAI's agents library, unmodified and with their defaults. Each is tested
- * with a vendor of its own protocol and with a vendor of another protocol.
+ * The current generation of the AI SDK and OpenAI's agents library, unmodified and with their defaults. Each client is
+ * tested with a vendor of its own protocol and with a vendor of another protocol.
  */
 let fixture: MatrixFixture;
 beforeAll(async () => {

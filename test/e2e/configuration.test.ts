@@ -208,7 +208,7 @@ async function untilAll(gateway: TestGateway, model: string, status: number): Pr
   });
 }
 
-/** Sends requests in four concurrent loops until it is stopped. Returns the statuses of failures. */
+/** Sends requests in four concurrent loops until the load is stopped. Returns the statuses of failures. */
 function startLoad(gateway: TestGateway) {
   const over = new AbortController();
   const failures: number[] = [];

@@ -179,7 +179,7 @@ function ageSegments({ dataDirectory }: TestGateway): void {
   for (const name of names) utimesSync(join(folder, name), old, old);
 }
 
-/** Returns the probe's response when it contains the reason. A statement may fail before the check finds the damage. */
+/** Returns a probe's response that contains the reason. A statement may fail before the check finds the damage. */
 async function unreadiness({ url }: TestGateway, reason: RegExp): Promise<unknown> {
   const response = await fetch(`${url}/readyz`);
   const text = await response.text();
@@ -204,7 +204,7 @@ function rootsOf(gateway: TestGateway, table: string): number[] {
   return query.all(table).map(({ rootpage }) => rootpage);
 }
 
-/** Overwrites a page in the file alone. The first page is 1. */
+/** Overwrites a page in the database's file, without SQLite. The first page is 1. */
 function overwrite(gateway: TestGateway, page: number): void {
   const file = openSync(pathOf(gateway), "r+");
   writeSync(file, new Uint8Array(PAGE_BYTES).fill(0x55), 0, PAGE_BYTES, (page - 1) * PAGE_BYTES);

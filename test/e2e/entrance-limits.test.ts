@@ -49,7 +49,7 @@ test("an upload occupies a slot from its headers on, and a client that disconnec
   let socket = await upload();
   await until("the slot to be occupied", async () => {
     if ((await image(key)).status === 429) return true;
-    // The picture request may have arrived before the upload, which was then refused.
+    // If the picture request arrived before the upload, the upload was refused and is repeated.
     socket.destroy();
     socket = await upload();
   });

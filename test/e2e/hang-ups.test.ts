@@ -48,7 +48,7 @@ describe("a client that disconnects is not logged as a failure", () => {
   });
 });
 
-/** Sends a chat request and disconnects after the vendor has received it. */
+/** Sends a chat request and disconnects after the vendor has received the request. */
 async function disconnect(
   { gateway, vendor }: GatewayFixture,
   prompt: string,

@@ -4,7 +4,7 @@ import { makePng } from "../support/pictures.ts";
 import { until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
-/* `Idempotency-Key`: an outcome is stored once, returned for the same request, and charged once. */
+/* `Idempotency-Key`: an outcome is stored once, returned for an equal request, and charged once. */
 const CHAT = "/v1/chat/completions";
 const GENERATE = "/v1/images/generations";
 const chat = (prompt: string, stream = false) => ({

@@ -141,7 +141,7 @@ function takeStock(): void {
 
 const charges = new Map<string, { amount: bigint; count: number }>();
 
-/** False for the largest pictures of the vendors with the largest tables. They are slow and add no coverage. */
+/** False for the largest pictures of the vendors with the largest tables. These are slow and add no coverage. */
 function isQuick(family: string, size: SizeName): boolean {
   return family !== "B" || (size !== "4K" && size !== "too large");
 }

@@ -150,7 +150,7 @@ function expectNoFiles({ leftOver, cleanAfterMs }: Figures): void {
   expect(cleanAfterMs).toBeLessThanOrEqual(5_000);
 }
 
-/** Forwards one stream, then the other. */
+/** Forwards a stream, then `rest`. */
 function followedBy(rest: ReadableStream<Uint8Array>): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     async flush(controller) {

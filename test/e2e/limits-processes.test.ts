@@ -242,7 +242,7 @@ async function flood(
   };
 }
 
-/** Returns the metric that is 1 while each process enforces its own share. */
+/** Returns the metric that is 1 while each process enforces a share of the limits alone. */
 async function degraded(url: string): Promise<number> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text());
   return Number(/^gateway_limits_degraded (\d)/m.exec(text)?.[1]);

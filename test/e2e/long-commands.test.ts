@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
-/* Commands that may take minutes, on a terminal. They show progress, and Ctrl-C ends them without harm. */
+/* Commands that may take minutes, on a terminal. Such commands show progress, and Ctrl-C ends them without harm. */
 let folder: string;
 let data: string;
 const backupPath = () => join(folder, "whole.tar");

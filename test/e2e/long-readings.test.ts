@@ -23,7 +23,7 @@ import {
  */
 const LONG = process.env["LONG_READINGS"];
 const ROWS = Number(LONG ?? 8_000);
-/** Number of rows of settings that people make. Some reports read all of them. */
+/** Number of rows of settings that people make. Some reports read all of these rows. */
 const FEW_ROWS = 1_000;
 /** Maximum milliseconds that the thread of requests runs for one read, and for each page. */
 const MAX_MS = 100;

@@ -8,7 +8,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/* A pattern in the configuration covers all matching models of a vendor. Each has the price of its own row. */
+/* A pattern in the configuration covers all matching models of a vendor. Each model has the price of its own row. */
 describe.each([
   ["one process", 1],
   ["two workers", 2],

@@ -13,7 +13,7 @@ import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
 /*
  * `npm start` as in the README and in containers, and the program itself. A service supervisor, a container or a
- * terminal signals either its process or its process group. npm forwards signals.
+ * terminal signals either the gateway's process or the whole process group. npm forwards signals.
  */
 const home = await mkdtemp(join(tmpdir(), "npm-start-"));
 afterAll(() => rm(home, { recursive: true }));

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { signIn } from "../support/administration.ts";
 import { startTestGateway, until } from "../support/gateway.ts";
 
-/* Prompts are stored only for organizations that want this, without personal data. Reading one is audited. */
+/* Prompts are stored only for organizations with this setting, without personal data. Reading a prompt is audited. */
 const gateway = await startTestGateway();
 afterAll(() => gateway[Symbol.asyncDispose]());
 const owner = await signIn(gateway);

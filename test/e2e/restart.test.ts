@@ -6,7 +6,7 @@ import { SECOND_SIGNAL_MS, until } from "../support/gateway.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* Stops, starts and kills lose nothing that a client has received. */
+/* A client loses nothing that it has received when a gateway is stopped, started or killed. */
 const KILLS = 4;
 
 /** A keep-alive comment comes late, so this test runs while the others run. */

@@ -87,7 +87,7 @@ beforeAll(async () => {
     ...["default", ...organizations].map((id) => createKey(id, id)),
     ...["ai:llm", "ai:image"].map((scope) => createKey(scope, "default", "--scope", scope)),
   ]);
-  // This change is the last. When it is valid, all are.
+  // This change is the last. When this change is valid, all changes are.
   await cli(
     "orgs",
     "disable-model",

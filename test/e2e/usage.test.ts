@@ -292,7 +292,7 @@ test("a flood of refused requests fills the log to its bound and no further", as
     return count > 0 && rows("status = 400") > 0 ? count : undefined;
   });
   await Bun.sleep(1_200);
-  // The log accepts 500 immediately, then one every two seconds. The flood takes seconds.
+  // The log accepts 500 records immediately, then one every two seconds. The flood takes seconds.
   expect(rows("key_id IS NOT NULL AND status >= 400")).toBeLessThan(560);
   expect(rows("key_id IS NULL")).toBeLessThan(560);
   expect(dropped).toBeGreaterThan(UNKNOWN_CALLS);

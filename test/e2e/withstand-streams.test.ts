@@ -4,7 +4,7 @@ import { CHAT, chatNanos, openGatewayFixture, readError, type GatewayFixture } f
 
 /*
  * Streams of a misbehaving vendor. Before the first content, the client gets an error status or another target's
- * response. After it, the stream ends with usage and [DONE], or with an error event.
+ * response. After the first content, the stream ends with usage and [DONE], or with an error event.
  */
 const EARLY = [
   ["reset-before-headers", 502, "upstream_error"],
@@ -125,7 +125,7 @@ describe("a failure after the first content is an error event without [DONE]", (
         param: null,
       });
       expect(events.filter((event) => event["error"] ?? event["usage"])).toEqual([]);
-      // Data in the buffers of a broken connection is lost. Data before an error event is not.
+      // Data in the buffers of a broken connection is lost. Data before an error event is not lost.
       if (/frame-later|truncated/.test(marker)) expect(text).toBe("word0 word1 word2 word3 ");
       expect("word0 word1 word2 word3 ").toStartWith(text);
       expect(text).not.toBe("");

@@ -165,7 +165,7 @@ test("a SIGTERM a second after the first ends all processes at once and loses no
     ),
   );
   await own.vendors[0]!.waitForHits(20 + hanging.length);
-  // One process is stopped, so it receives neither order before both are sent.
+  // One process is stopped, so it receives neither of the supervisor's orders before both are sent.
   process.kill(pids[0]!, "SIGSTOP");
   gateway!.signal("SIGTERM");
   const isDraining = (line: LogLine) => String(line["message"]).includes("it drains");

@@ -24,7 +24,7 @@ interface Readings {
   admin: Administrator;
 }
 
-/** Opened databases by their number of rows. Each run opens them once. */
+/** Opened databases by their number of rows. Each run opens each database once. */
 const opened = new Map<number, Promise<Readings>>();
 
 function readingsOf(world: LoopWorld, rows: number): Promise<Readings> {
@@ -59,7 +59,7 @@ function readingCase(
   };
 }
 
-/** Reports, exports and other reads of administration. They grow with the number of rows that they read. */
+/** Reports, exports and other reads of administration. Their work grows with the number of rows. */
 export const ADMINISTRATION_CASES: readonly LoopCase[] = [
   ...Object.entries(LONG_READINGS).flatMap(([name, call]) =>
     call ? [readingCase(name, name, ({ admin }) => admin.act(...call))] : [],

@@ -2,7 +2,7 @@ import type { TestGateway } from "../support/gateway.ts";
 
 /**
  * Something that grows and must not block the event loop: a caller's body, a vendor's response, or a report of
- * administration. It runs with half of `most` items and with `most`, while another caller is served.
+ * administration. The case runs with half of `most` items and with `most`, while another caller is served.
  */
 export interface LoopCase {
   name: string;
@@ -15,10 +15,10 @@ export interface LoopCase {
   most: number;
   /**
    * Prepares `count` items, unmeasured, and returns the work to measure. The work returns figures itself when the
-   * gateway does not do it.
+   * gateway does not do the work.
    */
   prepare(world: LoopWorld, count: number): Promise<() => Promise<LoopFigures | void>>;
-  /** Returns the gateway that does the work, if it is not the common one. */
+  /** Returns the gateway that does the work, if it is not the gateway of `LoopWorld`. */
   gateway?(world: LoopWorld, count: number): Promise<TestGateway>;
 }
 

@@ -61,7 +61,7 @@ const BODIES: readonly Growing[] = [
     kind: "numbers of another protocol's vectors",
     make: () => ({ model: "over-native-embeddings", input: each(2_000, () => "x") }),
     answer: nativeVectors,
-    // Vectors are written again at unit length. With more items this exceeds 64 MiB.
+    // Vectors are written again at unit length. With more items their text exceeds 64 MiB.
     most: 1_450,
   },
   {

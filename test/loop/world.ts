@@ -8,7 +8,7 @@ import type { LoopVendor, LoopWorld } from "./case.ts";
 const MODELS = 64;
 const turns = { next: 0 };
 
-/** Returns a model with a vendor of this dialect, a different model each time. */
+/** Returns a model with a vendor of this dialect. The model changes with each call; after 64 calls models repeat. */
 export function modelOver(dialect: string): string {
   turns.next = (turns.next + 1) % MODELS;
   return `over-${dialect}-${turns.next}`;
@@ -87,7 +87,7 @@ export function* streamAnswer(pieces: Iterable<string>): Generator<string> {
   yield* pieces;
 }
 
-/** Returns the same stream in chunks of one byte. */
+/** Returns the stream of `streamAnswer` in chunks of one byte. */
 export function* tinyChunks(pieces: Iterable<string>): Generator<string> {
   yield "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
   for (const piece of pieces) for (const character of piece) yield `1\r\n${character}\r\n`;

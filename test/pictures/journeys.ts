@@ -7,7 +7,7 @@ import { layoutFindings, TEXTS, type ShownLanguage } from "../support/layout.ts"
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** What a journey works on: the demo in a browser, and a vendor to connect. */
+/** The environment of a journey: the demo in a browser, and a vendor to connect. */
 export interface JourneyWorld {
   shown: TestConsole;
   administrator: Administrator;
@@ -16,7 +16,7 @@ export interface JourneyWorld {
 }
 
 const SCREENS: Readonly<Record<string, Viewport>> = {
-  // A touch screen would load the page anew, which ends what a step has begun.
+  // A touch screen would load the page anew and so end what a step has begun.
   phone: { width: PHONE.width, height: PHONE.height },
   small: { width: 1024, height: 768 },
   wide: { width: 1600, height: 1000 },
@@ -26,8 +26,8 @@ const MAX_HEIGHT = 3_000;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Walks every journey in both languages and takes each step in both themes at three sizes, to be looked at. Prints what
- * the check of the layout finds, and steps that could not be walked.
+ * Walks every journey in both languages and takes screenshots of each step in both themes at three sizes, for people to
+ * look at. Prints what the check of the layout finds, and steps that could not be walked.
  */
 export async function takeJourneys(world: JourneyWorld, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -52,7 +52,7 @@ interface Walk extends JourneyWorld {
   text(area: string, name: string, values?: Readonly<Record<string, string>>): string;
   /** Opens a page with the language. */
   open(path: string): Promise<void>;
-  /** Takes what is shown in both themes at all sizes. */
+  /** Takes screenshots of what is shown, in both themes at all sizes. */
   shoot(name: string): Promise<void>;
 }
 
@@ -359,7 +359,7 @@ const databaseAway: Step = async ({ shown, text, open, shoot }) => {
   } finally {
     page.off("request", answer);
     await page.setRequestInterception(false);
-    // These errors are what the step is about.
+    // The step causes these errors on purpose.
     shown.problems.length = 0;
   }
 };

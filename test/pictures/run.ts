@@ -11,7 +11,7 @@ import { takeJourneys } from "./journeys.ts";
 
 /*
  * Makes the screenshots of the README and of the documents again, from the demo. The overview is made in both themes.
- * Check the files before you commit them. With `--journeys` it walks through the console instead.
+ * Check the files before you commit them. With `--journeys` this program walks through the console instead.
  */
 const FOLDER = new URL("../../docs/images/", import.meta.url).pathname;
 const SCREEN = { width: 1280, height: 800, deviceScaleFactor: 1.5 };

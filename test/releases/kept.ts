@@ -1,4 +1,4 @@
-/** Folder with a subfolder per release. Each contains one backup for each kind of database. */
+/** Folder with a subfolder per release. Each subfolder contains one backup for each kind of database. */
 export const RELEASES = import.meta.dir;
 
 /** Secrets of every kept database. Time zone and key are fixed, so that they do not depend on the machine. */

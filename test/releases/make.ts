@@ -10,7 +10,7 @@ import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
  * `bun test/releases/make.ts` stores a database of the current version, as one backup for each kind of database. A test
- * opens it with every later version. Run this for each release, and before 1.0.0 when a migration has changed.
+ * opens the backups with every later version. Run this for each release, and before 1.0.0 when a migration has changed.
  */
 async function make(kind: "sqlite" | "postgres", databaseUrl: string | null): Promise<void> {
   const env = { ...RELEASE_ENVIRONMENT, ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) };

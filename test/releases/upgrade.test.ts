@@ -12,8 +12,8 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
- * docs/run/versions.md: a release opens the databases of all releases of its major version. A machine of the release
- * before can still work beside it. `test/releases/make.ts` stores the database of a release.
+ * docs/run/versions.md: a release opens the databases of all releases of its major version. Machines of the previous
+ * release can still work beside machines of the new one. `test/releases/make.ts` stores the database of a release.
  */
 const found = findPostgres();
 const hasPostgres = !("missing" in found) && Bun.which("pg_restore") !== null;

@@ -228,7 +228,8 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     ["a nested field twice", `{${fields},"metadata":{"a":1,"a":2}}`],
     ["white space everywhere", `\n\t { ${fields} } \r\n`],
   ])("%s is accepted", async (name, body) => {
-    // The simulated vendor refuses invalid fields like the real one. The test only requires that the vendor is reached.
+    // The simulated vendor refuses invalid fields like the real vendor. The test only requires that the vendor is
+    // reached.
     const already = fixture.vendor.hits.length;
     const response = await send(path, body);
     expect([name, response.status]).not.toEqual([name, 413]);

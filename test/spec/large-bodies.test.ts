@@ -7,8 +7,8 @@ import { readMultipart } from "../../src/lib/multipart.ts";
 import { createSpool } from "../../src/lib/spool.ts";
 
 /*
- * One request with sixteen reference images of the largest size. A separate process reads it, to measure its memory.
- * That process runs this same file with the body's form as argument.
+ * One request with sixteen reference images of the largest size. A separate process reads this request, so that only
+ * that process's memory is measured. That process runs this file with the body's form as argument.
  */
 const FORM = process.env.LARGE_BODY_FORM;
 const IMAGES = 16;

@@ -10,7 +10,7 @@ import {
   type MessagesGateway,
 } from "../support/messages-gateway.ts";
 
-/* The rules for messages of the interface document and the decisions, tested with the bytes that a caller receives. */
+/* The rules of the interface document and the decisions for messages, tested with the bytes that a caller gets. */
 const PATH = "/v1/messages";
 const MODELS = `  retired-model:
     type: messages

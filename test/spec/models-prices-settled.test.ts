@@ -153,7 +153,7 @@ test("a default price in another currency hides no price", async () => {
   expect(JSON.parse(await fixture.gateway.cli(...list))).toContainEqual(
     expect.objectContaining({ currency: "EUR", organizationId: null }),
   );
-  // Changes take effect in order. When the later price is visible, the earlier one is valid too.
+  // Changes take effect in order. When the later price is visible, the earlier price is valid too.
   await fixture.gateway.cli("prices", "set", TIERED, "--org", "default", "--image", "2K:low=0.03");
   await until("the later price", async () => {
     const found = await readPrice({ model: TIERED, size: "2K", quality: "low" });

@@ -233,7 +233,7 @@ describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targ
 
   test("is by weight alone, and as explained", async () => {
     const calls = await callsOf("all-weighted", 60);
-    // Each target has a share of one in four. One gets no call in three of a hundred million runs.
+    // Each target has a share of one in four. In three of a hundred million runs, a target gets no call.
     expect(Math.min(...calls)).toBeGreaterThan(0);
     const { targets } = await explained("all-weighted");
     expect(targets.map(({ share }) => share)).toEqual([0.25, 0.25, 0.25, 0.25]);

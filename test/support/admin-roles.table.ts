@@ -43,7 +43,7 @@ const nothing = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "
 const row = (role: Role, foreign: Reaching): Row => ({ role, foreign });
 
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
-/** The organization of the calling member, and a model of `acme` alone, whose channel contains its name. */
+/** The calling member's organization. A model of `acme` alone: its channel's name contains `acme`. */
 const OF_SPIES = { organizationId: "spies" };
 const DENIED = { model: "vendor-chat" };
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];

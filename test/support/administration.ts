@@ -65,8 +65,8 @@ export function administrator(
 }
 
 /**
- * Sends a request to the administrative interface like a page of the gateway. `headers` replace its own. Throws when
- * the response does not match the gateway's own document. A body that is not JSON is returned as text.
+ * Sends a request to the administrative interface like a page of the gateway. `headers` replace the page's own. Throws
+ * when the response does not match the gateway's own document. A body that is not JSON is returned as text.
  */
 export async function send(
   url: string,

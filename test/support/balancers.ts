@@ -71,7 +71,7 @@ async function start(name: BalancerName, binary: string, server: string): Promis
   };
 }
 
-/** Additional configuration, which lets a balancer run without root beside others. */
+/** Additional configuration, which lets a balancer run without root beside other balancers. */
 const WRITERS: Record<BalancerName, (server: string, port: number, folder: string) => string> = {
   nginx: (server, port, folder) => `
     daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log; events {}

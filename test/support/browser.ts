@@ -33,7 +33,7 @@ export interface TestConsole extends AsyncDisposable {
   problems: string[];
   /** Hosts other than the gateway to which the page has sent requests. */
   foreignHosts: Set<string>;
-  /** Returns the findings of axe on the shown page, of all its rules. */
+  /** Returns the findings of all rules of axe on the shown page. */
   accessibilityFindings(): Promise<string[]>;
   /** Returns the cumulative layout shift since the page was loaded. */
   layoutShift(): Promise<number>;
@@ -47,7 +47,7 @@ const TIMEOUT_MS = 20_000;
 // A test of several pages takes long on a busy machine.
 setDefaultTimeout(60_000);
 
-/** Path of the browser's program. Null if there is none, which is reported once. */
+/** Path of the browser's program. Null if there is none; a message says so once. */
 export const chromium: string | null = findChromium();
 
 /** Starts a gateway and a browser. Needs `chromium`. */
@@ -83,7 +83,7 @@ function actions(gateway: TestGateway, page: Page) {
         [field.ariaLabel, ...Array.from(field.labels ?? [], (label) => label.innerText.replace("*", "").trim())]
           .includes(${JSON.stringify(label)}))`,
     )) as unknown as ElementHandle;
-    // If another element has taken the focus, such as a newly opened dialog, the text went there.
+    // If another element has taken the focus, such as a newly opened dialog, the text went to that element.
     do {
       await field.evaluate((element) => {
         const input = element as unknown as { focus(): void; select(): void };

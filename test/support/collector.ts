@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A receiver of OTLP over HTTP with JSON. Like the protocol it requires ids in hexadecimal and times as text. */
+/** A receiver of OTLP over HTTP with JSON. As by the protocol, ids must be hexadecimal and times text. */
 export interface Collector {
   url: string;
   /** Spans in the order of arrival, with plain attributes. */

@@ -4,10 +4,10 @@ import type { Database } from "bun:sqlite";
 const KEPT = new Set(["configuration", "processes", "shared_secrets", "schema_migrations"]);
 /** Part of the definition of a table that has one row. */
 const SINGLE = "CHECK (id = 1)";
-/** Columns that distinguish copies. One of them is enough, and earlier ones are preferred. */
+/** Columns that distinguish copies. One such column is enough, and earlier columns are preferred. */
 const VARIED = ["id", "entry", "hash", "name", "key_id", "process_id"];
 
-/** Copies every row of all tables of a SQLite database, or of some, this many times with new ids. */
+/** Copies every row of a SQLite database, or of the tables that match `only`, this many times with new ids. */
 export function copyRows(database: Database, times: number, only?: RegExp): void {
   const tables = database
     .query<{ name: string; sql: string }, []>("SELECT name, sql FROM sqlite_master WHERE type = 'table'")

@@ -26,7 +26,7 @@ export interface Refusal {
   code: string;
 }
 
-/** Edits through a running gateway for the tests of one file. The model is of family A. */
+/** Sends edits to a running gateway, for the tests of one file. The edits' model is of family A. */
 export interface EditFixture {
   fixture: ImageFixture;
   edit(fields: object, headers?: Record<string, string>): Promise<Response>;

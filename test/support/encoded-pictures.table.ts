@@ -1,4 +1,4 @@
-/** Pictures that no encoder here can create. The first have 96 by 64 pixels, red on the left and blue on the right. */
+/** Pictures that no encoder here can create. Those above `PHONE_HEIC` have 96 by 64 pixels, red on the left. */
 
 export const HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAUJtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5w" +
@@ -168,7 +168,7 @@ export const TURNED_HEIC = Buffer.from(
   "base64",
 );
 
-/** The same colours as in `PHONE_HEIC`, in sRGB. The picture is derived from another one of an even size. */
+/** The same colours as in `PHONE_HEIC`, in sRGB. The picture is derived from a picture of an even size. */
 export const DERIVED_HEIC = Buffer.from(
   "AAAAGGZ0eXBoZWljAAAAAG1pZjFoZWljAAABrW1ldGEAAAAAAAAAIWhkbHIAAAAAAAAAAHBpY3QAAAAAAAAAAAAAAAAAAAAADnBpdG0AAAAA" +
     "AAIAAAAQaWRhdAAAAAAAIQARAAAAOGlsb2MBAAAAREAAAgABAAAAAAAAAc0AAQAAAAAAAAB9AAIAAQAAAAAAAAABAAAAAAAAAAgAAAA4aWlu" +

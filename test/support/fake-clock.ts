@@ -21,7 +21,7 @@ const LIBRARIES = [
   "/usr/lib64/faketime/libfaketimeMT.so.1",
 ];
 
-/** Starts a clock with an offset in seconds from the real one. A file in `directory` stores the offset. */
+/** Starts a clock with an offset in seconds from the real clock. A file in `directory` stores the offset. */
 export async function startFakeClock(
   library: string,
   directory: string,

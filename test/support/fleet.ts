@@ -22,11 +22,11 @@ export interface FleetOptions {
   machines?: number;
   /** Number of processes of one program on one port. */
   workers?: number;
-  /** Number of simulated vendors of each model. Its route calls them in this order. */
+  /** Number of simulated vendors of each model. The model's route calls them by their numbers. */
   vendors?: number;
-  /** Names of chat models. Each has its own vendors, so that failures of one do not affect the others. */
+  /** Names of chat models. Each has its own vendors, so that failing vendors affect only their model. */
   models?: readonly string[];
-  /** Address of one PostgreSQL database for all; by default one SQLite file. */
+  /** Address of one PostgreSQL database for all machines; by default they share one SQLite file. */
   databaseUrl?: string;
   env?: Record<string, string>;
   /** Additional lines of the configuration, besides channels and models. */

@@ -230,7 +230,7 @@ export async function startTestGateway({
 const DESCRIBED = /^\/(?:v1\/(?:images|models|pricing|usage)|api\/jobs)/;
 const MAX_CHECKED_BYTES = 256 * 1024;
 
-/** True when a response is checked against the gateway's own document: it is complete and small. */
+/** True for a response that is checked against the gateway's own document: a complete and small one. */
 function isDescribed(path: string, { headers }: Response): boolean {
   return DESCRIBED.test(path) && Number(headers.get("content-length") ?? Infinity) <= MAX_CHECKED_BYTES;
 }

@@ -15,7 +15,7 @@ import { findResponsesFault } from "../upstreams/openai/responses-rules.ts";
 import { HINT_CALLERS, requestsOf, wordsOf, type Body } from "./hint-requests.table.ts";
 import { policyFor } from "./usage-policy.ts";
 
-/** A kind of target: its protocol, its differences from others, and its control of reasoning. */
+/** A kind of target: its protocol, its differences from other vendors, and its control of reasoning. */
 interface TargetKind {
   name: string;
   vendor: TextDialectName;

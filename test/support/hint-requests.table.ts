@@ -70,7 +70,7 @@ export function wordsOf({ system, picture, called, tools, stop, schema, document
 interface HintCaller {
   build(content: Content, hints: Hints): Body;
   read(bytes: Uint8Array): TextPayload;
-  /** Hints by their names in the header, with values that have an effect. Some need a certain content. */
+  /** Hints by their names in the header, with values that have an effect. Some hints need a certain content. */
   hints: Readonly<Record<string, { value: Arbitrary<unknown>; isPossible?(content: Content): boolean }>>;
 }
 

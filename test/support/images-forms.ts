@@ -4,7 +4,7 @@ import type { Hit } from "../upstreams/simulator.ts";
 /** A part of a form that is written without changes. */
 export interface RawPart {
   name: string;
-  /** Text after `filename=` in the header. A part without it is a text field. */
+  /** Text after `filename=` in the header. A part without this text is a text field. */
   fileName?: string;
   type?: string;
   content: string | Uint8Array;

@@ -4,7 +4,7 @@ import { copyRows } from "./copied-rows.ts";
 import { startTestGateway, until, type TestGateway } from "./gateway.ts";
 
 const MANY = /^(ledger|ledger_bookings|audit|request_log|prompts)$/;
-/** Tables of settings that people make. Some reports read all of them. */
+/** Tables of settings that people make. Some reports read all of these tables. */
 const FEW = /^(pictures|prices|usage_\w+s|traffic_\w+)$/;
 export const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const from = new Date(Date.now() - DAY_MS).toISOString();
 const CORRECTION = { ...PRICE, from, reason: "tried", organizationId: "default" };
 
-/** A call of each operation that reads more than a page. `null` means that another call reads the same. */
+/** A call of each operation that reads more than a page. `null` means that another call reads the same rows. */
 export const LONG_READINGS: Readonly<Record<string, [method: string, path: string, body?: object] | null>> = {
   "ledger.verify": ["GET", "/ledger/verify"],
   "audit.verify": ["GET", "/audit/verify"],
@@ -75,7 +75,7 @@ export async function openLongReadings(): Promise<{ gateway: TestGateway; admin:
   return { gateway, admin };
 }
 
-/** Copies the rows that grow with requests `many` times, and the settings that people make `few` times. */
+/** Copies the rows whose number grows with requests `many` times, and the settings that people make `few` times. */
 export function copyLongReadings(database: Database, { many, few }: { many: number; few: number }): void {
   copyRows(database, many, MANY);
   // A real installation does not have all rows in one millisecond.

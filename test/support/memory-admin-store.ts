@@ -16,7 +16,7 @@ export interface MemoryAdminStore extends AdminStore {
   ledger: MemoryLedgerStore;
 }
 
-/** Creates an `AdminStore` in memory. It stores copies of records and refuses what a database would refuse. */
+/** Creates an `AdminStore` in memory. The store keeps copies of records and refuses what a database would refuse. */
 export function memoryAdminStore(): MemoryAdminStore {
   const changes: MemoryAdminStore["changes"] = [];
   const note = ({ actor }: Actor, change: string) => void changes.push({ actor, change });

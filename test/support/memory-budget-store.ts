@@ -1,7 +1,7 @@
 import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { BudgetStore, BudgetRequest } from "../../src/gateway/metering/stores.ts";
 
-/** Fault of the next call: it is lost before it runs, or its result is lost after it ran. */
+/** Fault of the next call: the call is lost before it runs, or its result is lost after it ran. */
 export type Fault = "before" | "after";
 
 export interface MemoryBudgetStore extends BudgetStore {

@@ -5,7 +5,7 @@ import type { Simulator } from "../upstreams/simulator.ts";
 
 /** Public names of the fixture's models. */
 export const CLAUDE = "house-claude";
-/** The vendor model of `CLAUDE`, with a thinking budget. */
+/** A model of the vendor of `CLAUDE`, with a thinking budget. */
 export const BUDGET = "house-budget";
 /** A route over `vendor` and `spare`, which use the messages protocol, and then a vendor of chat completions. */
 export const ROUTED = "house-routed";

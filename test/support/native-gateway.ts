@@ -15,7 +15,7 @@ export const NANOS = { "1K": 10_000_000n, "2K": 20_000_000n, "4K": 40_000_000n }
 
 export interface NativeFixture extends AsyncDisposable {
   gateway: TestGateway;
-  /** A vendor that is as strict as the real one. */
+  /** A vendor that is as strict as the real vendor. */
   strict: Simulator;
   free: Simulator;
   /** Sets the response of the free vendor. */

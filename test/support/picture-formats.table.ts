@@ -17,7 +17,7 @@ import { exifData, makePng, pngChunk, webpWithExif } from "./pictures.ts";
 interface PictureFormat {
   name: string;
   bytes: Buffer<ArrayBuffer>;
-  /** The format in which a vendor receives it. */
+  /** The format in which a vendor receives the picture. */
   sentAs: "jpeg" | "png" | "webp";
   /** Displayed size, which can differ from the size in the header. */
   width: number;

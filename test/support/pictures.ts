@@ -55,7 +55,7 @@ export function pngChunk(type: string, data: Buffer): Buffer {
   return chunk;
 }
 
-/** Makes an Exif segment with only an orientation. It belongs directly after a JPEG's first two bytes. */
+/** Makes an Exif segment with only an orientation. The segment belongs directly after a JPEG's first two bytes. */
 export function exifSegment(orientation: number): Buffer {
   const tiff = Buffer.from("49492a0008000000010012010300010000000000000000000000", "hex");
   tiff.writeUInt16LE(orientation, 18);

@@ -46,7 +46,7 @@ export interface PlainCore {
   journal: { isWritable: boolean; records: JournalRecord[] };
   charges(): LedgerEntry[];
   request(signal?: AbortSignal): RequestContext;
-  /** True when the budget can spend exactly what was not charged. Spends it, so call this once at the end. */
+  /** True when the budget can spend exactly what was not charged. Spends this amount, so call this once at the end. */
   isAllGivenBack(): Promise<boolean>;
 }
 

@@ -27,7 +27,7 @@ export interface PrivatePostgres {
   /** Kills the server like a crash. `restart` starts it again on the same port. */
   crash(): Promise<void>;
   restart(): Promise<void>;
-  /** Copies the running server: as a backup, or as a standby that follows it for a moment and then lags. */
+  /** Copies the running server: as a backup, or as a standby that follows the server for a moment and then lags. */
   copy(kind: "backup" | "standby"): Promise<void>;
   /** Kills the server and starts the copy instead, on the same port. */
   goBack(): Promise<void>;
@@ -57,7 +57,7 @@ export interface PostgresOptions {
   primary?: PrivatePostgres;
 }
 
-/** Starts a server. Throws when it is not ready within ten seconds. */
+/** Starts a server. Throws when the server is not ready within ten seconds. */
 export async function startPostgres(
   folder: string,
   { isDurable = false, tls, primary }: PostgresOptions = {},
@@ -159,10 +159,7 @@ export async function startPostgres(
 const OPTIONS = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync", "--locale=C"];
 const KEPT = join(import.meta.dir, "../../dist/test");
 
-/**
- * Fills a data folder: by `initdb` the first time, later by copying that result, which needs a tenth of the processor
- * time.
- */
+/** Fills a data folder: by `initdb` the first time, later by a copy of that result, in a tenth of the time. */
 function initialize(folder: string, data: string, asUser: readonly string[]): void {
   const program = join(folder, "initdb");
   const made = [program, statSync(program).mtimeMs, ...asUser, ...OPTIONS, process.getuid?.()].join(" ");
@@ -175,7 +172,7 @@ function initialize(folder: string, data: string, asUser: readonly string[]): vo
   try {
     renameSync(copy, kept);
   } catch (error) {
-    // Another test process has created it in the meantime.
+    // Another test process has created `kept` in the meantime.
     rmSync(copy, { recursive: true, force: true });
     if (!existsSync(kept)) throw error;
   }

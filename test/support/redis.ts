@@ -10,7 +10,7 @@ export interface PrivateRedis {
   /** Suspends the process, like a frozen machine. */
   freeze(): void;
   thaw(): void;
-  /** Kills the server with its data. `restart` starts it empty on the same port. */
+  /** Kills the server with its data. `restart` starts an empty server on the same port. */
   crash(): Promise<void>;
   restart(): Promise<void>;
   /** Runs one command. */
@@ -24,7 +24,7 @@ export function findRedis(): { binary: string } | { missing: string } {
   return binary ? { binary } : { missing: "neither redis-server nor valkey-server is on PATH" };
 }
 
-/** Starts a server. Throws when it does not respond within ten seconds. */
+/** Starts a server. Throws when the server does not respond within ten seconds. */
 export async function startRedis(binary: string): Promise<PrivateRedis> {
   const folder = mkdtempSync(join(tmpdir(), "gateway-redis-"));
   const port = freePort();

@@ -4,7 +4,7 @@ import { startOpenAi, SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Models of the fixture, with vendors of this protocol, of other protocols, and with two accounts. */
+/** Models of the fixture, with vendors of the responses protocol, of other protocols, and with two accounts. */
 export const NATIVE = "native";
 export const OVER_CHAT = "over-chat";
 /** A model for callers of other protocols. Its vendor supports only responses. */
@@ -16,13 +16,13 @@ export const OTHER_ACCOUNT = "other-account";
 export const FALLBACK = "fallback";
 /** The route of `FALLBACK`, but both vendors support only responses. */
 export const FALLBACK_ONLY = "fallback-only";
-/** The same vendor on separate channels, so that their rate limits do not affect other models. */
+/** Models with separate channels to their vendors, so that rate limits do not affect other models. */
 export const LIMITED = { native: "limited-native", "over-chat": "limited-chat" } as const;
 
 export interface ResponsesFixture extends AsyncDisposable {
   gateway: TestGateway;
   vendor: Simulator;
-  /** The same vendor's other account. */
+  /** The second account at the vendor of `vendor`. */
   other: Simulator;
   /** A vendor of the messages protocol. */
   messages: Simulator;

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** Forwards TCP connections to a server. It can silence connections, like a firewall that drops packets. */
+/** Forwards TCP connections to a server. The proxy can silence connections, like a firewall that drops packets. */
 export interface SilentProxy extends Disposable {
   /** Returns `address` with the proxy's host and port instead of the server's. */
   through(address: string): string;

@@ -18,7 +18,7 @@ import type { Signature } from "../../src/dialects/conversation/signature.ts";
 import type { TextDialectName } from "../../src/dialects/name.ts";
 import type { UsageReport } from "../../src/domain/usage.ts";
 
-// Conversations and replies of every kind in the neutral form. No vendor would refuse their order: roles alternate,
+// Conversations and replies of every kind in the neutral form. No vendor would refuse this order: roles alternate,
 // every call gets its result at the start of the next turn, and no text is empty.
 
 const UNUSUAL = ["é", "語", "🙂", '"', "\\", "\n", "\u2028", "</", " ", "{", "data: ", "\u0000", "0.10"];

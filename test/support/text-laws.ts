@@ -56,7 +56,7 @@ export function expectRepliesToSurvive<Request extends TextRequest>(
   fc.assert(property, { numRuns });
 }
 
-/** Checks that a stream gives the same reply after writing and reading, and is complete only after its end. */
+/** Checks that a stream gives an equal reply after writing and reading, and is complete only after its end. */
 export function expectStreamsToSurvive<Request extends TextRequest>(
   { dialect, sayableReply, sayableStream = (reply) => reply }: LawfulDialect<Request>,
   payload: TextPayload<Request>,
@@ -75,7 +75,7 @@ export function expectStreamsToSurvive<Request extends TextRequest>(
   fc.assert(property, { numRuns });
 }
 
-/** Checks that callers of any dialect get the same events, however a vendor's bytes are cut. */
+/** Checks that callers of any dialect get equal events, however a vendor's bytes are cut. */
 export function expectCutsNotToMatter<Request extends TextRequest, Other extends TextRequest>(
   vendor: LawfulDialect<Request>,
   vendorPayload: TextPayload<Request>,
@@ -131,7 +131,7 @@ function writeStream<Request extends TextRequest>(
   return { body, ending: writer.end(billed(reply)) };
 }
 
-/** Returns the same events with their texts in several pieces. */
+/** Returns the given events with their texts in several pieces. */
 export function* inPieces(events: Iterable<ReplyEvent>, sizes: Iterable<number>): Generator<ReplyEvent> {
   const size = sizes[Symbol.iterator]();
   for (const event of events) {

@@ -37,7 +37,7 @@ export const DIALECTS: Readonly<Record<VendorName, TextDialectName>> = {
 export interface MatrixFixture extends AsyncDisposable {
   gateway: TestGateway;
   vendors: Readonly<Record<VendorName, Simulator>>;
-  /** Sends a vendor's last request to it again, with a given text as response. Returns the bytes of its stream. */
+  /** Repeats a vendor's last request with a given text as response. Returns the bytes of the response's stream. */
   repeatLast(vendor: VendorName, text: string | undefined): Promise<Buffer>;
 }
 

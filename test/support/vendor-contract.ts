@@ -59,7 +59,7 @@ export interface TransportSubject {
   vendor: Simulator;
   secret: string;
   generate(signal?: AbortSignal): Promise<unknown>;
-  /** Makes the same call through a channel at another address. */
+  /** Makes the call of `generate` through a channel at another address. */
   generateAt(url: string): Promise<unknown>;
   /** The behaviour whose error repeats the credential; the row `echo` by default. */
   echo?: Fault | Behaviour;

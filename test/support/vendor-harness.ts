@@ -34,7 +34,7 @@ export interface HarnessOptions<Vendor extends Simulator> {
   model: string;
 }
 
-/** Starts the vendor for the tests of a file. It is reset before each test. */
+/** Starts the vendor for the tests of a file. The vendor is reset before each test. */
 export async function openHarness<Vendor extends Simulator>({
   channel,
   variables,

@@ -18,9 +18,9 @@ export interface GatewayFixtureOptions extends GatewayOptions {
   firstByteMs?: number;
   idleMs?: number;
   totalMs?: number;
-  /** After this time without content, a stream's response begins without it. */
+  /** After this time without content, a stream's response begins nevertheless. */
   firstByteSeconds?: number;
-  /** Chat models besides `house-chat`. Each has its own channel, so that failures of one do not eject the others. */
+  /** Chat models besides `house-chat`. Each has its own channel, so that a failing model ejects no other. */
   extraModels?: readonly string[];
   /** Like `extraModels`, but with a second target: `gpt-5.4-mini` on the channel of `house-chat`. */
   fallbackModels?: readonly string[];

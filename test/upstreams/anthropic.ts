@@ -29,8 +29,8 @@ const MARKED_BYTES = 1024 * 1024;
 
 /**
  * A simulated Anthropic that refuses what the vendor refuses, by the version that a request states: unknown fields,
- * sampling, unsupported thinking, changed signatures, wrong orders of blocks. It has its own prompt cache and usage
- * counts. The base address for a channel is `{url}`.
+ * sampling, unsupported thinking, changed signatures, wrong orders of blocks. The simulator has a prompt cache and
+ * usage counts. The base address for a channel is `{url}`.
  */
 export function startAnthropic(options: AnthropicOptions = {}): Promise<Simulator> {
   const { apiKey, models } = { ...DEFAULTS, ...options };

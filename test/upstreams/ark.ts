@@ -48,7 +48,7 @@ export function startArk({ region = "cn" }: ArkOptions = {}): Promise<Simulator>
   });
 }
 
-/** Returns all models of a region, including models for other purposes. */
+/** Returns all models of a region, including models that make no pictures. */
 function modelsOf(region: NonNullable<ArkOptions["region"]>): object[] {
   return [...Object.keys(MODELS[region]), "doubao-seed-1-6-251015"].map((id) => ({ id, object: "model" }));
 }

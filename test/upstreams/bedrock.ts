@@ -28,9 +28,9 @@ const MODELS: Readonly<Record<string, SimulatedModel>> = {
 };
 
 /**
- * A simulated Bedrock in eu-central-1 with one API key and one temporary access key, whose signatures it verifies. It
- * refuses what Anthropic refuses, and also fields that belong in the address, other versions, and links. The base
- * address for a channel is `{url}`.
+ * A simulated Bedrock in eu-central-1 with one API key and one temporary access key, whose signatures are verified. The
+ * simulator refuses what Anthropic refuses, and also fields that belong in the address, other versions, and links. The
+ * base address for a channel is `{url}`.
  */
 export function startBedrock(): Promise<Simulator> {
   const cache: PromptCache = new Set();

@@ -26,7 +26,7 @@ export interface Behaviour {
   quality?: string;
   /** Size for every request, such as `1024x1024`. */
   size?: string;
-  /** Behaviours of the first link in `links`, one for each request of it. */
+  /** Behaviours of the first link in `links`, one for each request of this link. */
   linkBehaviours?: Behaviour[];
   /** Result of the submitted job; success when absent. */
   outcome?: string;
@@ -36,7 +36,7 @@ export interface Behaviour {
   code?: string;
   /** Name of the called tool; the first tool when absent. */
   tool?: string;
-  /** Calls of text models, instead of their own choice. No calls when empty. */
+  /** Calls that text models make instead of choosing calls themselves. No calls when empty. */
   calls?: readonly Call[];
   /** Replaces the usage report. */
   usage?: unknown;

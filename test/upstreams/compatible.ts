@@ -5,7 +5,7 @@ import { startSimulator, type Simulator } from "./simulator.ts";
 export const COMPATIBLE_KEY = "sk-compatible-0123456789";
 
 /**
- * Simulated vendors of chat completions under `{url}/{persona}`, with the responses and refusals of their documents. A
+ * Simulated vendors of chat completions under `{url}/{persona}`, with the vendors' documented responses and refusals. A
  * prompt with `[[refuse name]]` gets that refusal. A prompt with `[[fail]]` gets an error inside the stream.
  */
 export function startCompatible(): Promise<Simulator> {

@@ -15,7 +15,7 @@ export const CLIENT_SECRET = "sim~secret.0123456789/+=";
 const RESOURCE = "https://cognitiveservices.azure.com";
 const METADATA_PATH = "/metadata/identity/oauth2/token";
 
-/** Starts the server. It refuses every other application, secret, scope and form. */
+/** Starts the server. The server refuses every other application, secret, scope and form. */
 export async function startEntra(): Promise<EntraServer> {
   const granted: string[] = [];
   const simulator = await startSimulator(async (request, response, exchange) => {

@@ -31,8 +31,8 @@ export interface VendorCall {
 }
 
 /**
- * Starts a vendor whose errors are in a table. `error-status` sends the row named in `text`; `error-in-200` sends it
- * with status 200. Links to results refuse requests with a credential.
+ * Starts a vendor whose errors are in a table. `error-status` sends the row named in `text`; `error-in-200` sends this
+ * row with status 200. Links to results refuse requests with a credential.
  */
 export function startVendor(
   rows: ErrorRows,
@@ -41,7 +41,7 @@ export function startVendor(
   const results = createResultFiles();
   return startSimulator(async (request, response, exchange) => {
     if (await results.serve(request, response)) return;
-    // The adapter does not await cancel calls, so a late one could take the behaviour of another test's request.
+    // The adapter does not await cancel calls, so a late cancel call could take the next test's behaviour.
     const behaviour = request.path.endsWith("/cancel") ? {} : exchange.takeBehaviour(undefined);
     if (await applyEarlyFault(behaviour, response)) return;
     const origin = `http://${request.headers["host"]}`;
@@ -74,7 +74,7 @@ export function readJsonBody({ headers, body }: ReceivedRequest): unknown {
   }
 }
 
-/** About one megapixel of the ratio, or of the picture's shape, or square. Edges are multiples of `multiple`. */
+/** Returns about a megapixel in the ratio, else the picture's shape, else square. Edges divide by `multiple`. */
 export function megapixelOf(
   ratio: string | undefined,
   picture: { width: number; height: number } | null | undefined,

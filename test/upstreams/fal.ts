@@ -56,9 +56,9 @@ export interface Fal extends Simulator {
 }
 
 /**
- * A simulated fal queue that refuses what the vendor refuses. The base address for a channel is its own address.
- * `outcome` is a row of the table that is sent as the job's result. It can also be `nsfw:` with indexes of pictures
- * that are not safe for work, `single` for a picture outside of a list, or `no-images`.
+ * A simulated fal queue that refuses what the vendor refuses. The base address for a channel is `{url}`. `outcome` is a
+ * row of `ROWS` that is sent as the job's result. `outcome` can also be `nsfw:` with indexes of pictures that are not
+ * safe for work, `single` for a picture outside of a list, or `no-images`.
  */
 export async function startFal(): Promise<Fal> {
   const jobs: Jobs = createJobs();

@@ -20,7 +20,7 @@ import { startSimulator, type HttpExchange, type Simulator } from "./simulator.t
 export const SIMULATED_KEY = "AIzaSimulated0123456789abcdefghijklmnop";
 export const SIMULATED_PROJECT = "simulated-project";
 
-/** A simulated Gemini API at the address for API keys. It accepts the key only in the key's own header. */
+/** A simulated Gemini API at the address for API keys. The simulator accepts the key only in the key's own header. */
 export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const { "x-goog-api-key": key = "", authorization } = request.headers;

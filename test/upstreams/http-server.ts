@@ -12,8 +12,8 @@ export interface ReceivedRequest {
 export type Handle = (request: ReceivedRequest, response: SimulatedResponse) => Promise<void>;
 
 /**
- * An HTTP/1.1 server on a free loopback port. It uses sockets directly, so that a test can violate the protocol: cut a
- * response anywhere by FIN or RST, and observe when the client disconnects.
+ * An HTTP/1.1 server on a free loopback port. The server uses sockets directly, so that a test can violate the
+ * protocol: cut a response anywhere by FIN or RST, and observe when the client disconnects.
  */
 export async function listen(handle: Handle): Promise<{ port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
@@ -147,7 +147,7 @@ async function readLine(inbox: Inbox): Promise<string | null> {
   }
 }
 
-/** One response. Writes wait while the client does not read. After the client has disconnected, they do nothing. */
+/** One response. Writes wait while the client does not read. After the client has disconnected, writes do nothing. */
 export class SimulatedResponse {
   status: number | null = null;
   /** True when the last byte was written to the socket. */

@@ -2,7 +2,7 @@ import type { SimulatedResponse, ReceivedRequest } from "./http-server.ts";
 import { applyEarlyFault } from "./transport.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/** Pictures that a simulated vendor stores. It returns links to them, which refuse requests with a credential. */
+/** Pictures that a simulated vendor stores. The links to the pictures refuse requests with a credential. */
 export interface ResultFiles {
   /** Stores a picture and returns the path of its link. Each request of the link uses the next behaviour. */
   keep(picture: Buffer, format: string, linkBehaviours?: readonly Behaviour[]): string;

@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * A strict S3-compatible service on loopback with one bucket. It checks every signature (Signature Version 4) and
- * requires a length for every body. Objects are in memory, where tests can read them.
+ * A strict S3-compatible service on loopback with one bucket. The service checks every signature (Signature Version 4)
+ * and requires a length for every body. Objects are in memory, where tests can read them.
  */
 export function startS3(): S3Simulator {
   const objects = new Map<string, StoredObject>();
@@ -88,7 +88,7 @@ export interface S3Simulator {
   objects: Map<string, StoredObject>;
   /** Method and path of every request, in order. */
   requests: string[];
-  /** `Range` headers of these requests, in order. */
+  /** `Range` headers of the requests that have one, in order. */
   ranges: string[];
   /** While set to true, every request gets a 503. */
   setDown(value: boolean): void;

@@ -41,7 +41,7 @@ export interface Totals {
   received: number;
   /** Number of successful responses that were sent completely. */
   delivered: number;
-  /** Usage reports of those responses. */
+  /** Usage reports of the delivered responses. */
   usages: unknown[];
   /** Number of sent pictures. */
   pictures: number;

@@ -150,7 +150,7 @@ async function drip(response: SimulatedResponse, bytes: Buffer, behaviour: Behav
 }
 
 async function breakOff(response: SimulatedResponse, behaviour: Behaviour): Promise<void> {
-  // A reset discards unsent data, so wait until it is sent.
+  // A reset discards unsent data, so wait until the data is sent.
   await Bun.sleep(5);
   if (behaviour.fault === "stall-midway") await response.closed();
   else response.cut(behaviour.fault === "reset-midway" ? "rst" : "fin");

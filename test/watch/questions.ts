@@ -10,7 +10,7 @@ export interface Line {
 export interface Question {
   /** The question's text on the board and in the documents. */
   text: string;
-  /** The panels that answer the question. Each has a check of its lines after the week of `npm run watch:check`. */
+  /** The panels that answer the question. A panel's function checks its lines after `npm run watch:check`. */
   panels: Readonly<Record<string, (lines: readonly Line[]) => boolean>>;
 }
 
@@ -55,7 +55,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     text: "Which target is out of service, since when?",
     panels: {
-      // The panel shows a target only while it is out of service, so its first point is the start of the outage.
+      // The panel shows a target only during its outage, so the target's first point is the outage's start.
       "Targets out of service": (lines) =>
         lines.some(({ labels }) => labels["channel"] === REFUSED) &&
         !lines.some(({ labels }) => labels["channel"] === SLOW),

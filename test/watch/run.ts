@@ -14,8 +14,8 @@ import { DEPLOY, panels, rules } from "./shipped.ts";
 /*
  * A week of operation in a minute. A real Prometheus scrapes a real gateway under traffic. Vendors fail or are slow,
  * limits and budgets are used, the database hangs, mail is unavailable, and a configuration is refused. Prometheus
- * loads the shipped rules and runs every query of the shipped board, which must answer each question. `prometheus`,
- * `redis-server` and PostgreSQL must be installed.
+ * loads the shipped rules and runs every query of the shipped board. The results must answer each question.
+ * `prometheus`, `redis-server` and PostgreSQL must be installed.
  */
 const FIRST_SCRAPES_MS = 5_000;
 const EVENTS_MS = 12_000;

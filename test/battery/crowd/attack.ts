@@ -64,7 +64,7 @@ interface Posting {
   headers?: Record<string, string>;
 }
 
-/** Sends a body by POST; an object is sent as JSON. Reports a status from 500 up, unless it is a deliberate refusal. */
+/** Sends a body by POST; an object is sent as JSON. Reports a status from 500 up that is no deliberate refusal. */
 export async function post(
   context: AttackContext,
   body: object | string | Uint8Array<ArrayBuffer>,
@@ -109,7 +109,7 @@ export async function openRequest(
   return socket;
 }
 
-/** Writes bytes. Resolves when they are sent or the connection has ended. */
+/** Writes bytes. Resolves when the bytes are sent or the connection has ended. */
 export function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve();

@@ -19,7 +19,7 @@ const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
 const EDITS = "/v1/images/edits";
 const SIGN_IN = "/admin/v1/session";
-/** If an unfinished body stays open for this time beyond its limit, the gateway has not noticed it. */
+/** An unfinished body that stays open for this time beyond the limit for bodies was not noticed. */
 const LATE_SECONDS = 2;
 
 /** Attacks on memory, disk space and the slots of limits. */
@@ -29,7 +29,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
     what: "zstd frames with a window of 128 MiB and no end",
     run: (context) => {
       const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_enableLongDistanceMatching]: 1 };
-      // The gateway must not write fields to disk that it does not read.
+      // Fields that the gateway does not read must not be written to disk.
       const parts = Array.from({ length: 4 }, () => [field("unread"), Buffer.alloc(34 * MIB)] as const);
       const frame = zstdCompressSync(rawForm(parts), { params });
       const headers = {
@@ -161,7 +161,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
         { path: "/v1/images/generations" },
       );
       const { pathname, search } = new URL(JSON.parse(made.text).data[0].url);
-      // These connections stay open until the end. For each, the system buffers bytes that the client does not read.
+      // These connections stay open until the attack ends. The system buffers bytes that their clients do not read.
       const stalled: Socket[] = [];
       await repeat(context, 1, async () => {
         context.count();
@@ -186,7 +186,7 @@ function chunksOfOneByte(bytes: Buffer): Buffer {
 async function untilClosed({ signal }: AttackContext, socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.on("close", () => resolve());
-  // A refusal on an open connection is as good as closing it.
+  // A refusal on an open connection is as good as a closed connection.
   socket.on("data", () => resolve());
   signal.addEventListener("abort", () => resolve(), { once: true });
   if (!signal.aborted && !socket.destroyed) await promise;

@@ -1,8 +1,8 @@
 /**
  * All servers that the crowd's gateway calls, in one process: a vendor of chat and pictures, and the hosts of links.
  * Prints one line of JSON with the vendor's address. Markers in a prompt: `[[delay=500]]` waits, `[[base64=20000000]]`
- * sets a picture's length in characters, `[[names]]` makes the reply list the received fields, `[[relay]]` makes it
- * contain the vendor's name.
+ * sets a picture's length in characters, `[[names]]` makes the reply list the received fields, `[[relay]]` makes the
+ * reply contain the vendor's name.
  */
 import { gradient, makePng, pngChunk } from "../../support/pictures.ts";
 import { certificateOf, DENIED_HOST, LINK_HOST, namespaceFolder } from "./network.ts";

@@ -203,7 +203,7 @@ function p99(durations: readonly number[]): number {
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
 }
 
-/** Records the minimum of free disk space until it is disposed of. */
+/** Records the minimum of free disk space until the result is disposed of. */
 function watchDisk(setting: CrowdSetting): Disposable & { leastMib: number } {
   const watch = {
     leastMib: Infinity,

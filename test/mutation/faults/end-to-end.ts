@@ -1,6 +1,6 @@
 import type { Fault } from "../fault.ts";
 
-/** Faults like those of the other tables. Here tests of the whole gateway must find them. */
+/** Faults that tests of the whole gateway must find. */
 export const END_TO_END_FAULTS: readonly Fault[] = [
   {
     name: "a ledger is verified on the thread of requests",

@@ -92,7 +92,7 @@ export function openAnswerRig(answers: Answers): AnswerRig {
   };
 }
 
-/** The vendor of all cores. It has another response for each request. */
+/** The vendor of all cores. The vendor's response differs for each request. */
 interface Vendor {
   text: TextUpstream;
   embedding: EmbeddingUpstream;

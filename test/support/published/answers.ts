@@ -37,7 +37,7 @@ const PATHS: readonly [path: RegExp, answers: Answers][] = [
   [
     /^\/v1(?:beta)?\/models\/[^/]+:streamGenerateContent$/,
     {
-      // Without `alt=sse` a stream is one array. If an error interrupts the stream, it is the last element.
+      // Without `alt=sse` a stream is one array. An error that interrupts the stream is the last element.
       whole: z.array(z.union([nativeReply, nativeError])),
       error: nativeError,
       stream: nativeStream,

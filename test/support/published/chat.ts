@@ -75,7 +75,7 @@ export const chatReply = z.object({
   ...head,
   object: z.literal("chat.completion"),
   choices: z.array(z.object({ index: count, message, logprobs, finish_reason: finishReason })).min(1),
-  // The specification requires it.
+  // The specification requires this field.
   usage,
 }) satisfies z.ZodType<ChatCompletion>;
 
@@ -104,7 +104,7 @@ export const chatChunk = z.object({
   usage: usage.nullish(),
 }) satisfies z.ZodType<ChatCompletionChunk>;
 
-/** A vector is base64 if the caller requested this. The client's types do not include it. */
+/** A vector is base64 if the caller requested this. The client's types do not include base64. */
 const vector = z.union([z.array(z.number()), z.base64() as unknown as z.ZodType<number[]>]);
 
 export const embeddingsReply = z.object({

@@ -11,7 +11,7 @@ import { z } from "zod";
 import { byType, count } from "./fields.ts";
 
 /*
- * Responses of messages, of token counts and of their list of models (@anthropic-ai/sdk 1.12.0, resources/messages,
+ * Responses of messages, of token counts and of the list of models (@anthropic-ai/sdk 1.12.0, resources/messages,
  * resources/models, resources/shared). The compiler refuses a schema without a field that the client's types require.
  * Additional fields, blocks, deltas and events are allowed.
  */
@@ -35,7 +35,7 @@ const caller = z.union([
     tool_id: z.string(),
   }),
 ]) as z.ZodType<Extract<ContentBlock, { type: "tool_use" }>["caller"]>;
-/** The vendor omits this field when it is empty. Another official client (@ai-sdk/anthropic) does not accept null. */
+/** The vendor omits this field for an empty list. Another official client (@ai-sdk/anthropic) does not accept null. */
 const citations = z
   .array(z.looseObject({ type: z.string() }))
   .optional()

@@ -9,7 +9,7 @@ import { RESPONSE_EVENTS } from "./responses.ts";
 export interface StreamReader {
   /** `name` is the value of the `event:` line. */
   read(name: string | undefined, data: string): void;
-  /** Call it when the stream has ended normally. */
+  /** Call this when the stream has ended normally. */
   end(): void;
   /** Reads text at the stream's end that is not an event. Only some protocols have such text. */
   bare?(text: string): void;
@@ -128,7 +128,7 @@ export function responsesStream(): StreamReader {
       next += 1;
       demand(end === undefined || (name === "error" && end === "response"), `${name} after the end`);
       if (name === "error") {
-        // Each generation of official clients reads one of the two forms.
+        // Each generation of official clients reads one of the two forms of an error.
         responsesError.parse(value);
         end = "error";
       } else if (/^response\.(?:completed|incomplete|failed)$/.test(name)) end = "response";

@@ -55,7 +55,7 @@ function watchArray(response: Response, check: (text: string) => void): Response
   });
 }
 
-/** Returns the same response. `take` sees its bytes when they are read. */
+/** Returns the given response. `take` gets the bytes when they are read. */
 function observed(
   response: Response,
   { take, end }: { take(bytes: Uint8Array): void; end(): void },

@@ -135,7 +135,7 @@ function reportUsage(body: Body, counts: Counts, behaviour: Behaviour, cache: Pr
   }
 }
 
-/** Counts the prompt's tokens up to the last cache mark: at first as written, later as read. */
+/** Counts the prompt's tokens up to the last `cache_control`: at first as written, later as read. */
 function countCached(
   body: Body,
   prompt: number,

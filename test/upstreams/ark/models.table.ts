@@ -33,7 +33,7 @@ const FOUR: ArkModel = {
   tiers: { "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" },
 };
 
-/** Models by region. A key of one region cannot call models of the other. */
+/** Models by region. A key of one region cannot call models of the other region. */
 export const MODELS: Readonly<Record<"cn" | "global", Readonly<Record<string, ArkModel>>>> = {
   cn: {
     "doubao-seedream-5-0-pro-260628": PRO,

@@ -85,7 +85,7 @@ export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 
 export const SENSITIVE = "The request failed because the output image may contain sensitive information.";
 
-/** Returns the error of a behaviour. `text` may contain its code. */
+/** Returns the error of a behaviour. `text` may contain the error's code. */
 export function findRefusal(behaviour: Behaviour, authorization: string): Refusal | undefined {
   const headers = behaviour.retryAfter === undefined ? undefined : { "retry-after": behaviour.retryAfter };
   const code = behaviour.text ?? "";

@@ -12,7 +12,7 @@ export interface InvocationMetrics {
   firstByteLatency: number;
 }
 
-/** Yields the messages of a streamed reply. It has no pings, and an error is an exception message. */
+/** Yields the messages of a streamed reply. The stream has no pings, and an error is an exception message. */
 export function* writeEventStream(
   reply: MessageReply,
   metrics: InvocationMetrics,
@@ -35,7 +35,7 @@ export function* writeEventStream(
   }
 }
 
-/** Yields the same bytes in pieces that do not end at message boundaries. */
+/** Yields the messages' bytes in pieces that do not end at message boundaries. */
 export function* cutAnywhere(messages: Iterable<Buffer>): Generator<Buffer> {
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let size = 1;

@@ -13,7 +13,7 @@ const SIGNATURE = Buffer.alloc(60_000, 7).toString("base64");
 
 /**
  * Responds to a valid request. `content-refused` blocks the picture for the reason in `text`, or the prompt for
- * `prompt:REASON`. `no-images` ends without a picture for that reason.
+ * `prompt:REASON`. `no-images` ends without a picture for the reason in `text`.
  */
 export async function sendReply(
   parsed: ParsedRequest,
