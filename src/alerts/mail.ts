@@ -2,7 +2,7 @@ import type { AlertStore, IsRecipient, SendMail } from "./ports.ts";
 
 const AT_ONCE = 10;
 const MINUTE_MS = 60_000;
-/** Pauses before the second and later attempts. Six attempts take about an hour and a half. */
+/** The pauses before the second and later attempts. Six attempts take about an hour and a half. */
 const RETRY_MS = [10_000, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, 60 * MINUTE_MS];
 const TIMEOUT_MS = 20_000;
 const MAX_RESULT = 300;

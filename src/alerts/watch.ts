@@ -45,7 +45,7 @@ export function startAlerts(options: AlertOptions): BackgroundWork {
   return { stop: async () => void (await Promise.all(work.map((one) => one.stop()))) };
 }
 
-/** Stores this process's ejected targets. Evaluates every rule if this process can take the turn. */
+/** Stores this process's ejected targets. Evaluates every rule if `takeTurn` makes this process the evaluator. */
 export async function watch({
   store,
   processId,

@@ -56,7 +56,7 @@ export interface VendorTraits {
   )[];
   /** The highest temperature that the vendor accepts, if it is below 2. */
   maxTemperature?: number;
-  /** The vendor's name for `seed`, if it is different. */
+  /** The vendor's own name for the field `seed`, if the vendor does not call this field `seed`. */
   seedField?: "random_seed";
   takesTopK?: boolean;
   /** True when the vendor's usage contains the cost of the call in US dollars. */
@@ -75,13 +75,13 @@ export interface VendorTraits {
   splitsReasoning?: boolean;
   /** True when a turn with answered tool calls must begin with thinking, if thinking has a budget (messages only). */
   demandsThinking?: boolean;
-  /** True when every turn must have a role (native protocol only). Vertex AI requires it; the Gemini API does not. */
+  /** True when a vendor of the native protocol requires a role in every turn: Vertex AI, but not the Gemini API. */
   demandsRoles?: boolean;
   /** True when the vendor cannot fetch links in a request. */
   fetchesNoLinks?: boolean;
 }
 
-/** The facts about a vendor that are needed to write a request for it. */
+/** The facts about a vendor that are needed to write a request for this vendor. */
 export interface VendorTerms {
   /** The vendor's name for the model. */
   upstreamModel: string;
@@ -89,7 +89,7 @@ export interface VendorTerms {
   /** Maximum of output tokens that is sent when the caller set none; null when no maximum is needed. */
   coveredTokens: number | null;
   model: Pick<TextModel, "id" | "maxOutputTokens"> & {
-    /** The form in which this target accepts a request for reasoning. Absent if it accepts none. */
+    /** The form in which this target accepts a request for reasoning. Absent if the target accepts no form. */
     reasoning?: TextModel["reasoning"];
   };
 }
@@ -124,11 +124,11 @@ export interface TextStream {
   end(): Uint8Array;
   /** The reason why an ended reply counts as failed: it was cut or it is empty. Null for a good reply. */
   readonly lack: "cut" | "empty" | null;
-  /** The beginning of the content so far as one text. A secret may be split over several events. */
+  /** The beginning of the content so far, as one text: a secret may be split over several events. */
   readonly text: string;
   /** Returns the billed usage of the reply so far. */
   usage(): TokenUsage;
-  /** Returns the frames with the error. They replace the normal end. */
+  /** Returns the frames with the error, which replace the normal end of the stream. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 
@@ -140,7 +140,7 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   /** Features whose number of uses is in the usage of this dialect. Absent when there are none. */
   readonly countedFeatures?: readonly Feature[];
 
-  /** Returns the payload of the request with the text `raw` in place of its own. */
+  /** Returns the payload of the request with `raw` in place of the request's own text. */
   withRaw(payload: TextPayload<Request>, raw: string): TextPayload<Request>;
   /**
    * Returns the request's text for a vendor of this dialect: the caller's text with the vendor's model name and other
@@ -177,7 +177,7 @@ export interface ForeignEmbeddings {
   raw: string;
   texts: readonly string[];
   dimensions: number | null;
-  /** The purpose of each text's vector. Only vendors of the native protocol accept it. */
+  /** The purpose of each text's vector. Only vendors of the native protocol accept a purpose. */
   purposes: readonly EmbeddingPurpose[];
   /** Names of the caller's fields that no vendor gets. */
   ignored: readonly string[];

@@ -12,7 +12,7 @@ const MEDIA_CHARACTERS_PER_TOKEN = 64;
  */
 const MAX_TOKENS_PER_CHARACTER = 32;
 
-/** Maximum number of tokens of linked media. It is the largest prompt of current models. */
+/** Maximum number of tokens of linked media. This is the largest prompt of current models. */
 const MAX_LINKED_TOKENS = 1_048_576;
 
 /**
@@ -39,14 +39,14 @@ export class InputSize {
     this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);
   }
 
-  /** Adds audio, a video or a document. Its base64 is in the body. */
+  /** Adds audio, a video or a document. The base64 of this media is in the body. */
   addMedia({ length }: string): void {
     this.#ceiling += Math.min(length * (MAX_TOKENS_PER_CHARACTER - 1), MAX_LINKED_TOKENS);
     this.#eighths -= eighthsOf(length, length);
     this.#addEighths((8 * length) / MEDIA_CHARACTERS_PER_TOKEN);
   }
 
-  /** Adds a linked document or recording. Its length is unknown. */
+  /** Adds a linked document or recording of unknown length. */
   addLinkedMedia(): void {
     this.#ceiling += MAX_LINKED_TOKENS;
     this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);

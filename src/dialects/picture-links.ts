@@ -23,8 +23,8 @@ export function withPictures(raw: string, pictures: ReadonlyMap<string, InlinePi
 
 const CONVERSATIONS = ["messages", "input", "contents"] as const;
 /**
- * Names of fields that contain parts and blocks. Arguments of tool calls are not among them, because their links are
- * the caller's data.
+ * Names of fields that contain parts and blocks. Arguments of tool calls are not among these fields, because links in
+ * arguments are the caller's data.
  */
 const LISTS = ["content", "output", "parts"] as const;
 const LINK = /^https:/i;

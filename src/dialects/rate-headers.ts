@@ -4,7 +4,7 @@ import type { TextDialectName } from "./name.ts";
 
 /**
  * Returns the rate-limit headers of a response. `now` is the time in Unix milliseconds. The messages protocol has
- * Anthropic's headers, whose reset times are RFC 3339 timestamps. All others have OpenAI's (rate limit reference).
+ * Anthropic's headers, with RFC 3339 timestamps. All other protocols have OpenAI's headers (rate limit reference).
  */
 export function rateHeaders(
   limitState: LimitState | null,

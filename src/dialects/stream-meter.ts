@@ -20,7 +20,7 @@ export class StreamMeter {
   #reportedEighths = 0;
   /** Content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** Content in whole items, if the protocol sends it so too; else null. The larger of the two counts as delivered. */
+  /** Content in whole items; null without such items. The larger of `pieces` and `whole` counts as delivered. */
   whole: SizedText | null = null;
   /** Indexes of choices that have begun and not ended. `#ended` are the indexes of ended choices. */
   readonly #running = new Set<unknown>();
@@ -151,7 +151,7 @@ export class SizedText implements CountableText {
     this.#isFull = this.#keptBytes + to - from > MAX_KEPT_BYTES;
     if (this.#isFull) return;
     this.#makeSpace(to - from);
-    // A piece has only a few bytes. A view of them would take longer than copying them.
+    // A piece has only a few bytes. A view of these bytes would take longer than a copy.
     for (let at = from; at < to; at += 1) this.#kept[this.#keptBytes++] = bytes[at] ?? 0;
     this.#keptEighths += eighths;
   }

@@ -192,11 +192,9 @@ interface Ends {
   vendor: TextDialect;
 }
 
-/** Limits for the arguments of all tool calls together. The depth is checked where each call is parsed. */
+/** The limits for the arguments of all tool calls together. The depth is checked where each call is parsed. */
 const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
-/**
- * Maximum number of characters of arguments that cannot exceed the limits: each name takes at least four characters.
- */
+/** Arguments with at most this many characters cannot exceed the limits: each name takes at least four characters. */
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 
 /**

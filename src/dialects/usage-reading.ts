@@ -8,7 +8,7 @@ import {
 import { removeMember } from "../lib/json-edit.ts";
 import { isObject } from "../lib/json.ts";
 
-/** Reads counts and records whether one of them is impossible. An absent or null count was not reported. */
+/** Reads counts. Sets `isAnomalous` when a count is impossible. An absent or null count was not reported. */
 export class CountReader {
   isAnomalous = false;
 
@@ -63,7 +63,7 @@ export function reportedCost(usage: Record<string, unknown>): VendorCost | undef
   return readVendorCost(usage["cost_in_usd_ticks"], TICKS) ?? readVendorCost(usage["cost"]);
 }
 
-/** Fields of a vendor's `usage` with the operator's cost. Callers do not see them. */
+/** Fields of a vendor's `usage` with the operator's cost. Callers do not see these fields. */
 const COST_FIELDS = ["cost", "cost_in_usd_ticks", "cost_details", "is_byok"];
 
 export function tellsCost(usage: unknown): boolean {

@@ -2,8 +2,8 @@ import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature
 import { knownNames } from "./fields.ts";
 
 /**
- * Fields that use a feature if they have a value. Every protocol checks all of them, because vendors accept many of
- * them in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
+ * Fields that use a feature if they have a value. Every protocol checks all these fields, because vendors accept many
+ * of these fields in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
  */
 const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   web_search_options: "web_search_options",
@@ -18,7 +18,7 @@ const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   enable_search: "web_search",
 };
 
-/** The uses of all `WHOLE_FIELDS`, made once, because every request is compared with them. */
+/** The uses of all `WHOLE_FIELDS`, made once, because every request is compared with these uses. */
 const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map(([param, feature]) => ({
   feature,
   param,

@@ -60,7 +60,7 @@ function pipelineOf(readable: Blob | Uint8Array, header: ImageHeader): Bun.Image
   return orientation === undefined ? pipeline : TURNS[orientation](pipeline);
 }
 
-/** True when other programs display the picture as its header describes. Other pictures must be encoded again. */
+/** True when programs display the picture as its header describes. All other pictures must be encoded again. */
 export function isPortable({ format, orientation, isUnusual }: ImageHeader): boolean {
   return !isUnusual && !FOREIGN.has(format) && (orientation === undefined || format === "jpeg");
 }
@@ -85,8 +85,8 @@ const TURNS: Readonly<Record<Orientation, (picture: Bun.Image) => Bun.Image>> = 
 const MIN_DECODE_LIMIT = 2 ** 20;
 
 /**
- * Returns the maximum number of pixels that the codec may decode, which is the number in the header. A small picture
- * gets a larger maximum, because this maximum also limits the size of a compressed colour profile.
+ * Returns the maximum number of pixels that the codec may decode: the number in the header, at most `MAX_PIXELS`. A
+ * small picture gets a larger maximum, because this maximum also limits the size of a compressed colour profile.
  */
 function decodeLimit({ width, height }: ImageHeader): number {
   return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);

@@ -24,7 +24,7 @@ export interface ForeignRequest {
   format: ForeignFormat;
   /** True when a picture without a profile has the colours of Display P3. Otherwise its colours are sRGB. */
   isDisplayP3?: boolean | undefined;
-  /** Limits of the decoded picture, in pixels. `maxEdge` is the maximum width and height. */
+  /** The limits of the decoded picture, in pixels. `maxEdge` is the maximum width and height. */
   maxEdge: number;
   maxPixels: number;
 }

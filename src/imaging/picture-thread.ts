@@ -7,8 +7,8 @@ export type PictureReply = { png: Uint8Array<ArrayBuffer> } | { problem: string 
 
 /**
  * Starts a thread for one picture, sends the request to the thread and returns the thread's PNG. The third argument is
- * a part of the request; its buffer is transferred. The thread then ends, which frees all of its memory. Throws an
- * `UnreadableImageError`.
+ * a part of the request, and the buffer of this part is transferred. The thread then ends, which frees all of its
+ * memory. Throws an `UnreadableImageError`.
  */
 export async function pngFromThread(
   script: ThreadScript,
@@ -34,5 +34,5 @@ export async function pngFromThread(
   }
 }
 
-/** Many times what the largest picture takes, so that a busy machine refuses none. */
+/** Maximum time for one picture: so long that a busy machine also finishes the largest picture. */
 const MAX_MS = 120_000;

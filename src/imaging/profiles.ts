@@ -1,4 +1,4 @@
-/** An ICC profile of sRGB (IEC 61966-2-1), written by Little CMS. Pictures in other colours are converted to it. */
+/** An ICC profile of sRGB (IEC 61966-2-1), written by Little CMS. All other colours are converted to sRGB. */
 export const SRGB_PROFILE = Uint8Array.fromBase64(
   "AAACTGxjbXMEQAAAbW50clJHQiBYWVogB+oACwAWAAYAIQA7YWNzcEFQUEwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAPbW" +
     "AAEAAAAA0y1sY21zAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALZGVzYwAAAQgAAAA2" +
@@ -12,10 +12,10 @@ export const SRGB_PROFILE = Uint8Array.fromBase64(
 );
 
 const HEADER_BYTES = 128;
-/** Offset of a text's length field. The text's offset field and the text follow it (ICC.1:2022 section 10.15). */
+/** Offset of a text's length field, which precedes the text's offset field and the text (ICC.1:2022, 10.15). */
 const NAME_LENGTH = 20;
 
-/** The sRGB profile with its primaries replaced by those of Display P3 (SMPTE EG 432-1, adapted to D50). */
+/** The sRGB profile with the primaries of Display P3 (SMPTE EG 432-1, adapted to D50). */
 export const DISPLAY_P3_PROFILE = displayP3();
 
 function displayP3(): Uint8Array<ArrayBuffer> {

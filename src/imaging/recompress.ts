@@ -27,7 +27,7 @@ const QUALITY = 85;
 
 /**
  * Range of a PNG's bytes per byte of decoded pixels. In this range the picture is noise, and fewer colours would hardly
- * make it smaller.
+ * make the picture smaller.
  */
 const NOISE = { from: 0.9, to: 1.05 };
 

@@ -49,7 +49,7 @@ interface ReferenceOptions {
 
 /**
  * Encodes a picture in a portable format. A lossy picture stays lossy; otherwise a photograph could become ten times
- * larger. A PNG keeps its channels and depth, unless it is too large.
+ * larger. A PNG keeps its channels and depth, unless the picture is too large.
  */
 async function encodePortably(
   image: Blob,

@@ -52,11 +52,11 @@ export async function encodeAs(
 const FINE = 95;
 
 interface TranscodeOptions {
-  /** Compression from 0 (smallest file) to 100 (best quality, the default). PNG ignores it. */
+  /** Compression from 0 (smallest file) to 100 (best quality, the default). PNG ignores this value. */
   compression?: number;
   /** Slots that limit how many pictures are decoded or encoded at the same time. */
   slots: Semaphore;
-  /** Aborts the wait for a slot, and the work of other threads than the codec's: foreign formats, and PNG encoding. */
+  /** Aborts the wait for a slot, and work in threads outside the codec (foreign formats and PNG encoding). */
   signal?: AbortSignal;
 }
 
@@ -80,7 +80,7 @@ interface EncodeOptions {
   isLossless?: boolean | undefined;
 }
 
-/** Returns the quality for the codecs. Their scale starts at 1; the scale of `compression` starts at 0. */
+/** Returns the quality for the codecs. The codecs' scale starts at 1; the scale of `compression` starts at 0. */
 function qualityOf(compression: number | undefined): number {
   return Math.min(Math.max(compression ?? 100, 1), 100);
 }

@@ -25,7 +25,7 @@ import type { Nanos } from "../lib/money.ts";
  *          expired
  *
  * `storing` is a stage of the status `in_progress`. `cancel` only records a request when the job is in progress; the
- * worker of the job then ends it. `remove` deletes ended jobs.
+ * worker of the job then ends the job. `remove` deletes ended jobs.
  *
  * States of a job's lease, which is the right of one worker to run the job. `claim` raises the fence, the number of the
  * claim. A write with an older fence changes nothing.
@@ -72,8 +72,8 @@ export interface JobStore {
    */
   claim(worker: string, runningLimit: RunningLimit): Promise<ClaimedJob | null>;
   /**
-   * Prolongs leases. Returns the leases that this worker still has, by job id. The other jobs have ended, or another
-   * worker has claimed them.
+   * Prolongs leases. Returns the leases that this worker still has, by job id. A job whose lease is missing has ended,
+   * or another worker has claimed the job.
    */
   renew(leases: readonly JobLease[]): Promise<ReadonlyMap<string, { isCancelRequested: boolean }>>;
   /** Returns the ids of this worker's jobs whose cancellation was requested. */
@@ -163,7 +163,7 @@ export interface JobTerms {
 
 export type Submission =
   | { kind: "accepted" | "known"; job: Job }
-  /** An earlier job has this idempotency key, but its request was different. */
+  /** An earlier job has this idempotency key, but was submitted with a different request. */
   | { kind: "other" }
   | { kind: "full"; scope: "organization" | "key"; limit: number }
   /** `spent`: the budget is used up. `held`: other requests have reserved the rest and may return a part of it. */
@@ -179,7 +179,7 @@ export interface JobPage {
   createdTo: number | null;
 }
 
-/** The right of one worker to run and change a job. It ends when another worker claims the job. */
+/** The right of one worker to run and change a job. This right ends when another worker claims the job. */
 export interface JobLease {
   jobId: string;
   organizationId: string;

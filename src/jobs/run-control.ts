@@ -95,8 +95,8 @@ export async function waitForCapacity<Result>(
 const MAX_REFUSED_CALLS = 5;
 
 /**
- * Returns the milliseconds that the job should wait. It waits when all vendors are at their limits, or when the called
- * vendors reported overload and did no work. Returns null for any other error and after too many calls.
+ * Returns the milliseconds that the job should wait. The job waits when all vendors are at their limits, or when the
+ * called vendors reported overload and did no work. Returns null in all other cases and after too many calls.
  */
 export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: boolean): number | null {
   if (!(error instanceof UpstreamError) || error.isAmbiguous) return null;

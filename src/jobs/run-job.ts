@@ -111,7 +111,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
   let target = { channel: sent?.channel ?? "", upstreamModel: sent?.upstreamModel ?? "" };
   let vendorJobs: Record<string, string> = { ...sent?.vendorJobs };
-  /** The last write of ids. The next write waits for it: fewer ids must not replace more. */
+  /** The last write of ids. The next write waits for this write, so that an older list never replaces a newer list. */
   let last: Promise<void> = Promise.resolve();
   return {
     isTarget: ({ channel, upstreamModel }) =>
@@ -217,7 +217,7 @@ const TIMED_OUT: JobError = {
   message: "The job did not end before its deadline. Nothing is billed. Submit it again.",
 };
 
-/** Returns the error that the caller sees. Its code and message are those of a synchronous request. */
+/** Returns the error that the caller sees. A synchronous request would get the same code and message. */
 function executionError(thrown: unknown): JobError {
   const { code, message } = asGatewayError(thrown);
   return { type: code, message };

@@ -49,7 +49,7 @@ const UNDECIDED_MS = 5_000;
 
 /**
  * Accepts a job. Makes all decisions that a synchronous request makes before its vendor is called. Then stores the
- * job's files and queues the job, with its money held. Returns the names of ignored fields. Throws a `GatewayError`.
+ * job's files, queues the job and holds its money. Returns the names of ignored fields. Throws a `GatewayError`.
  */
 export async function submitJob(
   core: JobCore,
@@ -58,7 +58,7 @@ export async function submitJob(
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
-  // Look up a repeated submission before the limits are checked: the first submission may have used them up.
+  // Look up a repeated submission before the limits are checked: the first submission may have used up the limits.
   const submitted = idempotency && (await core.jobs.findSubmitted(key.id, idempotency));
   if (submitted) return { job: accepted(submitted), ignored: [] };
   const images = await readJobRequest(request);
@@ -137,7 +137,7 @@ async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
 
 /**
  * Removes the files of a failed submission. A failed call may still have committed the job, so this function first
- * waits and then looks the job up. If the job exists or the store is unavailable, the files stay.
+ * waits and then looks up the job. If the job exists or the store is unavailable, the files stay.
  */
 async function removeUnlessSubmitted({ jobs, blobs }: JobCore, job: NewJob): Promise<void> {
   if (job.files.length === 0) return;

@@ -22,7 +22,7 @@ export interface WebhookOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** Waits before the second and later attempts. Eight attempts take about sixteen hours. */
+/** The pauses before the second and later attempts. Eight attempts take about sixteen hours. */
 const RETRY_MS = [
   5_000,
   MINUTE_MS,
@@ -99,7 +99,7 @@ async function post(
     });
     const isDelivered = status >= 200 && status < 300;
     // A refusal by Slack or PagerDuty is permanent, because the address, the key or the message is wrong. A refusal by
-    // the operator's own receiver is not, because the operator may correct the receiver.
+    // the operator's own receiver is not permanent, because the operator may correct the receiver.
     const isRefused = format !== "standard" && status >= 400 && status < 500 && !TRANSIENT.has(status);
     const askedMs = Math.min(Number(retryAfter ?? 0) * 1_000 || 0, MAX_ASKED_MS);
     return { result: `status ${status}`, isDelivered, isFinal: status === GONE || isRefused, askedMs };

@@ -28,7 +28,7 @@ export interface JobWorkerOptions {
 const POLL_MS = 250;
 const HEARTBEAT_MS = 5_000;
 const CANCEL_POLL_MS = 1_000;
-/** Pause after a failed claim. It is long enough for every worker to renew its own leases first after an outage. */
+/** Pause after a failed claim. It is so long that, after an outage, every worker first renews its own leases. */
 const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
 /** Time that jobs have to stop when they are handed over to another worker. */
 const HAND_OVER_MS = 2_000;
@@ -82,7 +82,7 @@ export class JobWorker {
   }
 
   /**
-   * Starts no more jobs and waits at most `graceMs` for the running jobs. Then hands the remaining jobs over: another
+   * Starts no more jobs and waits at most `graceMs` for the running jobs. Then hands over the remaining jobs: another
    * worker, or this process after its next start, continues them.
    */
   async stop(graceMs: number): Promise<void> {

@@ -3,7 +3,7 @@ export interface ReferencePage {
   /** Name of the page's file in `docs/reference`, without the extension. */
   name: string;
   title: string;
-  /** The origin of the page's content, such as `the commands`. A note at the beginning of the page names it. */
+  /** The origin of the page's content, such as `the commands`. A note at the beginning of the page names the origin. */
   source: string;
   /** The content of the page without its title and its note. */
   body: string;

@@ -2,7 +2,7 @@ import { TOLD_HINTS } from "../dialects/conversation/hints.ts";
 import { STREAMS, type StreamDescription } from "../server/openapi/stream-events.ts";
 import { code, list, type ReferencePage, sentence, table } from "./page.ts";
 
-/** Returns the page about hints (optional fields of a request). It says which hints each protocol's vendors receive. */
+/** Returns the page that says which hints (optional fields of a request) each protocol's vendors receive. */
 export function hintsPage(): ReferencePage {
   const words = (rule: boolean | { when: string }): string =>
     typeof rule === "boolean" ? (rule ? "told" : "left out") : `told ${rule.when}`;

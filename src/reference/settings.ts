@@ -100,7 +100,7 @@ ${code("HTTPS_PROXY")}, with ${code("OUTBOUND_PROXY=environment")} only. ${code(
   };
 }
 
-/** Meanings of variables that set a whole section, by the section's path. The schema has no text for them. */
+/** Meanings, by the path of the section, of variables that set a whole section. The schema does not describe them. */
 const UNDESCRIBED: Readonly<Record<string, string>> = {
   limits: "`none` removes every default limit, those of the file too.",
 };
@@ -171,7 +171,7 @@ function meaningOf({ schema, isRequired }: Setting, variable: string | undefined
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Marks addresses, references and names of settings as code. In the schema they are plain text for editors. */
+/** Formats addresses, references and names of settings as code. The schema has plain text, because editors show it. */
 function marked(text: string): string {
   const parts = text.split(/(`[^`]*`)/);
   const plain =

@@ -190,5 +190,5 @@ async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
   );
 }
 
-/** A sentence that every catalogue file contains. This page does not need it. */
+/** A sentence that every catalogue file contains. This page omits that sentence. */
 const OVERRIDE = /Everything here can be overridden in the\s+configuration file\./g;

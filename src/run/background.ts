@@ -40,7 +40,7 @@ const TRAFFIC_MS = 10_000;
 const RECORDS_MS = 1_000;
 const SWEEP_MS = 60_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** Maximum counts or records in one transaction. It is small, because SQLite blocks the thread that serves requests. */
+/** Maximum counts or records in one transaction: few, because SQLite blocks the thread that serves requests. */
 const BATCH = 100;
 /** Maximum prompts in one transaction. It is smaller than `BATCH`, because prompts are longer than records. */
 const PROMPT_BATCH = 20;
@@ -85,7 +85,7 @@ async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
   }
 }
 
-/** Writes records. While the database is unavailable they are dropped, because the log contains the same facts. */
+/** Writes records. Drops records while the database is unavailable, because the log has the same facts. */
 async function writeRecords({ store, recorder, prompts }: RecordingParts): Promise<void> {
   const { records, pictures } = recorder.take();
   for (let start = 0; start < records.length; start += BATCH) {
@@ -129,7 +129,7 @@ function dropReport({ recorder, onProblem }: RecordingParts): () => void {
 
 function ignore(): void {}
 
-/** Starts the export of posted entries to files for a data warehouse; null when none is configured. */
+/** Starts the export of posted entries to files for a data warehouse; null when no export is configured. */
 export function openLedgerExport({ live, processId, onProblem }: ProcessBasis): LedgerExport | null {
   const { ledgerExport } = live.current;
   if (!ledgerExport) return null;

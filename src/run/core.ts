@@ -57,7 +57,7 @@ interface OpenedCore {
 
 /**
  * Opens the core with its adapters. Workers share limits through their supervisor; with Redis, all processes share
- * them.
+ * limits.
  */
 export async function openCore(
   { live, storage, safeFetch, processId, onProblem, calls }: ProcessBasis,
@@ -206,8 +206,8 @@ function openWorker(
       for (const listener of listeners) listener(eventOfRun(run));
     },
   };
-  // After its drain time, the server aborts the calls in `calls`. Calls of jobs must not be in it, because jobs are
-  // handed over instead.
+  // After its drain time, the server aborts the calls in `calls`. Calls of jobs must not be in `calls`, because jobs
+  // are handed over instead.
   const failover = { ...core.failover, calls: new Set<never>() };
   return new JobWorker({
     core: { ...core, failover, jobs: storage.jobs },

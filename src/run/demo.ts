@@ -63,7 +63,7 @@ const ORGANIZATIONS = { storefront: "Storefront", research: "Research", marketin
 const BUDGETS = { storefront: "120", research: "40", marketing: "80" };
 
 /**
- * Fills an empty installation with two weeks of traffic to the sandbox. It uses the same stores as real traffic. The
+ * Fills an empty installation with two weeks of traffic to the sandbox. Writes to the same stores as real traffic. The
  * same start time gives the same traffic. Throws when there already are charges, organizations or keys.
  */
 export async function fillDemo(

@@ -20,13 +20,11 @@ import type { LoadConfiguration } from "./reload.ts";
 export interface Gateway {
   /** The address on which the gateway listens, without a slash at the end. */
   url: string;
-  /** The key and the password that the first start has created. They are shown only once. */
+  /** The key and the password that the first start has created. Both are shown only once. */
   bootstrap: BootstrapResult;
   /** Refuses new requests, lets running requests finish within the drain time, and releases all resources. */
   stop(): Promise<void>;
-  /**
-   * Returns the channels and models of the database. While the database is unavailable, returns the last known ones.
-   */
+  /** Returns the channels and models of the database: the last known values while the database is unavailable. */
   storedEntries(): Promise<readonly StoredEntry[]>;
   /** Sets a listener that is called and awaited after every change of the stored channels and models. */
   onConfigurationChanged(listener: () => Promise<void>): void;
@@ -83,7 +81,7 @@ export async function startGateway(
       const jobsStopped = parts.jobs.stop((leaveSeconds + drainSeconds) * 1000);
       await drain(settings, server, core);
       await jobsStopped;
-      // The stop does not wait for these tasks, because one may wait for a database that does not respond.
+      // The stop does not wait for these tasks, because a task may wait for a database that does not respond.
       for (const work of [...background, alerts, degradations, liveMetrics]) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
       await otlp?.stop();
@@ -108,7 +106,7 @@ export async function startGateway(
   };
 }
 
-/** Returns a function that reads a value. While the database is unavailable, it returns the last value. */
+/** Returns a function that reads a value, and returns the last value, if any, while the database is unavailable. */
 function lastKnown<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let known: { value: Value } | null = null;
   return async () => {
@@ -126,12 +124,12 @@ function changedChannels({ channels }: Settings, next: Settings): string[] {
 }
 
 /**
- * Time for counting the delivered tokens of cut streams while the server waits for their end. After it, the tokens are
- * estimated.
+ * Time for counting the delivered tokens of cut streams while the server waits for their end. After this time, the
+ * tokens are estimated.
  */
 const COUNT_MS = 1_500;
 
-/** Lets running requests and detached calls finish within the drain time. Then ends them. */
+/** Lets running requests and detached calls finish within the drain time. Then ends all that still run. */
 async function drain({ server: times }: Settings, server: RunningServer, core: Core): Promise<void> {
   const endsAt = performance.now() + (times.leaveSeconds + times.drainSeconds) * 1000;
   const onCut = (error: GatewayError | null): void => {

@@ -30,9 +30,9 @@ import { describeProviders, listModels, probeChannel } from "../providers/regist
 interface ReloadOptions {
   /** The settings at the start of the process. */
   loaded: LoadedSettings;
-  /** Loads the configuration again. Throws a `ConfigurationError` if it is invalid. */
+  /** Loads the configuration again. Throws a `ConfigurationError` for an invalid configuration. */
   load(): Promise<LoadedSettings>;
-  /** Applies new settings to the running process. If it throws, the earlier settings stay in force. */
+  /** Applies new settings to the running process. If this method throws, the earlier settings stay in force. */
   apply(settings: Settings): void;
   log(message: string, cause: unknown, level?: "info" | "warn"): void;
   /** Called with the outcome of each reload. */
@@ -141,9 +141,9 @@ export function openConfiguration(
 }
 
 /**
- * Returns a function that loads the configuration only when the entries or the file have changed. Loading it for every
- * operation that only reads would delay requests by milliseconds. With `null`, the caller needs no entries. The
- * function throws an `AdminError` while the file is invalid.
+ * Returns a function that loads the configuration only when the entries or the file have changed. Loading the
+ * configuration for every operation that only reads would delay requests by milliseconds. With `null`, the caller needs
+ * no entries. The function throws an `AdminError` while the file is invalid.
  */
 function lastRead(load: LoadConfiguration) {
   let last: { entries: string; loaded: LoadedSettings } | null = null;
@@ -203,7 +203,7 @@ export class LiveSettings {
 /**
  * Returns the master key that encrypts a new secret: the current key, or a new one if there is no key and no secret is
  * stored. Throws an `AdminError` when secrets are stored and there is no current key. A command also throws when no
- * present key has encrypted a stored secret, because the gateway then could not decrypt the new one.
+ * present key has encrypted a stored secret, because the gateway then could not decrypt the new secret.
  */
 async function sealingKey(
   keys: MasterKeys,

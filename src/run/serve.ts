@@ -137,8 +137,8 @@ function addressOf({ server: { host, port } }: Settings): string {
 }
 
 /**
- * Resolves when signals or the supervisor have stopped the gateway. The first signal stops it gracefully, a second one
- * immediately. No charge is lost in either case.
+ * Resolves when signals or the supervisor have stopped the gateway. The first signal stops the gateway gracefully, a
+ * second signal immediately. No charge is lost in either case.
  */
 async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -154,7 +154,7 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
       // `abandon` closes resources that a graceful stop still uses. A failure of the graceful stop is then ignored.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
-    // A signal to the process group also reaches the workers. They ignore it, because only the supervisor stops them.
+    // A signal to the process group also reaches the workers, which ignore it: only the supervisor stops workers.
     onStopSignals({ stop, leave, areIgnored: () => supervisor?.isConnected() === true });
     void supervisor?.stopOrdered.then(stop);
     void supervisor?.leaveOrdered.then(leave);
@@ -168,7 +168,7 @@ const PAUSE_MS = 50;
 
 /**
  * Throws when a port is not free, before the start creates secrets that are shown only once. Workers share their port
- * (SO_REUSEPORT), and the system would also let another gateway share it, so this check listens without sharing.
+ * (SO_REUSEPORT), and the system would also let another gateway share the port, so this check listens without sharing.
  */
 async function requireFreePort({ server, workers }: Settings): Promise<void> {
   const end = performance.now() + (workers > 1 ? LEAVING_MS : 0);

@@ -180,8 +180,8 @@ export function watchDegradations(sources: Sources, clock: () => number): Degrad
 }
 
 /**
- * Maximum number of charges that may wait for the ledger while the database is available. A process can post more than
- * this in one second.
+ * Maximum number of charges that may wait for the ledger while the database is available. A process can post more
+ * charges than this in one second.
  */
 const MAX_BACKLOG = 5_000;
 

@@ -27,7 +27,7 @@ export async function openAdminStore(
   else await makeDataFolder(settings);
   const { admin, database } = await openStores(location, options);
   const threads = withReadingThreads(admin, { location, journals: options.journals, onProblem: () => {} });
-  // Verifications run in a thread, so that a command can be interrupted. Other operations start faster without one.
+  // Verifications run in a thread, so that a command can be interrupted. Other work starts faster without a thread.
   const { ledger, audit } = threads.admin;
   return {
     store: {
@@ -90,7 +90,7 @@ export async function runMigrations(
   }
 }
 
-/** Creates the data folder. If that fails, throws an error that names the setting to change. */
+/** Creates the data folder. If the folder cannot be created, throws an error that names the setting to change. */
 export async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
   try {
     // With mode 0700, only the user of this process may read charges, keys and pictures.

@@ -34,8 +34,8 @@ export function welcome(
 }
 
 /**
- * Returns an example call. It makes a picture with the sandbox, or else with the first image model. Without image
- * models, it requests a word from the first text model.
+ * Returns an example call. The call makes a picture with the sandbox, or else with the first image model. Without image
+ * models, the call requests a word from the first text model.
  */
 function exampleOf({ models }: Pick<Settings, "models">): { path: string; body: object } {
   const all = [...models.declared.values()];

@@ -26,8 +26,8 @@ const MAX_MISSED_PINGS = 5;
 
 /**
  * Runs the workers of one port. Replaces each worker that ends, and kills workers that no longer respond. The first
- * stop signal stops all workers gracefully; the second one makes them exit at once. Resolves when all have ended.
- * Throws when a worker's first start fails, or when no worker can start any more.
+ * stop signal stops all workers gracefully; the second one makes them exit at once. Resolves when all workers have
+ * ended. Throws when a worker's first start fails, or when no worker can start any more.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
   await new Supervisor(workers).run();
@@ -87,7 +87,7 @@ class Supervisor {
 
   /**
    * Gives up after a fatal error, or after too many failed starts while no worker serves. A supervisor that never gave
-   * up would run without workers while the configuration is invalid or the database is newer.
+   * up would run without workers while the configuration is invalid or the database has the schema of a newer version.
    */
   #startFailed(isFatal: boolean): void {
     this.#failedStarts++;
@@ -262,7 +262,7 @@ export function openSupervisorLink(): WorkerLink {
 
 /**
  * Time within which two signals count as one. A process started by npm gets a signal to the process group twice: from
- * the system and from npm, which forwards it.
+ * the system and from npm, which forwards the signal.
  */
 const SAME_SIGNAL_MS = 1_000;
 
@@ -273,7 +273,7 @@ interface StopHandlers {
   areIgnored?(): boolean;
 }
 
-/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each one that comes a second or more after the first. */
+/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each signal a second or more after the first. */
 export function onStopSignals({ stop, leave, areIgnored }: StopHandlers): void {
   let firstAt: number | null = null;
   const receive = (): void => {

@@ -7,13 +7,13 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
 /**
- * Maximum number of characters in all texts of a request together. It equals about 300,000 tokens, the maximum of real
- * vendors.
+ * Maximum number of characters in all texts of a request together. This equals about 300,000 tokens, the maximum of
+ * real vendors.
  */
 const MAX_CHARACTERS = 1024 * 1024;
 /** Number of dimensions that each token changes. */
 const FEATURES = 4;
-/** Number of tokens between two pauses for other tasks. Processing them takes about a millisecond. */
+/** Number of tokens between two pauses for other tasks. Processing so many tokens takes about a millisecond. */
 const TOKENS_AT_ONCE = 1_024;
 
 /** Makes vectors without a vendor. Equal texts have equal vectors. Texts with common words have similar vectors. */

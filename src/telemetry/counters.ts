@@ -6,7 +6,7 @@ export type Sample = readonly [suffix: string, labels: string, value: number];
 /** Maximum number of series of one metric. In further series some labels get the value `other`. */
 const MAX_SERIES = 2_000;
 
-/** Maximum number of series of a histogram. It is lower because each series has one sample per bucket. */
+/** Maximum number of series of a histogram. It is lower than `MAX_SERIES`, because a series has a sample per bucket. */
 export const MAX_HISTOGRAMS = 300;
 
 /** A series without changes for this time is removed when another series needs its place. */
@@ -156,7 +156,7 @@ export const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0
 export class Histogram {
   /** Upper bounds of the buckets. */
   readonly bounds: readonly number[];
-  /** Number of observations for each bound, and a last number for those above all bounds. */
+  /** Number of observations for each bound, and a last number for observations above all bounds. */
   readonly buckets: Float64Array;
   sum = 0;
   count = 0;

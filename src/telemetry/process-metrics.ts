@@ -17,8 +17,8 @@ const messageSchema = z.object({
 type Message = z.output<typeof messageSchema>;
 
 /**
- * Returns a function that gathers the metrics of all processes that share the port. The processes exchange them through
- * the supervisor. `worker` is the number of this process; null means that there is only one process.
+ * Returns a function that gathers the metrics of all processes that share the port. The processes exchange their
+ * metrics through the supervisor. `worker` is the number of this process; null means that there is only one process.
  */
 export function gatherMetrics(
   metrics: Metrics,
@@ -53,6 +53,6 @@ export function gatherMetrics(
     return formatMetrics(new Map([...processes].toSorted(([one], [other]) => one - other)));
   };
   let running: Promise<string> | null = null;
-  // Concurrent scrapes share one gathering, so they cost the other processes no more than a single scrape.
+  // Concurrent scrapes share one gathering, so several scrapes at once cost no more than a single scrape.
   return () => (running ??= gather().finally(() => (running = null)));
 }

@@ -24,7 +24,7 @@ const MAX_TEXT = 500;
 /** Maximum length of names that callers choose, in characters. */
 const MAX_NAME = 128;
 
-/** Routes that are not recorded: they call no model, and only people and probes use them. */
+/** Routes that are not recorded, because these routes call no model and serve only people and probes. */
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
 
 /**
@@ -126,7 +126,7 @@ function recordOf(event: RequestEvent): RequestRecord {
     status: event.status,
     code: event.code,
     message: message === null ? null : redact(message).slice(0, MAX_TEXT),
-    // Only members who see all organizations can read the cause. They may need the vendor's own message.
+    // Only members who see all organizations can read the cause. Such a member may need the vendor's own message.
     cause: cause === undefined ? null : causeText(cause, "debug").replace(/^UpstreamError: /, ""),
     durationMs: event.durationMs,
     firstByteMs: event.firstByteMs,

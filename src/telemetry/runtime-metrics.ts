@@ -8,7 +8,7 @@ import { METRICS } from "./metrics.table.ts";
 const MICROSECONDS = 1e6;
 const MS = 1_000;
 
-/** Metrics of the program and its process. Names with `process_` are those of Prometheus' client libraries. */
+/** Metrics of the program and its process. Prometheus' client libraries also use the names with `process_`. */
 export class RuntimeMetrics {
   readonly #startedAt = systemClock.now() / MS - process.uptime();
 
@@ -29,7 +29,7 @@ export class RuntimeMetrics {
 /** Returns the number of open files; null when the system has no `/proc`. */
 function openFiles(): number | null {
   try {
-    // One of the entries is the open folder itself.
+    // One of the listed files is the open folder itself.
     return readdirSync("/proc/self/fd").length - 1;
   } catch {
     return null;

@@ -102,7 +102,7 @@ export class TrafficCounters {
     return count;
   }
 
-  /** Opens a count by route, status and code alone, because these have closed sets of values. */
+  /** Opens a count by route, status and code alone, because these three have closed sets of values. */
   #openUnnamed(counted: NestedMap<Count>, names: readonly string[]): Count {
     const unnamed = ["", "", "", "", ...names.slice(4)];
     return counted.get(unnamed) ?? this.#openNew(counted, unnamed);

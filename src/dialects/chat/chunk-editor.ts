@@ -31,7 +31,7 @@ export class ChunkEditor {
   readonly #modelText: string;
   /** Choices that have begun, by index. The value is null until the choice has a tool call. */
   readonly #choices = new Map<unknown, CallNumbers | null>();
-  /** The id of the stream: the first id that the vendor sent, or an id of the gateway; null before either. */
+  /** The id of the stream: the first id that the vendor sent, or an id of the gateway; null before the first use. */
   #id: string | null = null;
   /** Time in Unix seconds at which the stream began, for chunks without a time. */
   readonly #created = secondsNow();

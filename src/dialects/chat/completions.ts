@@ -131,7 +131,7 @@ function textOf(message: unknown): string {
   return typeof written === "string" ? written : "";
 }
 
-/** A comment, which clients skip. It replaces chunks without an equivalent, so that the stream is not silent. */
+/** A comment, which clients skip. Sent for chunks without an equivalent, so that the stream is not silent. */
 const COMMENT = ":\n\n";
 const END = "[DONE]";
 

@@ -13,7 +13,7 @@ const AUDIO_CHARACTERS_PER_TOKEN = 64;
  * of the whole message.
  */
 export function addContent(sized: SizedText, message: Record<string, unknown>): void {
-  // Some vendors send the same reasoning in both fields, so only one is counted.
+  // Some vendors send the same reasoning in both fields, so only one field is counted.
   addText(sized, message["reasoning_content"] ?? message["reasoning"]);
   addText(sized, message["content"]);
   addText(sized, message["refusal"]);
@@ -68,7 +68,7 @@ function addMedia(sized: SizedText, { audio, images }: Record<string, unknown>):
   if (typeof audio["data"] === "string") sized.addTokens(audio["data"].length / AUDIO_CHARACTERS_PER_TOKEN);
 }
 
-/** Returns the text of a message's content. Some vendors send it as a list of parts (Mistral). */
+/** Returns the text of a message's content. Some vendors send the content as a list of parts (Mistral). */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

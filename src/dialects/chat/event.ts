@@ -37,8 +37,8 @@ function isChoice(choice: unknown): boolean {
 }
 
 /**
- * Returns the error in a frame. Vendors send it in the field `error`, as the frame itself (Mistral, SGLang), in the
- * object `x_groq` (Groq) or in a choice (OpenRouter).
+ * Returns the error in a frame. Vendors send an error in the field `error`, as the frame itself (Mistral, SGLang), in
+ * the object `x_groq` (Groq) or in a choice (OpenRouter).
  */
 export function errorOf(event: Record<string, unknown>): unknown {
   const { error, x_groq: groq, choices, object } = event;
@@ -74,8 +74,8 @@ function kindOfStatus(code: unknown): UpstreamErrorKind {
 }
 
 /**
- * Returns the usage of a chunk. Vendors send it in the chunk itself, in a choice (Moonshot) or in the object `x_groq`
- * (Groq).
+ * Returns the usage of a chunk. Vendors send usage in the chunk itself, in a choice (Moonshot) or in the object
+ * `x_groq` (Groq).
  */
 export function usageOf({ usage, choices, x_groq: groq }: Record<string, unknown>): unknown {
   return usage ?? firstChoice(choices)?.["usage"] ?? (isObject(groq) ? groq["usage"] : undefined);

@@ -18,7 +18,7 @@ type Message = Readonly<Record<string, unknown>>;
 /**
  * Reads messages into turns. Returns instructions at the start separately. Joins successive messages of one side. Tool
  * results become parts of the user's turn. Skips empty texts and empty messages. `hasNames` is true when messages
- * contain names of participants, which only chat supports.
+ * contain names of participants, a feature of chat only.
  */
 export function readMessages(
   messages: unknown,
@@ -86,7 +86,7 @@ function readAnswer(content: unknown, path: string): AssistantPart[] {
     const { type, text, refusal } = isObject(part) ? part : {};
     if (type === "text" && typeof text === "string") return nonEmpty(text);
     if (type === "refusal" && typeof refusal === "string") return [{ type: "refusal", text: refusal }];
-    // Some vendors send reasoning here. `readReasoning` reads it.
+    // Some vendors send reasoning in this part, which `readReasoning` reads.
     if (type === "thinking") return [];
     throw untranslatable(`${path}[${index}].type`);
   });

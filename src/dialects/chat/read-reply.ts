@@ -89,9 +89,9 @@ export class ChatReplyReader implements ReplyReader {
 
   /**
    * Returns the reasoning of a delta without text that an earlier delta contained. Some vendors, such as this gateway,
-   * send reasoning first as plain text and then again, whole, in `reasoning_details` with its signature: only the
-   * signature is new. Several such details give nothing, because their text was already read as one piece, to which
-   * none of their signatures fits.
+   * send reasoning as plain text and later the whole reasoning in `reasoning_details` with a signature. Of one such
+   * detail, only the signature is new. Of several details nothing is read: their text was already read as one piece,
+   * and no signature is valid for this piece.
    */
   #newReasoning(delta: Record<string, unknown>): ReasoningPart[] {
     const parts = readReasoning(delta);
@@ -213,9 +213,9 @@ const CLOSE = "</think>";
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";
-  /** White space at the very start. It waits until the text after it has been examined. */
+  /** White space at the very start, held until the text after this white space has been examined. */
   #space = "";
-  /** Text that may be the beginning of a tag. It waits for more text. */
+  /** Text that may be the beginning of a tag, held until more text arrives. */
   #held = "";
   /** All text from the opening tag on, until the closing tag arrives. */
   #unclosed = "";

@@ -11,7 +11,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a chat request as a `Conversation` (the neutral form). The result also lists the request's hints and fields
- * that only chat has. Throws an `UpstreamError` that names the field if its value has no neutral form.
+ * that only chat has. Throws an `UpstreamError` that names a field whose value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
@@ -206,7 +206,7 @@ function readFormat(value: unknown): OutputFormat | null {
 }
 
 /**
- * Reads the format `json_object`. Some vendors and their clients add a schema to it (Fireworks AI, "Structured
+ * Reads the format `json_object`. Some vendors, and clients of these vendors, add a schema (Fireworks AI, "Structured
  * responses").
  */
 function readJsonFormat(schema: unknown): OutputFormat {

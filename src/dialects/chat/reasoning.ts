@@ -4,8 +4,8 @@ import type { ReasoningPart } from "../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
 
 // OpenAI's chat completions have no field for reasoning. Vendors and clients use two fields. `reasoning_content`
-// contains the text (DeepSeek API, "Thinking mode"; Groq, vLLM and OpenRouter call it `reasoning`). `reasoning_details`
-// also contains the signatures that a client must send back (OpenRouter, "Reasoning tokens").
+// contains the text (DeepSeek API, "Thinking mode"; Groq, vLLM and OpenRouter call this field `reasoning`).
+// `reasoning_details` also contains the signatures that a client must send back (OpenRouter, "Reasoning tokens").
 
 /** One item of `reasoning_details`. */
 export interface ReasoningDetail {
@@ -73,7 +73,7 @@ function readSignature({ id, format }: Record<string, unknown>, value: string): 
 /** The `format` for a signature whose vendor sends no format. */
 const OWN_FORMAT = "unknown";
 const PACKED = "detail:";
-/** Limits for an object of three texts. They are low: a request may contain thousands of these objects. */
+/** Low limits for an object of three texts, because a request may contain thousands of these objects. */
 const PACKED_BOUNDS = { ...JSON_BOUNDS, depth: 1, values: 9, perString: 1, names: 3 };
 
 /** Returns a piece of reasoning, or a part of a piece, as items of `reasoning_details`. */

@@ -7,8 +7,8 @@ import { readReasoning } from "./reasoning.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /*
- * Edits that add or correct fields that OpenAI's published types require. Some vendors omit these fields or write them
- * in another form, and typed clients fail. A correct reply needs no edits and keeps its bytes.
+ * The edits that add or correct fields that OpenAI's published types require. Some vendors omit these fields or write
+ * them in another form, and typed clients fail. A correct reply needs no edits and keeps its bytes.
  */
 type Edits = Record<string, MemberEdit>;
 

@@ -67,8 +67,8 @@ function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
 }
 
 /**
- * Returns true when this usage shows the billed numbers to a caller. Reasoning outside of `completion_tokens` is not
- * shown: clients expect it inside.
+ * Returns true when this usage shows the billed numbers to a caller. Returns false when `completion_tokens` omits
+ * reasoning, because clients expect reasoning in this number.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;

@@ -115,8 +115,8 @@ function urlOf(source: MediaSource): string {
 }
 
 /**
- * Writes a turn of the model. Vendors refuse a turn without text and calls, so no message is returned for it. Such a
- * turn remains when a model was cut while it reasoned.
+ * Writes a turn of the model. Returns no message for a turn without text and calls, because vendors refuse it. Such a
+ * turn remains when a model was cut during its reasoning.
  */
 function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): Message[] {
   const text = textOf(parts, "text");

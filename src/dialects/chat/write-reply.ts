@@ -75,7 +75,7 @@ export class ChatReplyWriter implements ReplyWriter {
   /** Log probabilities of the next text. */
   #logprobs: readonly TokenLogprob[] = [];
   readonly #isForMistral: boolean;
-  /** Tool calls by number. They are only for clients of Mistral, which get whole calls. */
+  /** Tool calls by number, only for clients of Mistral: these clients get whole calls. */
   readonly #calls = new Map<number, ToolCall>();
 
   constructor({ parsed }: ChatPayload) {

@@ -7,8 +7,8 @@ import type { Reply, ReplyEvent, ReplyReader } from "./reply.ts";
 import type { AssistantPart, Conversation, Tool, Turn } from "./request.ts";
 
 /**
- * Converts custom tools for vendors that support only functions. A custom tool accepts any text. It becomes a function
- * whose only argument is this text. Calls of this function become calls of the custom tool again.
+ * Converts custom tools for vendors that support only functions. A custom tool accepts any text. The tool becomes a
+ * function whose only argument is this text. Calls of this function become calls of the custom tool again.
  */
 export class CustomToolsAsFunctions {
   /** The conversation in which functions replace custom tools. */
@@ -87,7 +87,7 @@ function withFunctionCalls(turn: Turn): Turn {
   return { ...turn, parts };
 }
 
-/** Returns the text `input` of a function's arguments; null when they are incomplete or have no such text. */
+/** Returns the text `input` of a function's arguments; null when the arguments are incomplete or have no `input`. */
 function inputOf(text: string): string | null {
   try {
     const value: unknown = parseBounded(text);
@@ -97,7 +97,7 @@ function inputOf(text: string): string | null {
   }
 }
 
-/** Collects the arguments of a custom tool's call until they are complete: the text is one value inside their JSON. */
+/** Collects the arguments of a custom tool's call until they are complete: the text is one value in this JSON. */
 class CustomCallReader implements ReplyReader {
   readonly #reader: ReplyReader;
   readonly #names: ReadonlySet<string>;

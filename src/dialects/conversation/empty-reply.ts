@@ -48,7 +48,7 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
   }
 }
 
-/** Maximum number of characters of stored events. It is high: `responses` vendors repeat the request in events. */
+/** Maximum number of characters of stored events: a high number, because `responses` vendors repeat the request. */
 const MAX_OPENING = 4 * 1024 * 1024;
 
 /**

@@ -43,8 +43,8 @@ const MAX_TEMPERATURE = 1;
 
 /**
  * For each hint, the protocols whose vendors get it from callers of other protocols. Sources: the vendors' API
- * references, for `messages` also "Extended thinking" and "Migrating". The maximum lengths of `user` are those of the
- * fields `safety_identifier` and `metadata.user_id`.
+ * references, for `messages` also "Extended thinking" and "Migrating". The maximum lengths of `user` are the maximum
+ * lengths of `safety_identifier` and `metadata.user_id`.
  */
 export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
   // Reasoning comes first, because the conditions of the sampling settings use its result.
@@ -101,7 +101,7 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
     responses: shorterThan(64),
     native: false,
   },
-  // Only OpenAI accepts a cache key in chat, and all of its models can also be called with the responses protocol.
+  // Only OpenAI accepts a cache key in chat, and all of OpenAI's models can also be called with the responses protocol.
   cacheKey: { chat: false, messages: false, responses: true, native: false },
   strict: { chat: true, messages: false, responses: true, native: false },
   cacheControl: {
@@ -141,8 +141,8 @@ function without(telling: Telling, hint: Hint): Telling {
 }
 
 /**
- * True for hints with a field in the conversation. Other hints belong to parts and tools. The writers of requests omit
- * these where necessary.
+ * True for hints with a field in the conversation. All other hints belong to parts and tools. The writers of requests
+ * omit hints of parts and tools where necessary.
  */
 function isField(conversation: Conversation, hint: Hint): hint is Hint & keyof Conversation {
   return hint in conversation;
@@ -184,8 +184,8 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
 }
 
 /**
- * True when a cache mark is on a part where `chat` vendors do not accept it. They accept marks only on the user's parts
- * and on instructions (OpenRouter API, "Prompt caching").
+ * True when a part has a cache mark (`cache_control`) that `chat` vendors do not accept. These vendors accept marks
+ * only on the user's parts and on instructions (OpenRouter API, "Prompt caching").
  */
 function hasMarkElsewhere({ tools, turns }: Conversation): boolean {
   return (
@@ -216,9 +216,9 @@ interface ReasoningTarget {
 }
 
 /**
- * Returns the form in which callers of other protocols request reasoning from a target. Undefined when reasoning cannot
- * be requested. The first known source decides: the operator's setting for the target, the name of the vendor's model,
- * the vendor, the gateway's own model.
+ * Returns the form in which the gateway requests reasoning from a target for callers of other protocols. Undefined when
+ * reasoning cannot be requested. The first known source decides: the operator's setting for the target, the name of the
+ * vendor's model, the vendor, the gateway's own model.
  */
 export function reasoningControl(
   { upstreamModel, reasoning }: ReasoningTarget,
@@ -241,7 +241,7 @@ export function reasoningControl(
   }
 }
 
-/** `read` returns the form for a vendor's model by its name: null if it accepts none, undefined for an unknown name. */
+/** `read` returns the form for a model name of a vendor: null if the model accepts no form, undefined if unknown. */
 interface NamedControl {
   names: readonly TextDialectName[];
   read(upstreamModel: string): ReasoningControl | null | undefined;

@@ -1,6 +1,6 @@
 import { isObject, textOf } from "../../lib/json.ts";
 
-/** A token of a reply's text with its log probability. Chat and responses have the same form. */
+/** A token of a reply's text with its log probability. Chat and responses both use this form. */
 export interface TokenLogprob extends Alternative {
   top_logprobs: readonly Alternative[];
 }

@@ -31,7 +31,7 @@ export class OpenTurns {
 
   /**
    * Adds a tool result to the user's turn directly after the assistant's last turn, even if later turns exist. Inserts
-   * this turn if it is missing.
+   * the user's turn if this turn is missing.
    */
   addResult(result: ToolResult): void {
     if (this.#lastAssistant < 0) return this.add({ role: "user", parts: [result] });

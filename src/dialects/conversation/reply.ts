@@ -45,7 +45,7 @@ export type ReplyEvent =
   | { type: "finish"; finish: Finish }
   /** One use of a feature that the vendor bills by use. */
   | { type: "use"; feature: Feature }
-  /** The vendor's usage so far. The last report replaces all earlier ones. */
+  /** The vendor's usage so far. The last report replaces all earlier reports. */
   | { type: "usage"; report: UsageReport }
   /** Content that the neutral form cannot express. */
   | { type: "other" };
@@ -67,7 +67,7 @@ export interface ReplyWriter {
   write(event: ReplyEvent): string;
   /** Returns the last frames of a complete reply, with the billed usage. */
   end(usage: TokenUsage): string;
-  /** Returns the frames with the error. They replace the normal end. */
+  /** Returns the frames with the error, which replace the normal end of the stream. */
   fail(error: GatewayError): string;
 }
 

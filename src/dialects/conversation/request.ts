@@ -33,14 +33,14 @@ export interface Conversation {
   verbosity: string | null;
   /** The caller's id for its own end user; null without one. */
   user: string | null;
-  /** Key of all requests with the same beginning, which the vendor may have cached; null without a key. */
+  /** Key that requests with the same beginning share, so that a vendor can cache the beginning; null without a key. */
   cacheKey: string | null;
   /**
    * Names of the caller's fields that are hints without an equivalent in other protocols: labels, cache keys, limits of
    * the vendor's tools.
    */
   ownHints: readonly string[];
-  /** Names of the caller's other fields without an equivalent in other protocols, including unknown fields. */
+  /** Names of unknown fields, and of fields that are no hints and have no equivalent in other protocols. */
   ownFields: readonly string[];
   /** For error messages: the caller's names of neutral fields. `maxTokens` may be `max_output_tokens`. */
   params: Readonly<Partial<Record<keyof Conversation | Hint, string>>>;
@@ -77,7 +77,7 @@ export type Turn =
 export type UserPart = TextPart | ImagePart | AudioPart | FilePart | ToolResult;
 export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCall;
 
-/** A mark up to which a vendor may cache the prompt. It has the form of the messages protocol. */
+/** A mark up to which a vendor may cache the prompt: the value of `cache_control` in the messages protocol. */
 export type CacheControl = Readonly<Record<string, unknown>>;
 
 interface Cacheable {

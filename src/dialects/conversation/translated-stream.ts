@@ -21,7 +21,7 @@ export class TranslatedStream implements TextStream {
   readonly #writer: ReplyWriter;
   readonly #delivered: Delivered;
   #bytes = 0;
-  /** True when the caller has received content. Content inside the writer does not count. */
+  /** True when the caller has received content. Content that the writer still holds back does not count. */
   #isShown = false;
 
   constructor(reader: ReplyReader, writer: ReplyWriter, policy: UsagePolicy) {
@@ -120,7 +120,7 @@ export class Delivered {
   #characters = 0;
   #items = 0;
   #logprobs = 0;
-  /** Type of the current item. Following pieces of the same type are part of it. */
+  /** Type of the current item. Following pieces of the same type are part of this item. */
   #item: ReplyEvent["type"] | null = null;
   constructor(policy: UsagePolicy) {
     this.#meter = new StreamMeter(policy);

@@ -4,8 +4,8 @@ import type { Conversation } from "./request.ts";
 
 /**
  * Returns the error for a request that the vendor's protocol cannot express. Nothing was sent, so another target may
- * still take the request. `param` is the caller's field. `reason` describes the problem with its content. Without
- * `reason` the field itself is the problem.
+ * still take the request. `param` is the caller's field. `reason` describes the problem with the content of that field.
+ * Without `reason` the field itself is the problem.
  */
 export function untranslatable(param: string, reason?: string): UpstreamError {
   const publicMessage =
@@ -38,7 +38,7 @@ interface OtherFields {
   neutral: Readonly<Record<string, (value: unknown) => boolean>>;
 }
 
-/** Returns the names of used hints that no other protocol has, and the names of all other unread fields. */
+/** Returns the names of used `hints`, and of used fields that are neither in `known` nor in `hints`. */
 export function readOwnNames(
   body: Readonly<Record<string, unknown>>,
   { known, hints, neutral }: OtherFields,

@@ -81,7 +81,7 @@ function hasVector(item: unknown): item is Vector {
 }
 
 /**
- * Writes the vectors of a vendor of another protocol as JSON. Scales them to unit length, as callers of OpenAI's
+ * Writes the vectors of a vendor of another protocol as JSON. Scales the vectors to unit length, as callers of OpenAI's
  * protocol expect. There may be millions of numbers, so other tasks run in between. Throws an `UpstreamError` if there
  * is not exactly one vector for each input, or if the vectors take more than `MAX_VECTOR_BYTES`.
  */
@@ -118,7 +118,7 @@ export function writeReply(
   return { text: `{"object":"list","data":[${data.join()}],${rest}`, usage };
 }
 
-/** Scales a vector to unit length. A vector shortened to fewer dimensions does not have it (Gemini API, embeddings). */
+/** Scales a vector to unit length. A vector with fewer dimensions has a different length (Gemini API, embeddings). */
 function toUnitLength(vector: readonly number[]): number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];

@@ -107,7 +107,7 @@ export function foreignPayload(
 
 /**
  * Returns the request's text for a vendor of OpenAI's protocol. This is the caller's text with the vendor's model name.
- * For a caller of another protocol it is a new text.
+ * For a caller of another protocol the text is new.
  */
 export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): string {
   const { raw, model, modelSpan, foreign, texts, dimensions } = payload;
@@ -117,7 +117,7 @@ export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): st
   return splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]);
 }
 
-/** Returns the text whose tokens must be counted. It includes titles only if the vendor gets purposes. */
+/** Returns the text whose tokens must be counted. The text includes titles only if the vendor gets `purposes`. */
 export function inputText(
   { texts, estimatedInput, foreign }: EmbeddingsPayload,
   { takesPurposes = false }: { takesPurposes?: boolean } = {},

@@ -27,8 +27,8 @@ export function isImageField(name: string): boolean {
 }
 
 /**
- * Reads a request for new pictures, which has no input pictures. Throws a `GatewayError` that names the field to
- * change.
+ * Reads a request for new pictures. Such a request has no input pictures. Throws a `GatewayError` that names the field
+ * to change.
  */
 export async function readGeneration(fields: readonly ImageField[]): Promise<ImageRequest> {
   for (const [name, value] of fields) {
@@ -39,7 +39,7 @@ export async function readGeneration(fields: readonly ImageField[]): Promise<Ima
   return { ...readFields(await plain(fields)), references: [], compressReferences: false };
 }
 
-/** Reads an edit. It has at least one input picture, in the order of upload, and an optional mask. */
+/** Reads an edit. An edit has at least one input picture, in the order of upload, and an optional mask. */
 export async function readEdit(
   fields: readonly ImageField[],
   compressReferences: boolean,

@@ -52,7 +52,7 @@ function addText(sized: SizedText, value: unknown): void {
   if (typeof value === "string") sized.add(value);
 }
 
-/** Maximum number of cache marks in a request (Anthropic API, "Prompt caching"). */
+/** Maximum number of cache marks (`cache_control`) in a request (Anthropic API, "Prompt caching"). */
 const MAX_MARKS = 4;
 
 export function cacheOf({ cache_control: cacheControl }: Record<string, unknown>): {
@@ -66,8 +66,8 @@ export function writeCache({ cacheControl }: { cacheControl?: CacheControl }): {
 }
 
 /**
- * Removes cache marks above the vendor's maximum. Returns the number of removed marks. `blocks` are all blocks that may
- * have a mark.
+ * Removes cache marks (`cache_control`) above the vendor's maximum. Returns the number of removed marks. `blocks` are
+ * all blocks that may have a mark.
  */
 export function limitMarks(blocks: Iterable<Record<string, unknown>>): number {
   let marks = 0;
@@ -97,13 +97,13 @@ export function readFinish({
   return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
 }
 
-/** Required fields of a message. They are null in translated replies. */
+/** Required fields of a message. These fields are null in translated replies. */
 export const NO_EXTRAS = { container: null, diagnostics: null } as const;
 
-/** Required fields of a tool call. They say that the model itself made the call. */
+/** Required fields of a tool call. These fields say that the model itself made the call. */
 export const CALL_EXTRAS = { caller: { type: "direct" } } as const;
 
-/** The fields of a message that say why it ended. */
+/** The fields of a message that say why the message ended. */
 interface Stop {
   stop_reason: string | null;
   stop_sequence: string | null;
@@ -135,7 +135,7 @@ export function messageId(id: string | null): string {
   return id !== null && ID.test(id) ? id : `msg_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }
 
-/** References in the request to data outside of it. */
+/** References in the request to data outside of the request. */
 export interface References {
   /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
   files: readonly FeatureUse[];

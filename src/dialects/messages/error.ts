@@ -2,7 +2,7 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, ownValue } from "../../lib/json.ts";
 
-/** The body of an error of the messages protocol. For a missing key or a refused address it has no top-level `type`. */
+/** The body of an error of the messages protocol. For a missing key or a refused address the body has only `error`. */
 type MessagesErrorBody =
   | { type: "error"; error: { type: string; message: string; details?: object }; request_id?: string }
   | { error: { type: string; message: string } };
@@ -22,8 +22,8 @@ const TYPES = {
 export const THREAD = "thread";
 
 /**
- * Error details for the tool runners of official clients. They first try to continue a thread. After this error they
- * send the whole history.
+ * Error details for the tool runners of official clients. Tool runners first try to continue a thread. After this
+ * error, tool runners send the whole history.
  */
 const UNTHREADED = { error_code: "thread_unsupported_request", unsupported: [THREAD] } as const;
 

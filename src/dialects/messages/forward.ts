@@ -13,7 +13,7 @@ import { reportedFailure } from "./error.ts";
 
 /**
  * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name.
- * Removes thinking that vendors of other dialects wrote, and a thinking budget that cannot apply without it.
+ * Removes thinking that vendors of other dialects wrote, and a thinking budget that cannot apply without this thinking.
  */
 export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
   const own = afterForeignAnswers(raw, parsed.body, traits);
@@ -72,13 +72,13 @@ function isBlock(block: unknown): boolean {
 const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 
 /**
- * Matches ids of tool calls from vendors of this protocol, both for the caller's tools and for their own tools
+ * Matches ids of tool calls from vendors of this protocol, both for the caller's tools and for the vendors' own tools
  * (Anthropic API, "Tool use").
  */
 const OWN_CALL = /^(?:srv)?toolu_/;
 
 /**
- * Returns the request's text without content from vendors of other protocols that a vendor of this protocol would
+ * Returns the request's text without content that vendors of other protocols wrote and vendors of this one would
  * refuse. Other characters stay unchanged.
  */
 function afterForeignAnswers(

@@ -16,7 +16,7 @@ import { mergeUsage, readUsage, useOf } from "./usage.ts";
 /** The block of a tool call that has begun. */
 interface OpenCall {
   call: number;
-  /** The input in the first event of the call. Some vendors send the whole input there. */
+  /** The input in the first event of the call. Some vendors send the whole input in this event. */
   input: string;
   hasArguments: boolean;
 }
@@ -137,7 +137,7 @@ function* signed(text: unknown): Generator<ReplyEvent, void> {
   if (signature) yield { type: "signature", signature };
 }
 
-/** Types of blocks with a neutral form. Results of the vendor's own tools have none. */
+/** Types of blocks with a neutral form. Results of the vendor's own tools have no neutral form. */
 const TYPES: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
 
 /** Parses a vendor's whole message. Throws an `UpstreamError` for text that is not a message. */

@@ -65,8 +65,8 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /**
- * Matches the text with which Claude Code identifies itself to Anthropic. Anthropic removes this block (Claude Code,
- * "LLM gateways").
+ * Matches the text with which Claude Code identifies itself to Anthropic. Anthropic removes a block with this text
+ * (Claude Code, "LLM gateways").
  */
 const ATTRIBUTION = /^x-anthropic-billing-header:/;
 

@@ -51,7 +51,7 @@ export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesP
   return read(bytes, headers, { isCount: true });
 }
 
-/** Returns the payload of the request with the text `raw` in place of its own. */
+/** Returns the payload of the request with `raw` in place of the request's own text. */
 export function withRaw({ headers, parsed }: MessagesPayload, raw: string): MessagesPayload {
   return read(Buffer.from(raw), new Headers(headers), { isCount: parsed.maxTokens === null });
 }

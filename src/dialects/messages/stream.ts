@@ -154,7 +154,7 @@ class MessagesForwarder implements FrameForwarder {
   }
 
   /**
-   * Returns the frame with the billed usage. Official clients fail on a `message_delta` without usage. They use the
+   * Returns the frame with the billed usage. Official clients fail on a `message_delta` without usage, and use the
    * numbers of the last `message_delta`.
    */
   #withBilled(frame: Buffer, usage: Record<string, unknown>, isLast: boolean): Buffer {
@@ -197,7 +197,7 @@ class MessagesForwarder implements FrameForwarder {
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));
   }
 
-  /** Writes a `message_delta` of the gateway: the vendor sent none, or sent content after its own. */
+  /** Writes a `message_delta` of the gateway, if the vendor sent no `message_delta` or sent content after it. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     const usage = {
@@ -207,13 +207,13 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ type: "message_delta", delta, usage });
   }
 
-  /** True when a client has received `iterations` in a usage. Their sum may differ from the billed numbers. */
+  /** True when a client has received `iterations` in a usage. Their numbers may differ from the billed numbers. */
   #hasIterations(): boolean {
     return Array.isArray(this.#shown["iterations"]);
   }
 }
 
-/** Marks a `message_delta` without usage. */
+/** The usage of a `message_delta` that has none. */
 const MISSING: Record<string, unknown> = {};
 
 /** One of the last frames of a message. `usage` is the usage of a `message_delta`; null for other frames. */

@@ -59,8 +59,8 @@ const OF_CALL = "gw-call-";
 const UNSIGNED = "gw-unsigned";
 
 /**
- * Returns the text that a caller gets as the signature and sends back: the signature, with a prefix if it is another
- * protocol's, or a mark that there is none.
+ * Returns the text that a caller gets as the signature and sends back: the signature, with a prefix if a vendor of
+ * another protocol wrote it, or `UNSIGNED` without a signature.
  */
 export function sealThinking(signature: Signature | null): string {
   return signature ? sealSignature(signature, "messages") : UNSIGNED;
@@ -85,7 +85,7 @@ export function openCallSignature(data: string): Signature | null {
   return data.startsWith(OF_CALL) ? openSignature(data.slice(OF_CALL.length), "messages") : null;
 }
 
-/** True for thinking that a vendor of another protocol wrote. Vendors of this protocol would refuse it. */
+/** True for thinking that a vendor of another protocol wrote. Vendors of this protocol would refuse such thinking. */
 export function isForeign({ type, signature, data }: Readonly<Record<string, unknown>>): boolean {
   const seal = type === "thinking" ? signature : type === "redacted_thinking" ? data : undefined;
   return typeof seal === "string" && seal.startsWith(CARRIED);

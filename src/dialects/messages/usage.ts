@@ -28,8 +28,8 @@ interface MessagesUsage {
 
 /**
  * Reads a vendor's usage into disjoint categories; null when there is no usage. `input_tokens` excludes tokens that are
- * read from or written to the cache. `output_tokens` includes thinking. The top level omits some `iterations`, so their
- * sum counts instead (Anthropic API, "Prompt caching" and "Compaction").
+ * read from or written to the cache. `output_tokens` includes thinking. The top level omits some `iterations`, so the
+ * sum of all iterations counts instead of the top level (Anthropic API, "Prompt caching" and "Compaction").
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -48,15 +48,15 @@ export function readUsage(value: unknown): UsageReport | null {
 }
 
 /**
- * Types of iterations that the top level excludes. `SUMMED` are the types that it includes (Anthropic API,
- * "Compaction", "Advisor tool").
+ * Types of iterations that the top level of the usage excludes. `SUMMED` are the types that the top level includes
+ * (Anthropic API, "Compaction", "Advisor tool").
  */
 const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 const SUMMED: ReadonlySet<unknown> = new Set([undefined, "message"]);
 
 /**
- * False when the top level differs from the sum of the iterations that it includes. Always true when there are
- * iterations of unknown types, because a difference then proves nothing.
+ * False when the top level of the usage differs from the sum of the iterations of the types in `SUMMED`. Always true
+ * when there are iterations of unknown types, because a difference then proves nothing.
  */
 function agrees(whole: UsageReport, parts: readonly Record<string, unknown>[]): boolean {
   const summed = parts.filter(({ type }) => SUMMED.has(type));
@@ -151,7 +151,7 @@ const COUNTED = [
 
 /**
  * Merges a later event's usage into the earlier usage of the stream. Numbers are cumulative, so a later number replaces
- * an earlier one. A later value that is null, absent or zero replaces no number (Anthropic API, "Streaming messages").
+ * the earlier number, unless the later value is null, absent or zero (Anthropic API, "Streaming messages").
  */
 export function mergeUsage(
   earlier: Readonly<Record<string, unknown>>,
@@ -167,8 +167,8 @@ export function mergeUsage(
 }
 
 /**
- * Merges usage as official clients do: a later number replaces the earlier number, even if it is zero. The split of the
- * cache always stays that of the first event.
+ * Merges usage as official clients do: a later number replaces the earlier number, even if it is zero. The split of
+ * cache writes by lifetime always stays the split of the first event.
  */
 export function mergeUsageAsClients(
   earlier: Readonly<Record<string, unknown>>,
@@ -184,8 +184,8 @@ export function mergeUsageAsClients(
 }
 
 /**
- * True when this usage shows the billed numbers to a caller. The lifetime of cached tokens may differ. Clients read the
- * sum of tokens written to the cache, not the split.
+ * True when this usage shows the billed numbers to a caller. The split of tokens written to the cache by lifetime may
+ * differ, because clients read only the sum of these tokens.
  */
 export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const read = readUsage(shown);
@@ -235,7 +235,7 @@ function writeUses(uses: UseCounts): Record<string, number> {
 /**
  * Returns the text of a vendor's `usage` with the billed numbers. Other fields stay unchanged. A value that is not an
  * object is replaced. `hasIterations` means that the client has `iterations` from an earlier event. An empty list
- * replaces them; null would keep them.
+ * replaces these iterations; null would keep these iterations.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage, hasIterations = false): string {
   const billed = writeUsage(usage);
@@ -254,7 +254,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage, hasI
   });
 }
 
-/** Returns the billed uses. Keeps the old value if no uses are billed and the vendor reports none. */
+/** Returns the billed uses. Keeps `old` if no uses are billed and `old` is not an object. */
 function correctedUses(old: string | undefined, billed: Record<string, number> | null): string | undefined {
   if (old === undefined || !isObject(JSON.parse(old))) return billed ? JSON.stringify(billed) : old;
   const edits = USE_COUNTS.map(([, name]) => [name, ifPresentOr(billed?.[name] ?? 0)] as const);
@@ -265,7 +265,7 @@ function always(count: number): MemberEdit {
   return () => String(count);
 }
 
-/** Writes a count. Writes zero only if it replaces a number of the vendor. */
+/** Writes a count. Writes zero only in place of a number of the vendor. */
 function ifPresentOr(count: number): MemberEdit {
   return (old) => (old === undefined && count === 0 ? undefined : String(count));
 }

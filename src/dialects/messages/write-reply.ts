@@ -144,8 +144,8 @@ export class MessagesWriter implements ReplyWriter {
   }
 
   /**
-   * Writes text. White space between the pieces of a tool call waits: some models write it, but the call's block must
-   * not end at this point.
+   * Writes text. White space between the pieces of a tool call waits: some models write white space there, but the
+   * call's block must not end.
    */
   #writeShown(text: string): string {
     if (typeof this.#open === "number" && text.trim() === "") {

@@ -12,7 +12,7 @@ interface ErrorInfo {
   domain: string;
 }
 
-/** The delay before a retry. Gemini CLI reads it instead of `Retry-After` (google.rpc.RetryInfo). */
+/** The delay before a retry. Gemini CLI reads this delay instead of `Retry-After` (google.rpc.RetryInfo). */
 interface RetryInfo {
   "@type": "type.googleapis.com/google.rpc.RetryInfo";
   /** Seconds with a unit: `7s`. */
@@ -26,8 +26,8 @@ interface QuotaFailure {
 }
 
 /**
- * Id of a quota. Gemini CLI stops immediately if the id contains `PerDay`. It repeats other requests with status 429
- * for some time.
+ * Id of a quota. Gemini CLI stops immediately if the id contains `PerDay`. After any other error with status 429,
+ * Gemini CLI repeats the request for some time.
  */
 const SPENT_BUDGET = "SpendPerDayOrMonthPerBudget";
 

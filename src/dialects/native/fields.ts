@@ -13,8 +13,8 @@ export interface Field<Value extends StreamedJson = StreamedJson> {
 }
 
 /**
- * Finds a field by its camel-case or snake-case name. Both are equivalent (protocol buffers, JSON mapping). `null`
- * counts as absent. Throws if both names exist: vendors may use either one.
+ * Finds a field by its camel-case or snake-case name. Both names mean the same field (protocol buffers, JSON mapping).
+ * `null` counts as absent. Throws if both names exist: vendors may use either one.
  */
 export function findField(object: StreamedObject, name: string): Field | undefined {
   const other = otherNameOf(name);
@@ -101,7 +101,7 @@ export function readFeatures(body: StreamedObject, config: StreamedObject): Feat
   return uses;
 }
 
-/** Returns the fields that request a service tier other than the standard one. */
+/** Returns the fields that request a service tier other than the standard tier. */
 export function otherTiers(body: StreamedObject, config: StreamedObject): string[] {
   const tiers = [body, config].map((object) => findField(object, "serviceTier"));
   return tiers.flatMap((tier) => (tier && !isStandardTier(tier.value) ? [tier.key] : []));
@@ -118,7 +118,7 @@ export function unknownNames(object: StreamedObject, known: ReadonlySet<string>)
   return Object.keys(object).filter((name) => !known.has(name) && (ownValue(object, name) ?? null) !== null);
 }
 
-/** Returns each name in camel case and in snake case. Both are equivalent in this protocol. */
+/** Returns each name in camel case and in snake case. In this protocol both spellings name the same field. */
 export function namesOf(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, snakeCase(name)]));
 }

@@ -23,7 +23,7 @@ export function readPicture(part: StreamedObject): PicturePart | undefined {
   return { kind: "inline", inline, data, mimeType };
 }
 
-/** True for reasoning. Drafts of pictures are part of it. */
+/** True for reasoning. Drafts of pictures are part of reasoning. */
 export function isThought(part: StreamedObject): boolean {
   return part["thought"] === true;
 }

@@ -10,9 +10,9 @@ interface RepeatRules {
 }
 
 /**
- * Returns the caller's body for an upstream of the same protocol. Removes `model` and adds required roles. Otherwise
- * changes only pictures that were fetched or converted, and a size or ratio that the model does not support. `native`
- * must come from `readRequest`, because its pictures must be the references of the order.
+ * Returns the caller's body for an upstream of the same protocol. Removes `model` and adds required roles. Apart from
+ * this, changes only pictures that were fetched or converted, and a size or ratio that the model does not support.
+ * `native` must come from `readRequest`, because its pictures must be the references of the order.
  */
 export function repeatRequest(
   native: StreamedObject,
@@ -60,7 +60,7 @@ function repeatPicture(
   return withValue(part, inline.key, isTypeCorrect ? requested : withValue(requested, typeKey, mimeType));
 }
 
-/** True when the types are equal. HEIF and HEIC count as equal: the bytes are the same. */
+/** True when the types are equal. HEIF and HEIC count as equal: every HEIC file is also HEIF. */
 function isSameType(requested: string | undefined, found: string): boolean {
   return requested === found || (requested === "image/heif" && found === "image/heic");
 }

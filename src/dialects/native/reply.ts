@@ -100,7 +100,7 @@ function changeItems(
   return Array.isArray(items) ? items.flatMap(change) : undefined;
 }
 
-/** Stores a draft picture and returns its link. Returns null when it cannot be stored. */
+/** Stores a draft picture and returns its link. Returns null when the draft cannot be stored. */
 export type LinkDraft = (draft: Blob) => Promise<{ format: ImageFormat; url: string } | null>;
 
 /** Replaces the draft pictures in a reply's reasoning by links, for a caller who wants no bytes in messages. */

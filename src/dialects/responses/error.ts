@@ -23,8 +23,8 @@ export function writeError(error: GatewayError): ResponsesErrorBody {
 
 /**
  * Returns the code of a failed response. Clients only know a fixed list of codes (OpenAI responses reference,
- * `ResponseError`). Codex repeats the request after each of these codes except `invalid_prompt`, whose message it shows
- * (codex-api, `sse/responses.rs`).
+ * `ResponseError`). Codex repeats the request after each of these codes except `invalid_prompt`, whose message Codex
+ * shows (codex-api, `sse/responses.rs`).
  */
 function failedCode({ kind, shouldRetry }: GatewayError): string {
   if (kind === "parameter" || shouldRetry === false) return "invalid_prompt";

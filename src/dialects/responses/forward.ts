@@ -73,8 +73,8 @@ function isItem(item: unknown): boolean {
 
 /**
  * Returns the text of a response object for the caller. Sets the model's public name, and sets `store` to false,
- * because nothing is stored here. Removes fields that identify the vendor. Writes the billed usage if it differs from
- * the vendor's. `usage` is null while the response is running.
+ * because the gateway stores no responses. Removes fields that identify the vendor. Writes the billed usage if it
+ * differs from the vendor's usage. `usage` is null while the response is running.
  */
 export function publicResponse(
   text: string,

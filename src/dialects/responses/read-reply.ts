@@ -29,8 +29,8 @@ export function parseReply(reply: VendorReply): Reply {
 /** An item of the output, with the lengths of its parts so far. */
 interface ReadItem {
   /**
-   * Number of characters that were read, for each kind of delta and each part. The last event of the item repeats them,
-   * and they must not be read twice.
+   * Number of characters that were read, for each kind of delta and each part. The last event of the item repeats these
+   * characters, but each character must be read only once.
    */
   lengths: Record<string, number>;
   /** Number of the tool call; null for other items. */

@@ -12,7 +12,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a request as a `Conversation` (the neutral form). The result also lists the request's hints and fields that
- * only this protocol has. Throws an `UpstreamError` that names the field if its value has no neutral form.
+ * only this protocol has. Throws an `UpstreamError` that names a field whose value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;

@@ -43,7 +43,7 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
   return { files, linkParam, size };
 
-  /** Finds references to containers and pictures of earlier requests. They may belong to another caller. */
+  /** Finds references to containers and pictures of earlier requests. These may belong to another caller. */
   function readStored(item: Record<string, unknown>, path: string): void {
     const { environment } = item;
     for (const [param, owner] of [

@@ -22,8 +22,8 @@ const payload = readRequest(bytesOf({ model: "public-model", input: "hi" }));
 const chatPayload = readChat(bytesOf({ model: "public-model", messages: [{ role: "user", content: "hi" }] }));
 
 /**
- * The protocol has no penalties, seeds, stop sequences, audio, reasoning budgets or mark for failed tools. It has only
- * one kind of cache writes and accepts no reasoning of other protocols.
+ * The protocol has no penalties, seeds, stop sequences, audio, reasoning budgets or flag for failed tools. The protocol
+ * has only one kind of cache writes and accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ResponsesRequest> = {
   dialect: responses,

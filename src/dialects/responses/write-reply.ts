@@ -195,7 +195,7 @@ export class ResponsesWriter implements ReplyWriter {
     frame(type, JSON.stringify({ type, sequence_number: this.#number++, ...fields }));
 }
 
-/** Returns the id of a response. It contains the vendor's id, so that this id is in the logs of both sides. */
+/** Returns a response id with the vendor's id, if any, so that this id is in the logs of caller and vendor. */
 function responseId(vendorId: string | null): string {
   const known = vendorId?.replace(/[^\w-]/g, "").slice(0, 64) ?? "";
   if (known === "") return newItemId("resp");

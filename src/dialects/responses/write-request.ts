@@ -88,8 +88,8 @@ function writeMaxTokens(
 ): { max_output_tokens?: number } {
   const wanted = maxTokens ?? coveredTokens;
   if (wanted === null) return {};
-  // Clients of the messages protocol must always send a maximum. It may be meant for a larger model, so it is limited
-  // for this model.
+  // Clients of the messages protocol must always send a maximum. The maximum may be meant for a larger model, so it is
+  // limited for this model.
   return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
 }
 
@@ -132,7 +132,7 @@ function writeFormat(format: OutputFormat): object {
 
 /**
  * Returns the requested reasoning in the vendor's form. Returns null when the caller requests nothing or the target has
- * no control for it.
+ * no control for reasoning.
  */
 function writeReasoning(
   { reasoning }: Conversation,

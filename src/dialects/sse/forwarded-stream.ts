@@ -17,15 +17,15 @@ export interface FrameForwarder {
   readonly isComplete: boolean;
   /**
    * Reads a frame with data. Measures its content and its usage, and appends the caller's frames to `output`. Returns a
-   * template if later frames may be equal except for their text. Throws an `UpstreamError` for an error event and for
-   * data that breaks the protocol.
+   * template if later frames may differ from this frame only in their text. Throws an `UpstreamError` for an error
+   * event and for data that breaks the protocol.
    */
   forward(frame: Buffer, data: string, output: Uint8Array[]): FrameTemplate | null;
   /** Reads a frame without data. Appends the caller's frames to `output`. */
   forwardComment(frame: Buffer, output: Uint8Array[]): void;
   /** Returns the last frames of a complete reply for the caller. */
   end(): Uint8Array[];
-  /** Returns the frames with the error. They replace the normal end. */
+  /** Returns the frames with the error, which replace the normal end of the stream. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 

@@ -78,7 +78,7 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
       if (!matchesAt(chunk, from, upstreamPart)) break frames;
       from += upstreamPart.length;
       const clientPart = clientParts[index] ?? NOTHING;
-      // An incomplete frame at the end of a chunk may not fit into the output. It waits for its remaining bytes.
+      // An incomplete frame at the end of a chunk may not fit into the output. The frame waits for its remaining bytes.
       if (to + clientPart.length > output.length) break frames;
       output.set(clientPart, to);
       to += clientPart.length;
@@ -102,7 +102,7 @@ function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
   const parts: Uint8Array[] = [frame.subarray(0, content.start)];
   if (padding) parts.push(frame.subarray(content.end, padding.start));
   parts.push(frame.subarray((padding ?? content).end));
-  // Copy the parts. A frame is a view of its chunk, so it would keep the whole chunk in memory.
+  // Copy the parts. A part that is a view of the frame would keep the frame's whole chunk in memory.
   return parts.map((part) => new Uint8Array(part));
 }
 

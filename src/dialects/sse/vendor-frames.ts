@@ -14,8 +14,8 @@ const MAX_EMPTY_FRAMES = 10_000;
 const BLANK_LINE = Buffer.from("\n\n");
 
 /**
- * Splits a vendor's stream into frames, which may begin and end anywhere in its chunks. After the first content, a
- * failure waits until the frames before it are sent.
+ * Splits a vendor's stream into frames. Frames may begin and end anywhere in a chunk. After the first content, a
+ * failure waits until the frames before the failure are sent.
  */
 export class VendorFrames {
   readonly #splitter = new FrameSplitter();
@@ -33,8 +33,8 @@ export class VendorFrames {
   }
 
   /**
-   * Passes each complete frame to `take`. If `isCommitted` is false, throws an error of `take` immediately. If it is
-   * true, the caller already has content. Then the content before the error is sent first, and `end` throws the error.
+   * Passes each complete frame to `take`. If `isCommitted` is false, throws an error of `take` immediately. Otherwise
+   * the caller already has content: the frames before the error are sent, then `end` throws the error.
    */
   read(chunk: Uint8Array, isCommitted: boolean, take: (frame: Buffer) => void): void {
     const frames = this.#splitter.push(chunk);

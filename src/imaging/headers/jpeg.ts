@@ -48,7 +48,7 @@ const EXIF = "Exif\0\0";
 /** Number of colour components of a CMYK picture: cyan, magenta, yellow and black. */
 const INKS = 4;
 
-/** Maximum number of extra bytes between two segments. Damaged files contain some, and decoders skip them. */
+/** Maximum number of extra bytes between two segments. Decoders skip extra bytes, which occur in damaged files. */
 const MAX_STRAY_BYTES = 256;
 
 async function findMarker(reader: HeaderReader, from: number): Promise<{ code: number; end: number }> {

@@ -39,7 +39,7 @@ const FIRST_CHUNK = 12;
 const ALPHA = 0x10;
 const ANIMATION = 0x02;
 const EXIF = 0x08;
-/** The name of Exif segments in JPEG. Some writers also put it before the Exif data of a WebP. */
+/** The name of Exif segments in JPEG. Some writers also put this name before the Exif data of a WebP. */
 const EXIF_NAME = "Exif\0\0";
 const VP8_START_CODE = 0x9d012a;
 const VP8L_SIGNATURE = 0x2f;

@@ -8,7 +8,7 @@ export interface PngPixels {
   /** Bits of a channel: 1, 2, 4, 8 or 16. */
   depth: number;
   colourType: ColourType;
-  /** The rows from top to bottom. Each begins with its filter type, which is 0: no filter. */
+  /** The rows from top to bottom. Each row begins with its filter type, which is 0: no filter. */
   rows: Uint8Array;
   /** The chunks that determine colours, without `IHDR`, in the order of the file. */
   colours: Chunk[];
@@ -69,7 +69,7 @@ export function readPixels(png: Uint8Array): PngPixels {
   return { ...pixels, rows, colours };
 }
 
-/** Maximum number of bytes behind the pixels that are ignored, as decoders do. */
+/** Maximum number of ignored bytes after the pixels. Decoders also ignore bytes after the pixels. */
 const MAX_SURPLUS = 2 ** 16;
 const FRAME: ReadonlySet<string> = new Set(["IHDR", "IDAT", "IEND"]);
 
@@ -106,7 +106,7 @@ function sizeOfPass(pass: Pass, width: number, height: number): SizedPass {
     width: Math.ceil((width - pass.x) / pass.across),
     height: Math.ceil((height - pass.y) / pass.down),
   };
-  // A pass without rows has no bytes, just as one without columns.
+  // A pass without rows has no bytes, just like a pass without columns.
   return { ...pass, ...(own.width > 0 && own.height > 0 ? own : { width: 0, height: 0 }) };
 }
 
@@ -130,7 +130,7 @@ function weave(
   return rows;
 }
 
-/** Copies a pixel from a row to another. A row is named by the offset of its first pixel. */
+/** Copies a pixel from one row to another row. A row is named by the offset of its first pixel. */
 type CopyPixel = (
   from: Uint8Array,
   fromRow: number,

@@ -54,7 +54,7 @@ function usedColours({ width, rows }: PngPixels): UsedColours {
       if (rows[at + 3] !== 255) isOpaque = false;
       isUsed[red] = 1;
       if (palette.size <= MAX_COLOURS && !palette.has(colour)) palette.set(colour, palette.size);
-      // The picture needs all four channels, whatever the rest of it contains.
+      // The picture needs all four channels, whatever its remaining pixels are.
       if (!isOpaque && !isGrey && palette.size > MAX_COLOURS)
         return { isOpaque, isGrey, greys: [], palette: null };
     }

@@ -17,7 +17,7 @@ export function writePixels(pixels: PngPixels): Buffer<ArrayBuffer> {
   ]);
 }
 
-/** Maximum number of bytes of rows that are compressed both with and without filters to find out which is smaller. */
+/** Maximum number of bytes of rows that are compressed both with and without filters to keep the smaller result. */
 const SMALL_BYTES = 4 * 2 ** 20;
 
 /** Compresses the rows; may change them. Above `SMALL_BYTES`, compresses once and at a lower level, for speed. */
@@ -37,7 +37,7 @@ function packRows(pixels: PngPixels): Uint8Array {
   return filtered.length < plain.length ? filtered : plain;
 }
 
-/** Filters each row in place, with the filter that suits it best. */
+/** Filters each row in place, with the filter that suits the row best. */
 function filterRows(rows: Uint8Array, stride: number, pixel: number): void {
   const filter = createFilter(stride, pixel);
   let above = new Uint8Array(stride);

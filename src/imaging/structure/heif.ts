@@ -2,7 +2,7 @@ import { type ByteCursor, textAt, UnreadableImageError } from "../header-reader.
 
 /**
  * Checks that a HEIC or AVIF file contains the data of every item in its location table. Decoders do not fail for
- * missing tiles: they fill them. Source: ISO/IEC 14496-12, sections 4.2 and 8.11.3.
+ * missing tiles, but fill such tiles. Source: ISO/IEC 14496-12, sections 4.2 and 8.11.3.
  */
 export async function walkHeif(cursor: ByteCursor): Promise<void> {
   const meta = await findMeta(cursor);

@@ -7,7 +7,7 @@ import { readImageHeader } from "../../imaging/sniff.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 import { createCanvas, type Canvas } from "./landscape.ts";
 
-/** The codec slots of the process, which limit its memory, and the signal that aborts the wait for a slot. */
+/** The codec slots, which limit the memory of the process, and the signal that aborts the wait for a slot. */
 export interface Codec {
   slots: Semaphore;
   signal: AbortSignal;
@@ -83,8 +83,8 @@ async function resizeToPng(
 }
 
 /**
- * Reads a PNG that the codec has written at compression level 0. It is always 8-bit RGBA without interlacing and
- * filters (PNG specification, sections 5, 9.2 and 11.2).
+ * Reads a PNG that the codec has written at compression level 0. Such a PNG is always 8-bit RGBA without interlacing
+ * and filters (PNG specification, sections 5, 9.2 and 11.2).
  */
 function readPixels(png: Uint8Array): Canvas {
   const view = new DataView(png.buffer, png.byteOffset, png.byteLength);

@@ -44,7 +44,7 @@ const DETAILS: Readonly<Record<string, Detail>> = {
 /** The settings for models without qualities. */
 const PLAIN: Detail = { pixels: 400_000, ranges: 4, grain: 0x000100, codecQuality: 80, patches: 32 };
 
-/** Returns the settings of a quality. Without a known quality, returns those for models without qualities. */
+/** Returns the settings of a quality. An unknown quality gets the settings for models without qualities. */
 export function detailOf(quality: string | undefined): Detail {
   return (quality !== undefined && ownValue(DETAILS, quality)) || PLAIN;
 }

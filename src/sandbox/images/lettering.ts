@@ -17,8 +17,8 @@ interface Lettering {
 }
 
 /**
- * Breaks paragraphs into lines. Uses the largest scale at which all lines fit into the area. If they do not even fit at
- * scale 1, omits the last lines.
+ * Breaks paragraphs into lines. Uses the largest scale at which all lines fit into the area. If the lines do not fit
+ * even at scale 1, omits the last lines.
  */
 export function layOut(paragraphs: readonly string[], area: { width: number; height: number }): Lettering {
   const plain = paragraphs.map((text) => text.slice(0, MAX_CHARACTERS).replace(/[\s\p{C}\p{M}]+/gu, " "));

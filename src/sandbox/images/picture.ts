@@ -35,7 +35,7 @@ const PANEL = 0xff1b1d2a;
 const LETTERS = 0xffffffff;
 const ROWS_PER_SLICE = 64;
 
-/** Minimum number of painted pixels for an edit with a mask. It keeps the unchanged part of the picture sharp. */
+/** Minimum number of painted pixels for an edit with a mask. Fewer pixels would blur the unchanged part. */
 const MIN_MASKED_PIXELS = 1_048_576;
 
 /** Decodes the references and the mask of an order. All pictures of the order share the result. */
@@ -74,7 +74,7 @@ export async function paintPicture(
   return canvas;
 }
 
-/** Returns the size to paint. It has the order's ratio and at most `wanted` pixels, or more with a mask. */
+/** Returns the size to paint. The size has the order's ratio and at most `wanted` pixels, or more with a mask. */
 function paintedSize(order: ImageOrder, wanted: number): { width: number; height: number } {
   const { width, height } = order.size;
   const pixels = order.mask === undefined ? wanted : Math.max(wanted, MIN_MASKED_PIXELS);

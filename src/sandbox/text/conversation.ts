@@ -2,7 +2,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { countTokens } from "./tokens.ts";
 
-/** The fields of a chat completions request that the sandbox reads. It ignores all other fields. */
+/** The fields of a chat completions request that the sandbox reads. The sandbox ignores all other fields. */
 export interface Conversation {
   model: string;
   isStream: boolean;
@@ -17,7 +17,7 @@ export interface Conversation {
   question: string;
   /** Number of pictures and files in the last user message. */
   attachments: number;
-  /** The tool results after all other messages; null when the last message is not a tool result. */
+  /** The tool results at the end of the messages; null when the last message is not a tool result. */
   toolResult: string | null;
   /** The tool that the reply must call; null for a reply without a tool call. */
   tool: Tool | null;

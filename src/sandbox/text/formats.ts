@@ -55,7 +55,7 @@ export const FORMATS: readonly SandboxFormat[] = [
   },
 ];
 
-/** Returns the sandbox's support for a protocol. It uses the reader and writer of the protocol's dialect. */
+/** Returns the sandbox's support for a protocol. Uses the reader and writer of the protocol's dialect. */
 function formatOf<Request extends TextRequest>(
   dialect: TextDialect<Request>,
   read: (call: TextCall) => TextPayload<Request>,

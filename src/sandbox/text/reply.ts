@@ -46,7 +46,7 @@ export function composeReply(conversation: Conversation): Reply {
   const reasoning = reasoningTokens(conversation);
   const capacity = conversation.limit - reasoning;
   const { tool } = conversation;
-  // All choices share the JSON of a schema. Making it takes the most time, and there may be 128 choices.
+  // All choices share the JSON of a schema. Making this JSON takes the most time, and there may be 128 choices.
   const json = tool ? sampleArguments(conversation, tool) : composeJson(conversation);
   const choices: Choice[] = [];
   let completion = 0;

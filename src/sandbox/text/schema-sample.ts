@@ -54,8 +54,8 @@ export function sampleSchema(schema: unknown, topic: string): unknown {
 }
 
 /**
- * Returns a value that matches all of the schemas; undefined when none is found. `chosen` are the lists of branches
- * that already have a branch in `schemas`.
+ * Returns a value that matches all of the schemas; undefined when no such value is found. `chosen` are the lists of
+ * branches that already have a branch in `schemas`.
  */
 function sample(
   schemas: readonly unknown[],

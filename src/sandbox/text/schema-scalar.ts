@@ -1,8 +1,8 @@
 const MAX_STRING = 4096;
 
 /**
- * Returns a number within the bounds of the schema that is a multiple of its `multipleOf`. Undefined when none is
- * found. Different values of `variation` give different numbers.
+ * Returns a number within the bounds of the schema that is a multiple of its `multipleOf`. Undefined when no such
+ * number is found. Different values of `variation` give different numbers.
  */
 export function sampleNumber(schema: Record<string, unknown>, variation: number): number | undefined {
   const isInteger = [schema["type"]].flat().includes("integer");
@@ -32,8 +32,8 @@ function numberOf(value: unknown, otherwise: number): number {
 }
 
 /**
- * Returns a text in the schema's `format`, or, without a known format, of its length. Undefined for a `minLength` above
- * `MAX_STRING`. Different values of `variation` give different texts.
+ * Returns a text in the schema's `format`, or, without a known format, of the length that the schema allows. Undefined
+ * for a `minLength` above `MAX_STRING`. Different values of `variation` give different texts.
  */
 export function sampleString(
   schema: Record<string, unknown>,

@@ -11,8 +11,8 @@ import { writeFrames, writeCompletion } from "./wire.ts";
 const MS_PER_SECOND = 1000;
 
 /**
- * Returns upstreams that complete chats without a vendor. The same body results in the same words, whether as a stream
- * or as a whole, with exact token counts. They throw a `rejected` error for a body that no vendor would accept.
+ * Returns upstreams that complete chats without a vendor. Equal bodies result in equal words, as a stream or as a
+ * whole, with exact token counts. The upstreams throw a `rejected` error for a body that no vendor would accept.
  */
 export function createSandboxTextUpstreams(settings: {
   tokensPerSecond?: number | undefined;
@@ -85,7 +85,7 @@ function readBody(raw: string): unknown {
   }
 }
 
-/** Matches an escape sequence that may be a lone surrogate. Many JSON parsers would fail on a reply that repeats it. */
+/** Matches an escape sequence that may be a lone surrogate. Many JSON parsers fail on a reply with a lone surrogate. */
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
 
 function toWellFormed(value: unknown): unknown {

@@ -6,7 +6,7 @@ const MS_PER_SECOND = 1000;
 interface Pace {
   /** Number of frames per second. Undefined means as fast as frames are read. */
   framesPerSecond: number | undefined;
-  /** When this signal aborts, the stream fails with its reason. */
+  /** When this signal aborts, the stream fails with the signal's reason. */
   signal: Cancellation;
 }
 

@@ -16,7 +16,7 @@ import { contentAttributes, contextOf, spansOf, timeOf } from "./spans.ts";
 /*
  * This thread makes spans, metrics and events from records and sends them to the collector with the official libraries.
  * It reports each batch of requests that it has sent. Until the process stops, it gets a batch only after it has
- * reported the previous one.
+ * reported the previous batch.
  */
 const TIMEOUT_MS = 5_000;
 
@@ -31,7 +31,7 @@ const at = (signal: string) => ({ url: `${endpoint}/v1/${signal}`, headers, time
 const scope = { resource, name: "model-inference-gateway", version };
 const traces = new OTLPTraceExporter(at("traces"));
 const metrics = new OTLPMetricExporter(at("metrics"));
-// Records are exported in batches. An exporter of single records would drop new records while it sends thirty others.
+// Records are exported in batches. An exporter of single records would drop new records while it sends thirty.
 const logs = new LoggerProvider({
   resource,
   processors: [
@@ -44,7 +44,7 @@ const logs = new LoggerProvider({
 const logger = logs.getLogger(scope.name, version);
 const startTime = timeOf(systemClock.now());
 
-/** Resolves when all batches are sent. The last ones arrive together with the order to end. */
+/** Resolves when all batches are sent. The last batches arrive together with the order to end. */
 let sent: Promise<unknown> = Promise.resolve();
 
 parentPort?.on("message", (order: ExportOrder) => {

@@ -76,7 +76,7 @@ export class GenAiMetrics {
   }
 }
 
-/** A histogram of some calls, with the attribute, if any, that distinguishes it within its metric. */
+/** A histogram of some calls, with the attribute, if any, that tells it from other histograms of its metric. */
 type Own = readonly [histogram: Histogram, attribute?: string, value?: string];
 
 function seriesOf(values: readonly string[], [histogram, attribute, value]: Own): ExportedSeries[] {

@@ -4,8 +4,8 @@ import type { SizedText } from "../../stream-meter.ts";
 import { parseVendorObject } from "../../sse/vendor-frames.ts";
 
 /**
- * Parses a vendor's whole reply or one event of its stream. Both have the same form. Throws an `UpstreamError` for an
- * error and for a value that is not an object.
+ * Parses a vendor's whole reply or one event of its stream. A reply and an event have the same form. Throws an
+ * `UpstreamError` for an error and for a value that is not an object.
  */
 export function parseEvent(text: string, parse?: (text: string) => unknown): Record<string, unknown> {
   return requireEvent(parseVendorObject(text, "an event", parse));
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, UpstreamErrorKind>> = {
   INVALID_ARGUMENT: "rejected",
 };
 
-/** Returns the error for a failure inside a running stream. Vendors report it as an event with `error`. */
+/** Returns the error for a failure inside a running stream. Vendors report such a failure as an event with `error`. */
 function inStreamError(error: unknown): UpstreamError {
   const { status = "", code = "", message = error } = isObject(error) ? error : {};
   const named = `${String(status)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);

@@ -72,7 +72,7 @@ export function readReply(
   return { text: edited, usage };
 }
 
-/** Returns the edit that writes the model's public name. Empty when the name is the same or absent. */
+/** Returns the edit that writes the model's public name. Empty when the vendor's name is `publicModel` or absent. */
 export function publicName(
   { modelVersion }: Record<string, unknown>,
   publicModel: string,

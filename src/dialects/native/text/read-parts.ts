@@ -103,8 +103,8 @@ class OpenCalls {
 }
 
 /**
- * Reads the output of a function. It is the text in `output` or `error`, if this is the only field. Otherwise the whole
- * object is the output.
+ * Reads the output of a function. If the object has only the field `output` or `error`, its text is the output.
+ * Otherwise the whole object is the output.
  */
 function readOutput(response: string): { text: string; isError: boolean } {
   const { output, error, ...more } = JSON.parse(response);
@@ -147,8 +147,8 @@ function itemsIn(content: StreamedObject): StreamedObject[] {
 }
 
 /**
- * A value that replaces a signature when another model wrote the history. The vendor then checks no signature (Gemini
- * API, thought signatures).
+ * A value in place of a signature, for a tool call without a signature of this protocol. The vendor then checks none
+ * (Gemini API, thought signatures).
  */
 export const UNCHECKED = "skip_thought_signature_validator";
 

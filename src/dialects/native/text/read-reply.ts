@@ -14,7 +14,7 @@ import { blockReasonOf, candidatesOf, finishReasonOf, parseEvent, partsOf } from
 import { readSignature } from "./read-parts.ts";
 import { readUsage } from "./usage.ts";
 
-/** Parses a whole reply. It has the form of one event. Throws an `UpstreamError` for text that is not a reply. */
+/** Parses a whole reply, which has the form of one event. Throws an `UpstreamError` for text that is not a reply. */
 export function parseReply({ text }: VendorReply): Reply {
   const reader = new NativeReader();
   const reply = collectReply([...reader.read(text)]);
@@ -24,7 +24,7 @@ export function parseReply({ text }: VendorReply): Reply {
 
 /**
  * Reads the first candidate of a stream, event by event. The protocol has no end mark. The finish reason may arrive
- * after a tool call; it is `STOP` for tool calls too.
+ * after a tool call; this reason is `STOP` for tool calls too.
  */
 export class NativeReader implements ReplyReader {
   readonly isDone = false;

@@ -59,7 +59,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
   };
 }
 
-/** A request with tool calls or results contains at least one of these texts, even if it escapes names. */
+/** A request with tool calls or results contains at least one of these texts, even if names are escaped. */
 const CALL_NAMES = [
   '"functionCall"',
   '"function_call"',
@@ -68,7 +68,7 @@ const CALL_NAMES = [
   "\\u00",
 ];
 
-/** Returns the body with arguments and results as `{ text }`, so that vendors get their exact JSON text. */
+/** Returns the body with arguments and results as `{ text }`, to keep the exact JSON text of these values. */
 function exactCalls(raw: string): StreamedObject {
   return parseAroundObjects(raw, new Set(["args", "response"])) as StreamedObject;
 }

@@ -195,7 +195,7 @@ function check(object: StreamedObject, fields: FieldChecks, path: string): void 
   }
 }
 
-/** Returns known names in camel case and in snake case. Both are equivalent in this protocol. */
+/** Returns known names in camel case and in snake case. In this protocol both spellings name the same field. */
 function bothSpellings(names: readonly string[]): KnownNames {
   return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
 }

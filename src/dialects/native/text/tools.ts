@@ -48,7 +48,7 @@ function readChoice(body: StreamedObject): ToolChoice | null {
       return names.length === 1
         ? { type: "tool", name: names[0] ?? "" }
         : { type: "allowed", mode: "required", names };
-    // In this mode the model may decide not to call a function. Its calls always match the declarations.
+    // In this mode the model may decide not to call a function. The model's calls always match the declarations.
     case "VALIDATED":
       return names.length === 0 ? { type: "auto" } : { type: "allowed", mode: "auto", names };
     case "AUTO":
@@ -62,7 +62,7 @@ function readChoice(body: StreamedObject): ToolChoice | null {
 const CONFIG_NAMES = namesOf(["functionCallingConfig"]);
 /**
  * Names of the fields that control tool calls. `streamFunctionCallArguments` has no effect for vendors of other
- * protocols: the gateway writes their calls whole.
+ * protocols: the gateway writes the calls of these vendors whole.
  */
 const CALLING_NAMES = namesOf(["mode", "allowedFunctionNames", "streamFunctionCallArguments"]);
 

@@ -36,9 +36,9 @@ const chatBody = { model: "public-model", messages: [{ role: "user", content: "h
 const chatPayload = readChat(Buffer.from(JSON.stringify(chatBody)));
 
 /**
- * In this protocol, instructions are only at the start, and pictures of a tool result follow the result. It has no file
- * names, no strict functions and no names of schemas. It has levels of reasoning and accepts no reasoning of other
- * protocols. It does not count tokens that are written to a cache.
+ * In this protocol, instructions are only at the start, and pictures of a tool result follow the result. The protocol
+ * has no file names, no strict functions and no names of schemas. It has levels of reasoning and accepts no reasoning
+ * of other protocols. It does not count tokens that are written to a cache.
  */
 const lawful: LawfulDialect<NativeRequest> = {
   dialect: native,

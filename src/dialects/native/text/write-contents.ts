@@ -21,8 +21,8 @@ export interface Content {
 
 /**
  * Writes the turns of a conversation. Function results get their own turn and contain the name of the called function.
- * `isChecked` means that the vendor requires a signature on the first tool call of each turn of the model. If another
- * model wrote this call, `UNCHECKED` replaces the signature.
+ * `isChecked` means that the vendor requires a signature on the first tool call of each turn of the model. If this call
+ * has no signature of this protocol, `UNCHECKED` replaces the signature.
  */
 export function writeContents(
   { turns, params }: Conversation,

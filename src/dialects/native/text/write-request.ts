@@ -126,8 +126,8 @@ interface ThinkingConfig {
 }
 
 /**
- * Levels by effort. Efforts below `low` also become `LOW`: all models have it, but only some models have a lower level
- * (Gemini API, thinking).
+ * The level of each effort. Efforts below `low` also become `LOW`, because only some models have a lower level (Gemini
+ * API, thinking).
  */
 const LEVELS: Readonly<Record<Effort, string>> = {
   none: "LOW",
@@ -139,7 +139,7 @@ const LEVELS: Readonly<Record<Effort, string>> = {
   max: "HIGH",
 };
 
-/** Range of budgets that larger models accept, in tokens. They do not accept zero (Gemini API, thinking). */
+/** Range of budgets that larger models accept, in tokens. Larger models do not accept zero (Gemini API, thinking). */
 const LARGE_MODEL = { min: 128, max: 32_768 };
 const SMALL_MODEL = { min: 0, max: 24_576 };
 /** The lowest budget, except zero, that the smallest models accept. */
