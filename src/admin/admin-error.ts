@@ -13,7 +13,7 @@ export class AdminError extends Error {
     readonly status: 400 | 401 | 403 | 404 | 409 | 429,
     readonly field: string | null,
     message: string,
-    /** `type` distinguishes errors with the same status. `retryAfterSeconds`: a retry may succeed after this time. */
+    /** `type` distinguishes errors with the same status. A retry may succeed after `retryAfterSeconds`. */
     readonly more: { type?: "code_required" | "password_change_required"; retryAfterSeconds?: number } = {},
   ) {
     super(message);

@@ -44,8 +44,8 @@ export interface AdminStore {
 /** Secrets that sign links to results. */
 export interface LinkSecretStore {
   /**
-   * Creates a secret that signs from `at` on (Unix milliseconds). Removes all older secrets; with `keepsOld`, keeps
-   * those whose links may still be valid. Returns the number of kept secrets.
+   * Creates a secret that signs from `at` on (Unix milliseconds). Removes all older secrets; with `keepsOld`, keeps the
+   * secrets whose links may still be valid. Returns the number of kept secrets.
    */
   rotate(rotation: { at: number; keepsOld: boolean }, by: Actor): Promise<{ kept: number }>;
 }

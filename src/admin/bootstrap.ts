@@ -30,7 +30,7 @@ export interface BootstrapResult {
 
 /**
  * Makes sure that there are an organization, an administrator and a key. A second run changes only values that the
- * operator has changed. At a first start, only one process may run it: each would generate a key.
+ * operator has changed. At a first start, only one process may run this function: each process would generate a key.
  */
 export async function bootstrap(context: AdminContext, input: BootstrapInput): Promise<BootstrapResult> {
   await ensureOrganization(context);
@@ -55,7 +55,7 @@ async function ensureOrganization(context: AdminContext): Promise<void> {
   );
 }
 
-/** Creates the administrator if there is none. Returns the generated password, or null when there is none to show. */
+/** Creates the administrator if there is none. Returns the generated password; null if none was generated. */
 async function ensureAdministrator(context: AdminContext, input: BootstrapInput): Promise<string | null> {
   const { members } = context.store;
   const fixed = input.administratorPassword;

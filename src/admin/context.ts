@@ -79,7 +79,7 @@ export interface OperationContext extends AdminContext {
   configuration: Configuration;
 }
 
-/** Accepts a configured model or a pattern that covers one. Otherwise throws as `requireModel` does. */
+/** Accepts a configured model or a pattern that covers configured models. Otherwise throws as `requireModel` does. */
 export function requireModels(catalogue: Catalogue, id: string, field: string): void {
   const beginning = id.slice(0, -1);
   const overlaps = (known: string): boolean =>

@@ -19,7 +19,7 @@ export function readInput<Schema extends ZodType>(schema: Schema, input: unknown
   throw new AdminError(400, result.problems[0]?.path || null, lines.join("; "));
 }
 
-/** Returns the path of a text that contains a NUL character, which PostgreSQL refuses; null when there is none. */
+/** Returns the path of a text that contains a NUL character, which PostgreSQL refuses; null when no text has one. */
 function fieldWithNul(value: unknown, path: readonly PropertyKey[] = []): string | null {
   if (typeof value === "string") return value.includes("\0") ? formatPath(path) : null;
   if (typeof value !== "object" || value === null) return null;

@@ -21,8 +21,8 @@ export const RUNTIME_VARIABLES: Readonly<Record<string, string>> = {
    */
   MIMALLOC_PURGE_DELAY: "100",
   /**
-   * Number of full pages that the allocator keeps for each thread. Without this variable it keeps two, so each thread
-   * of the picture codec would keep the pixels of a large picture, up to 200 MB, until the next picture.
+   * Number of full pages that the allocator keeps for each thread. Without this variable the allocator keeps two, so
+   * each thread of the picture codec would keep the pixels of a large picture, up to 200 MB, until the next picture.
    */
   MIMALLOC_PAGE_FULL_RETAIN: "0",
 };
@@ -91,7 +91,7 @@ export function readBootstrap(
   return { key, administratorPassword };
 }
 
-/** Returns the names of all variables that the gateway defines. Those for credentials of vendors are not included. */
+/** Returns the names of the variables that the gateway defines, without those for credentials of vendors. */
 export function ownVariables(): string[] {
   const variables = [...VARIABLES.map(({ variable }) => variable), ...Object.keys(OTHER_VARIABLES)];
   return [...variables, WORKER_VARIABLE, RESTARTS_VARIABLE];

@@ -8,7 +8,7 @@ import { secretReferenceSchema } from "./secret-reference.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
 import { targetReasoningSchema } from "../admin/input.ts";
 
-/** A model of the operator, or the fields that differ from the shipped model with that id. */
+/** A model of the operator, or the fields in which the shipped model with the same id is changed. */
 export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
   route: z
     .strictObject({

@@ -60,7 +60,7 @@ export interface LoadedSettings {
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
-  // A problem is not reported when one at or below its path is known, because that one may be its cause.
+  // A problem is not reported when a problem at or below its path is known, because that known one may be the cause.
   const report: ReportProblem = (path, message) => {
     if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
   };
@@ -75,7 +75,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   if (metricsPort !== null && metricsPort === port)
     report("server.metrics_port", "must differ from server.port");
   const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
-  // Relative paths in the environment start from the working folder, those in the file from the folder of the file.
+  // Relative paths in the environment start from the working folder, relative paths in the file from its folder.
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   const dataDirectory = resolve(base, effective.data_dir);
   const masterKeys = await readMasterKeys(effective, secrets, dataDirectory, report);

@@ -233,8 +233,8 @@ interface TextPrice {
 }
 
 /**
- * Reports a long-context amount of a category that has no base amount. A category without a base amount uses both
- * amounts of a related category, so its own long-context amount would never apply.
+ * Reports a long-context amount of a category that has no base amount. A category without a base amount uses the base
+ * and the long-context amount of a related category, so its own long-context amount would never apply.
  */
 function checkLongContext({ per_million, long_context }: TextPrice, context: z.RefinementCtx): void {
   if (!long_context) return;

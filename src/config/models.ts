@@ -44,7 +44,7 @@ interface DescribedTables extends ModelTables {
 
 /**
  * Returns the models with their default routes and prices. Leaves out a shipped model that no channel can serve. Keeps
- * a retired model, and a model whose channels cannot be used in this process: its calls get an error with this reason.
+ * a retired model, and a model whose channels this process cannot use; calls of such models get an error.
  */
 export function buildModels(sources: ModelSources, report: ReportProblem): DescribedTables {
   const models = new Map<string, Model>();
@@ -80,8 +80,8 @@ function readModel(id: string, sources: ModelSources, report: ReportProblem): Co
   const { route: _, ...settings } = declared ?? {};
   const complete = completeModel(path, mergeEntries(settings, shipped?.entry ?? {}), report);
   if (!complete) return null;
-  // A shipped price under a declared entry is not checked: the entry may have removed tiers or qualities that the price
-  // still contains.
+  // The shipped price of a model with a declared entry is not checked: the entry may have removed tiers or qualities
+  // that the price still contains.
   if (declared?.price || !declared) checkImagePrice(path, complete, report);
   if (declared && declared.allowed_features === undefined) dropUnpricedFeatures(complete);
   else checkFeaturePrices(path, complete, report);
@@ -99,7 +99,7 @@ function routeOf(id: string, sources: ModelSources, report: ReportProblem): Rout
   return shippedRoute(shipped, sources);
 }
 
-/** For a model whose route is empty: true when channels of its targets exist but cannot be used in this process. */
+/** For a model whose route is empty: true when channels of its targets exist, but this process cannot use them. */
 function hasUnusableTargets(id: string, { shipped, declared, unusableProviders }: ModelSources): boolean {
   const route = declared[id]?.route;
   if (route) return route.targets.length > 0;

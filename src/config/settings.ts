@@ -106,9 +106,7 @@ export interface Settings {
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
-  /**
-   * Ids of stored channels that cannot be used in this process, such as those whose credential no master key decrypts.
-   */
+  /** Ids of stored channels that this process cannot use, such as a channel whose credential no master key decrypts. */
   unusableChannels: readonly string[];
   routes: PatternMap<Route>;
   /** Default prices by model, valid for all times. */

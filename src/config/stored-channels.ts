@@ -17,8 +17,8 @@ interface StoredChannels {
 
 /**
  * Completes each stored channel of a shipped vendor, so that the vendor's shipped models can be called immediately. If
- * the catalogue's own channel is disabled, the stored channel replaces it, whatever its id is. If the catalogue has
- * several channels for the credential, the others are added.
+ * the catalogue's own channel is disabled, the stored channel replaces it, whatever the stored channel's id is. If the
+ * catalogue has several channels for the credential, the other channels for this credential are added.
  */
 export function completeStoredChannels(
   stored: StoredLayer["channels"],

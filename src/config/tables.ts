@@ -44,7 +44,7 @@ interface TableSources {
 /** Channels and models of all layers, with their origins. */
 export interface Tables extends ModelTables {
   channels: ReadonlyMap<string, Channel>;
-  /** Ids of stored channels that cannot be used in this process. */
+  /** Ids of stored channels that this process cannot use. */
   unusableChannels: readonly string[];
   isSandboxOn: boolean;
   configured: Configured;

@@ -22,8 +22,8 @@ interface WarningSources {
 }
 
 /**
- * Returns warnings about valid settings that are probably mistakes, by path or variable. They are shown at the start
- * and by the command `check`.
+ * Returns warnings about valid settings that are probably mistakes, by path or variable. The warnings are shown at the
+ * start and by the command `check`.
  */
 export function findWarnings(sources: WarningSources): Problem[] {
   const referenced = referencedVariables(sources.written);
@@ -46,9 +46,7 @@ function ignoredVariables({ env, proxy }: WarningSources): Problem[] {
   ];
 }
 
-/**
- * Returns warnings about database connections to other machines that an attacker on the network could read or answer.
- */
+/** Returns warnings about connections to a remote database whose traffic an attacker could read or fake. */
 function uncheckedDatabases({ databaseUrl }: WarningSources): Problem[] {
   if (databaseUrl === null) return [];
   const messages = {

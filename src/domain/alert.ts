@@ -13,7 +13,7 @@ export type AlertSettings =
     }
   | {
       kind: "error_rate";
-      /** Percentage of requests that fail because of the gateway or its vendors, from which the rule alerts. */
+      /** The rule alerts from this percentage of requests that fail because of the gateway or its vendors. */
       percent: number;
       /** Length of the watched time in minutes. The rule needs at least `minRequests` requests in this time. */
       minutes: number;

@@ -4,7 +4,7 @@ import type { Period } from "./calendar.ts";
 /** Percentage of a budget's amount from which the budget counts as nearly spent. */
 export const NEARLY_SPENT_PERCENT = 80;
 
-/** Unix milliseconds at which a budget became nearly spent, and spent. Null while it is not; 0 for an unknown time. */
+/** Unix milliseconds at which a budget became nearly spent or spent; null before that, 0 for an unknown time. */
 export interface BudgetLevel {
   nearSince: number | null;
   spentSince: number | null;

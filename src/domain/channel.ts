@@ -33,7 +33,7 @@ export interface Timeouts {
 export interface Target {
   channel: Channel;
   upstreamModel: string;
-  /** Share of traffic under the `weighted` strategy. */
+  /** Relative share of traffic under the `weighted` strategy. */
   weight: number;
   /** The way to request reasoning from this target; absent when the vendor and model decide it. */
   reasoning?: TargetReasoning;

@@ -1,7 +1,7 @@
 /**
- * Request features with extra cost or risk: vendors bill them in addition to tokens and pictures, or they choose
- * another model, or they refer to objects in the operator's account. A model serves only the features that its record
- * allows.
+ * Request features with extra cost or risk: vendors bill them in addition to tokens and pictures, or they make the
+ * vendor use another model than the requested one, or they refer to objects in the operator's account. A model serves
+ * only the features that its record allows.
  */
 export const FEATURES = [
   "service_tier",

@@ -3,8 +3,8 @@ import { ERROR_CODES, type ErrorCode, type ErrorKind } from "./error-codes.table
 import type { LimitState } from "./limits.ts";
 
 /**
- * Statuses of errors that a retry cannot avoid. Some clients retry them nevertheless, most of all 401, and never show
- * the error.
+ * Statuses of errors that a retry cannot avoid. Some clients nevertheless retry after such a status, most of all after
+ * 401, and never show the error.
  */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 

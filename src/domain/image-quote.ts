@@ -58,9 +58,9 @@ export function quoteImage(
 }
 
 /**
- * Returns the tier and quality by which a delivered image is billed: those that took effect, but never more expensive
- * than the quote. `auto` with an amount of its own is billed as `auto`. Without one, it is billed by the quality that
- * the vendor reports, else by `defaultQuality`, else by the quote.
+ * Returns the tier and quality by which a delivered image is billed: the tier and quality that took effect, but never
+ * more expensive ones than those of the quote. `auto` with an amount of its own is billed as `auto`. Without an amount
+ * of its own, `auto` is billed by the quality that the vendor reports, else by `defaultQuality`, else by the quote.
  */
 export function billedCell(
   price: ImagePrice,

@@ -29,7 +29,10 @@ export interface ImageRequest {
   ignored: string[];
   /** Features that the request uses and the model's record must allow. */
   features?: readonly FeatureUse[];
-  /** The caller's body in the native generate protocol. `references` contains its pictures, in the same order. */
+  /**
+   * The caller's body in the native generate protocol. `references` contains the pictures of the body, in the order of
+   * the body.
+   */
   native?: StreamedObject;
 }
 
@@ -103,7 +106,7 @@ export interface VendorJobRecord {
    * submitted again.
    */
   isLost: boolean;
-  /** Stores the id of the vendor's job. Resolves when it is stored. */
+  /** Stores the id of the vendor's job. Resolves when the id is stored. */
   save(id: string): Promise<void>;
   /** Returns true when another process continues the job, which must then not be cancelled. */
   isHandedOver(): boolean;

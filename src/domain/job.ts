@@ -58,8 +58,8 @@ export function hasEnded({ status }: Pick<Job, "status">): boolean {
 }
 
 /**
- * Returns the progress from 0 to 100, which never decreases. While a vendor works, it grows with the elapsed time in
- * proportion to the usual time.
+ * Returns the progress from 0 to 100, which never decreases. While a vendor works, the progress grows with the elapsed
+ * time in proportion to the usual time.
  */
 export function progressOf({ stage, typicalMs, startedAt, endedAt, readAt }: Job): number {
   if (startedAt === null || stage !== JOB_STAGES.sent) return stage;

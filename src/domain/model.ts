@@ -20,7 +20,7 @@ interface ModelFacts {
   isRetired: boolean;
   /** ISO date on which the model will be retired. */
   shutdownDate?: string;
-  /** Those of the `FEATURES`, which have extra cost or risk, that callers of the model may use. */
+  /** The `FEATURES` that callers of the model may use; absent for none. */
   allowedFeatures?: readonly Feature[];
 }
 
@@ -34,7 +34,7 @@ export interface TextModel extends ModelFacts {
   contextWindow?: number;
   modalities: { input: string[]; output: string[] };
   /**
-   * The form in which a request that the gateway translates asks the vendor for reasoning, if the target sets none.
+   * The form in which a request that the gateway translates asks the vendor for reasoning, if the target sets no form.
    * Absent for a model without reasoning.
    */
   reasoning?: ReasoningControl;
@@ -76,8 +76,8 @@ export interface ImageCapability {
   /** Aspect ratios as `W:H`; the first is the default. */
   ratios: string[];
   /**
-   * Exact size for a tier and ratio: `sizes["1K"]["16:9"] = "1376x768"`. For `pixels` models, these sizes are
-   * preferred.
+   * Exact size for a tier and ratio: `sizes["1K"]["16:9"] = "1376x768"`. For `pixels` models, these sizes are preferred
+   * to computed ones.
    */
   sizes: Partial<Record<SizeTier, Record<string, string>>>;
   /** Bounds of width and height; only for `pixels` models. */

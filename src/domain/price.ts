@@ -17,7 +17,7 @@ import {
  */
 export type PriceSource = "organization" | "default";
 
-/** The amounts of a price row in nano-units. A case without an amount in this row is priced by another row. */
+/** The amounts of a price row in nano-units. Another row may price what has no amount here. */
 export type PriceAmounts =
   | {
       unit: "image";
@@ -39,7 +39,7 @@ export type PriceAmounts =
 export type FeatureAmounts = Partial<Record<Feature, Nanos>>;
 
 /**
- * Prices of all tokens, including cached ones, of a request that has more than `above` input tokens. It contains only
+ * Prices of all tokens, including cached ones, of a request that has more than `above` input tokens. Contains only
  * categories that are also in the row's `perMillion`; other categories cost the same at any length.
  */
 interface LongContextAmounts {
@@ -104,7 +104,7 @@ export function priceStart(effectiveFrom: number): string | null {
 }
 
 /**
- * Combines rows of one currency and unit, the strongest row first: each amount comes from the first row that has it.
+ * Combines rows of one currency and unit, ordered by precedence: each amount comes from the first row that has it.
  * Returns null when the result cannot charge anything: it has no amount for images, or none for input or output tokens.
  */
 export function resolvePrice(unit: Price["unit"], currency: string, rows: readonly PriceRow[]): Price | null {
@@ -123,7 +123,7 @@ export function tokenRate(price: TokenPrice, category: TokenCategory): Rate {
   return price.perMillion[category] ?? tokenRate(price, FALLBACK[category]);
 }
 
-/** Returns the amount of a rate for a request. `inputTokens` is its number of input tokens of all categories. */
+/** Returns the amount of a rate for a request. `inputTokens` is the number of input tokens of all categories. */
 export function amountAt({ amount, longContext }: Rate, inputTokens: number): Nanos {
   return longContext && inputTokens > longContext.above ? longContext.amount : amount;
 }
@@ -155,7 +155,7 @@ function resolveImagePrice(currency: string, rows: readonly PriceRow[]): ImagePr
     if (row.unit !== "image") continue;
     for (const [tier, amounts] of entriesOf(row.perImage)) {
       const cells = (perImage[tier] ??= {});
-      // `*` in a stronger row covers every quality, so weaker rows add nothing to this tier.
+      // `*` in an earlier row covers every quality, so later rows add nothing to this tier.
       if (Object.hasOwn(cells, "*")) continue;
       for (const [quality, amount] of Object.entries(amounts))
         if (!Object.hasOwn(cells, quality)) cells[quality] = rateOf(row, amount);

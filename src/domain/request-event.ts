@@ -46,7 +46,7 @@ export interface RequestEvent {
    * holder.
    */
   source: string | null;
-  /** Id of the requested model; null when no such model exists. */
+  /** Id of the requested model; null when no such model exists or the name was not read. */
   model: string | null;
   /** The requested name, if no model has that name; null when a model has the name or the name was not read. */
   askedModel: string | null;

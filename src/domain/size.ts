@@ -90,8 +90,8 @@ export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixel
 }
 
 /**
- * Returns the size for a requested ratio. A model that accepts any size keeps the requested ratio even if its list does
- * not contain it.
+ * Returns the size for a requested ratio. A model that accepts any size keeps the requested ratio even if its list of
+ * ratios does not contain this ratio.
  */
 function resolveRatio(
   value: number,

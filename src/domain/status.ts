@@ -14,7 +14,7 @@ export interface StatusCause {
   severity: Severity;
   /** The part, channel, target, model, organization, budget or rule that has the problem. */
   subject: string;
-  /** Id of the organization that the problem concerns; null for all. */
+  /** Id of the organization that the problem concerns; null when it concerns all. */
   organizationId: string | null;
   /** Unix milliseconds at which the problem began; null when that is unknown. */
   since: number | null;

@@ -46,7 +46,7 @@ export function traceSampler(ratio: number): BeginTrace {
   };
 }
 
-/** Returns the id of a trace that someone can look up: the caller's, or one that is exported. Null for any other. */
+/** Returns the id of a trace that can be looked up: the caller's or an exported one. Null for any other trace. */
 export function visibleTraceId({ traceId, parentId, isSampled }: RequestTrace): string | null {
   return isSampled || parentId !== null ? traceId : null;
 }

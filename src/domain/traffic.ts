@@ -40,8 +40,8 @@ export function durationBucket(milliseconds: number): number {
 
 /**
  * Returns the duration in milliseconds that the fraction `share` of all requests did not exceed; null when there were
- * no requests. Assumes that the durations in a bucket are evenly spread. Returns the lower bound of the last bucket for
- * any duration in it.
+ * no requests. Assumes that the durations in a bucket are evenly spread. For a duration in the last bucket, returns the
+ * lower bound of that bucket.
  */
 export function percentile(buckets: readonly number[], share: number): number | null {
   const total = buckets.reduce((sum, count) => sum + count, 0);

@@ -81,7 +81,7 @@ export interface UsageReport {
   isAnomalous: boolean;
 }
 
-/** All known facts about the usage of a text response, which may be incomplete. */
+/** All known facts about the usage of a text response. The facts may be incomplete. */
 export interface ObservedUsage {
   /** The vendor's last usable report; null when there was none. */
   report: UsageReport | null;
@@ -173,7 +173,7 @@ export interface VendorCost {
   currency: string;
 }
 
-/** Maximum cost of one call in US dollars. A larger reported number is limited to it. */
+/** Maximum cost of one call in US dollars. A larger reported number is replaced by this maximum. */
 const MAX_UNITS = 1_000_000;
 
 /**

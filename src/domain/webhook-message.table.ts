@@ -30,8 +30,8 @@ export type AlertData = Record<keyof typeof ALERT_DATA, string | null>;
 export type WebhookMessageType = keyof typeof WEBHOOK_MESSAGES;
 
 /**
- * Formats of the messages to an endpoint. `standard` endpoints get messages about jobs and alerts, all others only
- * about alerts.
+ * Formats of the messages to an endpoint. `standard` endpoints get messages about jobs and alerts, endpoints with other
+ * formats only about alerts.
  */
 export const WEBHOOK_FORMATS = ["standard", "slack", "pagerduty"] as const;
 

@@ -69,8 +69,8 @@ export interface Storage extends Stores {
   /** Posts the journaled charges. Returns false when `deadlineMs` milliseconds have passed before all are posted. */
   flush(deadlineMs: number): Promise<boolean>;
   /**
-   * Flushes, gives this process's budget leases back and closes everything. If charges were not posted in time, another
-   * process or the next start posts them and then gives the leases back.
+   * Flushes, returns this process's budget leases to the budgets and closes everything. If charges were not posted in
+   * time, another process or the next start posts the charges and then returns the leases.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -82,7 +82,7 @@ export interface StorageOptions extends Pick<DatabaseOptions, "onCall"> {
   poolSize?: number;
   /** Folder on a local disk that contains the journals of all processes of this machine. */
   journals: string;
-  /** Id of this process, new at every start. Its journal folder and its budget leases have the same name. */
+  /** Id of this process, new at every start; also the name of its journal folder and of its budget leases. */
   processId: string;
   configured: ConfiguredTables;
   onProblem: StorageReport;
@@ -143,7 +143,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     quarantined: () => countQuarantined(root),
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {
-      // The journal does not wait until this work has stopped, because the database may not respond to it.
+      // The journal does not wait until this work has stopped, because the database may not respond to the work.
       const stopped = Promise.all(work.map((one) => one.stop()));
       await own.close(deadlineMs);
       await withDeadline(deadlineMs, stopped, () => new Error("the deadline has passed")).catch(() => {});

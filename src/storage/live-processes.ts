@@ -9,7 +9,7 @@ interface LiveProcesses extends BackgroundWork {
 }
 
 const ANNOUNCE_MS = 5000;
-/** Maximum age of an announcement, by the database's clock. A process with an older one counts as dead. */
+/** Maximum age of an announcement, by the database's clock. A process with an older announcement counts as dead. */
 const ALIVE_MS = 20_000;
 
 export async function announceProcess(

@@ -20,7 +20,7 @@ export interface AlertAdminStore {
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
-  /** Returns the messages about events, by the event's id. `organizationIds` restricts them to these organizations. */
+  /** Returns messages about events, by the event's id; with `organizationIds`, only those of the organizations. */
   notices(
     eventIds: readonly string[],
     organizationIds?: readonly string[],
@@ -32,7 +32,7 @@ export interface AlertAdminStore {
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
    * Counts the alert messages of the last day that failed, and those that wait for a further attempt or too long for
-   * the first one. `organizationIds` restricts them to these organizations.
+   * the first attempt. `organizationIds` restricts the messages to these organizations.
    */
   undelivered(organizationIds?: readonly string[]): Promise<Undelivered[]>;
 }

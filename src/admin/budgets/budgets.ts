@@ -99,8 +99,8 @@ export function listLeasesInDoubt(context: AdminContext): Promise<LeaseInDoubt[]
 }
 
 /**
- * Gives the money of a process's leases in doubt back to their budgets, after the process's journal was lost. Throws
- * 404 when the process has no leases in doubt.
+ * Moves the money of a process's leases in doubt back to the budgets, after the process's journal was lost. Throws 404
+ * when the process has no leases in doubt.
  */
 export async function writeOffLeases(context: AdminContext, processId: string): Promise<LeaseInDoubt[]> {
   const written = await context.store.budgets.writeOff(processId, context.by);

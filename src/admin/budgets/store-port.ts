@@ -29,8 +29,8 @@ export interface BudgetAdminStore {
   remove(id: string, by: Actor): Promise<boolean>;
   leasesInDoubt(): Promise<LeaseInDoubt[]>;
   /**
-   * Gives the money of a process's leases in doubt back to their budgets. Returns these leases; the result is empty
-   * when the process has none.
+   * Moves the money of a process's leases in doubt back to the budgets. Returns these leases; the result is empty when
+   * the process has none.
    */
   writeOff(processId: string, by: Actor): Promise<LeaseInDoubt[]>;
 }

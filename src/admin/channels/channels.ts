@@ -25,7 +25,7 @@ export async function listChannels(context: OperationContext): Promise<ChannelVi
   return [...configured.state.channels.values()].map((channel) => viewOf(configured, channel, health));
 }
 
-/** Returns one channel with the routes and models that depend on it. Throws 404. */
+/** Returns one channel with the routes and models that depend on it. Throws 404 for an unknown id. */
 export async function getChannel(
   context: OperationContext,
   id: string,
@@ -105,7 +105,7 @@ export async function removeChannel(context: OperationContext, id: string, force
     throw unknown(configured, id);
 }
 
-/** Builds the channel of a stored entry. Throws 400 for one that cannot be used, or that may not call its address. */
+/** Builds the channel of a stored entry. Throws 400 for a channel that cannot be used or may not call its address. */
 export async function checkChannel(
   context: OperationContext,
   configured: ConfiguredValues,

@@ -57,7 +57,7 @@ export interface ConfigurationStore {
     by: Actor,
     action?: "update" | "reseal",
   ): Promise<StoredEntry | null>;
-  /** Removes an entry. Returns false when there is none. */
+  /** Removes an entry. Returns false when there is no such entry. */
   remove(name: Pick<StoredEntry, "kind" | "id">, by: Actor): Promise<boolean>;
 }
 

@@ -173,7 +173,7 @@ async function applyDocument(
   await eachInTurn(context, "Removing objects.", removals, (remove) => remove());
 }
 
-/** Does the work for each item. The event loop runs in between, so that requests are served and signals are handled. */
+/** Does the work for each item. Between two items, the event loop serves requests and handles signals. */
 async function eachInTurn<Item>(
   { onProgress }: OperationContext,
   step: string,

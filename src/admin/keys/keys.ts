@@ -95,8 +95,8 @@ export async function updateKey(
 }
 
 /**
- * Gives a key a new secret, which only the result contains. The earlier secret is accepted for another `overlapMs`.
- * Older secrets are accepted for at most the same time, and never longer than before. Throws 404 for an unknown key.
+ * Gives a key a new secret, which only the result contains. The previous secret is accepted for `overlapMs` more. Still
+ * older secrets are accepted for at most `overlapMs` more, and never longer than before. Throws 404 for an unknown key.
  */
 export async function rotateKey(
   context: AdminContext,

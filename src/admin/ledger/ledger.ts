@@ -20,15 +20,15 @@ interface LedgerView extends ChargeHistory {
   net: Nanos;
 }
 
-/** A page of entries, and the cursor of the next page; null when it is the last. */
+/** A page of entries, and the cursor of the next page; null for the last page. */
 interface LedgerListing {
   entries: LedgerEntry[];
   next: string | null;
 }
 
 /**
- * Returns a page of the ledger of at most 1,000 entries, newest first. With `after`, returns the entries with a later
- * sequence number instead, in the order of posting. `cursor` is `next` of the previous page. Throws 404 for an unknown
+ * Returns a page of the ledger of at most 1,000 entries, newest first. With `after`, returns the entries whose sequence
+ * number is above `after`, in the order of posting. `cursor` is `next` of the previous page. Throws 404 for an unknown
  * organization, key or cursor.
  */
 export async function listLedger(

@@ -13,7 +13,7 @@ export interface LedgerAdminStore {
   /** Returns the sequence number up to which all entries are visible and no more will be added. */
   readableSequence(): Promise<number>;
   /**
-   * Returns the position of the entry with an id; null when there is none. `organizationIds` restricts the search to
+   * Returns the position of the entry with an id; null for an unknown id. `organizationIds` restricts the search to
    * these organizations.
    */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;

@@ -13,7 +13,7 @@ export async function verifyLedger({ store }: AdminContext): Promise<LedgerVerif
 /**
  * Moves the months before `before` (such as `2026-01`, in UTC) from the ledger to files in a folder, oldest first.
  * Yields each month when it is done. Only months that have ended can be moved, because budgets of the running month are
- * checked against its entries.
+ * checked against the entries of this month.
  */
 export async function* archiveLedger(
   context: AdminContext,

@@ -66,7 +66,7 @@ export interface SessionStore {
   remove(memberId: string, id: string): Promise<boolean>;
   /** Removes all sessions of a member and returns their number. */
   removeAll(memberId: string): Promise<number>;
-  /** Removes the sessions that were last seen, or created, before a time. */
+  /** Removes the sessions that were last seen before `seenBefore` or created before `createdBefore`. */
   sweep(ended: { seenBefore: number; createdBefore: number }): Promise<void>;
 }
 

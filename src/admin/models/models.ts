@@ -40,7 +40,7 @@ export async function listModels(
   return { data: page.map(view), next: matches.length > limit ? (page.at(-1)?.id ?? null) : null };
 }
 
-/** Returns one model. Throws 404. */
+/** Returns one model. Throws 404 for an unknown id. */
 export async function getModel(
   context: OperationContext,
   id: string,

@@ -11,7 +11,7 @@ export interface OrganizationStore {
   ): Promise<OrganizationRecord[]>;
   /**
    * Replaces an organization by the result of `change` for its current state, so that no two changes undo each other.
-   * When `change` throws, nothing is changed. Returns the changed organization; null when there is none.
+   * When `change` throws, nothing is changed. Returns the changed organization; null for an unknown id.
    */
   update(
     id: string,

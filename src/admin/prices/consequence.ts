@@ -23,7 +23,7 @@ const HOUR_MS = 60 * 60_000;
 /** Number of charges whose sizes and qualities stand for all, because sums do not tell images apart. */
 const MAX_CHARGES = 1_000;
 
-/** Returns the organizations that a price change concerns, and its effect on their last week. */
+/** Returns the organizations that a price change concerns, and the change's effect on their last week. */
 export async function priceConsequence(
   { store, clock }: AdminContext,
   { model, currency, price }: PriceRecord,
@@ -67,8 +67,8 @@ function tokensOf({ organizationId, categories }: UsageSum): Used {
 }
 
 /**
- * Divides the images of each sum by size class and quality in the proportions of the organization's charges, or in
- * those of all charges when it has none among them. The result is exact when `charges` has every charge of the sums.
+ * Divides the images of each sum by size class and quality in the proportions of the organization's charges, or of all
+ * charges when the organization has none among them. Exact when `charges` has every charge of the sums.
  */
 function imagesOf(
   sums: readonly UsageSum[],

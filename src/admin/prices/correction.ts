@@ -36,8 +36,8 @@ type PriceCorrection = z.output<typeof correctionSchema>;
 
 /**
  * Applies a price to past charges of a model. Writes a correction for each charge that differs: a refund if the charge
- * was too high, an adjustment if it was too low. Afterwards the corrected charge equals the new price, but is never
- * less than the amount that was refunded for other reasons. With `organizationId`, covers all charges of the
+ * was too high, an adjustment if it was too low. Afterwards the corrected charge is what the new price gives, but is
+ * never less than the amount that was refunded for other reasons. With `organizationId`, covers all charges of the
  * organization; otherwise, the charges of every organization that were made at a default price. A second run changes
  * nothing. A later price may correct the same charges again. The time of a charge is that of its admission; charges
  * that reach the ledger later need another run. A dry run writes nothing.
@@ -69,7 +69,7 @@ export async function correctPrice(
     charges: plan.charges,
     unrated: plan.unrated,
   };
-  // The audit row is written with the first corrections, so its figures are those of the plan.
+  // The audit row is written with the first corrections, so the figures in the row are those of the plan.
   let note: object | null = { ...plan, isApplied: true, price: row, reason: fields.reason };
   await eachPage(context, charges, "Booking corrections.", async (histories) => {
     const differing = histories
@@ -118,7 +118,7 @@ async function eachPage(
   work: (histories: ChargeHistory[]) => Promise<void> | void,
 ): Promise<void> {
   const { model, from, to } = range;
-  // The ledger is ordered by the end of requests. A request that was admitted in the range may have ended after it.
+  // The ledger is ordered by the end of requests. A request admitted in the range may have ended later.
   const written = { model, from, to: to + MAX_REQUEST_MS };
   for (const [index, organizationId] of ids.entries()) {
     let after: LedgerPosition | null = null;

@@ -16,8 +16,8 @@ import { ownValue } from "../../lib/json.ts";
 type Detail = z.input<typeof requestDetailSchema>;
 
 /**
- * Returns all known facts about one request. `id` is the gateway's id of the request, which is also that of its ledger
- * entry; or the caller's id or a vendor's, for the newest request with it; or the id of a correction. Throws 404.
+ * Returns all known facts about one request. `id` is the id of the request (also of its ledger entry) or of a
+ * correction, or an id from the caller or a vendor, for the newest request with this id. Throws 404 for an unknown id.
  */
 export async function getRequest(context: AdminContext, id: string): Promise<Detail> {
   const found = await context.store.requests.find(id);

@@ -75,8 +75,8 @@ export function resolveDraft(
 }
 
 /**
- * Throws 403 for a new target. A member of the organization may order, weight and remove targets, but a new one could
- * be a more expensive model at the same price.
+ * Throws 403 for a new target. A member of the organization may order, weight and remove targets, but a new target
+ * could be a more expensive model at the same price.
  */
 function requireKnownTargets(
   { routes }: Catalogue,

@@ -43,7 +43,7 @@ export const scopedUsage = {
 
 /**
  * Returns a read function that shows only the member's organizations. Its result is empty when the filter selects none
- * of them.
+ * of the member's organizations.
  */
 function narrowed<Filter extends { organizations?: readonly string[] }, Second, Item>(
   scope: OrganizationScope,

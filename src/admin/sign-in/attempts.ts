@@ -22,13 +22,13 @@ interface Attempt {
 interface Trying {
   name: string;
   address: string;
-  /** Id of a session, or of a browser in which the member has signed in before, whose own count is used; else null. */
+  /** Id of the known session or browser, which has a count of its own; null for an unknown browser. */
   known: string | null;
 }
 
 /**
  * Counts a sign-in attempt before anything is checked, so that simultaneous attempts are all counted. Throws 429 after
- * too many attempts in a quarter of an hour for the account (even if it does not exist) or from the network. Known
+ * too many attempts in a quarter of an hour for the account (even if it does not exist) or from one network. Known
  * sessions and browsers have counts of their own, which strangers cannot use up.
  */
 export async function countAttempt(

@@ -20,8 +20,8 @@ export interface IdentitySettings {
   /** Name of the claim that contains the groups of a person; null when groups are not used. */
   roleClaim: string | null;
   /**
-   * Groups by role: their members get the role. The role is decided again at each sign-in. Null when owners decide the
-   * roles.
+   * Groups by role: people in these groups get the role. The role is decided again at each sign-in. Null when owners
+   * decide the roles.
    */
   roles: Partial<Record<Role, readonly string[]>> | null;
   defaultRole: Role;
@@ -49,9 +49,9 @@ const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: n
 type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
- * Opens a session for the member with this identity. If there is none, uses the member with this verified address, or
- * creates a member if the domain is allowed. The first sign-in by address leaves this as the only way to sign in.
- * Throws 403 for everybody else and for disabled members. Every outcome is audited.
+ * Opens a session for the member with this identity. If there is no such member, uses the member with this verified
+ * address, or creates a member if the domain is allowed. The first sign-in by address leaves the identity provider as
+ * the only way to sign in. Throws 403 for everybody else and for disabled members. Every outcome is audited.
  */
 export async function signInByIdentity(
   context: Stored,

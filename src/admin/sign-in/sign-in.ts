@@ -25,8 +25,8 @@ type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
 /**
  * Checks name, password and, when TOTP is on, a code, and opens a session. Throws 401 without saying whether the name
  * or the password was wrong. Throws 401 `code_required` when both are right but a code is missing, and 429 for too many
- * attempts. Every outcome except a missing code is audited. `browser` is the mark that an earlier sign-in has stored in
- * the browser; the result contains the next one.
+ * attempts. Every outcome except a missing code is audited. `browser` is the signed id that an earlier sign-in has
+ * stored in the browser; the result contains the next one.
  */
 export async function signIn(
   context: SignInContext,
@@ -84,7 +84,7 @@ const SHAPE = /^([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
 
 type Signing = Pick<MemberRecord, "id" | "passwordHash">;
 
-/** Returns a mark for the browser of a member who has signed in. A change of the password makes it invalid. */
+/** Returns a signed id for the browser of a member who has signed in. A new password makes the id invalid. */
 function markBrowser(member: Signing): string {
   const id = randomText(ID_LENGTH);
   return `${id}.${signature(member, id).toString("hex")}`;
@@ -97,7 +97,7 @@ function readBrowser(member: Signing | null, browser: string | null): string | n
   return timingSafeEqual(signature(member, id), Buffer.from(signed, "hex")) ? id : null;
 }
 
-/** Signs with the hash of the password as the key: only the gateway knows it, and every process can read it. */
+/** Signs with the hash of the password as the key: only the gateway knows this hash, and every process can read it. */
 function signature({ id: memberId, passwordHash }: Signing, id: string): Buffer {
   return createHmac("sha256", `known browser ${passwordHash}`).update(`${memberId} ${id}`).digest();
 }

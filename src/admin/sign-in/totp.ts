@@ -120,7 +120,7 @@ export function secretName({ id }: Pick<MemberRecord, "id">): SecretName {
   return { kind: "member", id, field: "totp" };
 }
 
-/** Uses a code. Returns the second factor that refuses the same code from now on; null for a wrong code. */
+/** Uses a code. Returns the second factor that refuses this code from now on; null for a wrong code. */
 export function acceptCode(
   totp: TotpRecord,
   opened: OpenedTotp | null,
@@ -139,7 +139,7 @@ export function isTotpOn({ totp }: Pick<MemberRecord, "totp">): boolean {
   return totp?.isConfirmed ?? false;
 }
 
-/** Returns the time step of a right code that is newer than the last used one; null for any other code. */
+/** Returns the time step of a right code that is newer than the last used code; null for any other code. */
 function stepOf(totp: TotpRecord, opened: OpenedTotp | null, code: string, now: number): number | null {
   // The secret may have been replaced since it was opened.
   if (opened?.sealed !== totp.secret.sealed) return null;

@@ -11,9 +11,9 @@ import { RECENT_MS } from "./recent-traffic.ts";
 const MAX_BUDGETS = 20;
 
 /**
- * Returns the budgets that are spent or nearly spent, and those that have refused requests lately because less was left
- * than these needed. Leaves out budgets of keys and organizations that are not in use. `ids` names the organizations;
- * undefined for all.
+ * Returns the budgets that are spent or nearly spent, and those that have refused requests lately because less money
+ * was left than they needed. Leaves out budgets of keys and organizations that are not in use. `ids` names the
+ * organizations; undefined for all.
  */
 export async function budgetCauses(
   context: AdminContext,
@@ -43,8 +43,8 @@ interface RefusingBudget {
 }
 
 /**
- * Returns the budgets that have refused requests of the last minutes. A request counts in several budgets; the one with
- * the least left is named.
+ * Returns the budgets that have refused requests in the last minutes. A request counts in several budgets; the budget
+ * with the least money left is named.
  */
 async function readRefusing(
   { store, clock }: AdminContext,

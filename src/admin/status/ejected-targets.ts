@@ -11,7 +11,7 @@ export interface EjectedTarget {
   target: string;
   organizationId: string | null;
   reason: string;
-  /** Start of the ejection. `until` is the next probe, null if unknown. Both are Unix milliseconds. */
+  /** Start of the ejection. `until` is the time of the next probe, null if unknown. Both are Unix milliseconds. */
   since: number;
   until: number | null;
 }

@@ -77,23 +77,20 @@ export interface Failures {
   failed: number;
   all: number;
   minutes: number;
-  /** Start of the earliest minute of the trouble, as `troubleSince` returns it. */
+  /** Start of the earliest minute of the failures, as `failingSince` returns it. */
   since: number;
   /** The code or outcome that most failures have. */
   code: string;
 }
 
 const ENOUGH = 10;
-/**
- * Minimum number and share of failures that count as trouble: half when there are few calls, a tenth when there are
- * many.
- */
+/** Minimum number and share of failures that are reported: half of few calls, or a tenth of many calls. */
 const FEW = { failed: 3, share: 0.5 };
 const MANY = { failed: 5, share: 0.1 };
 
 /**
  * Returns the failures among the newest calls or requests; null when there are too few failures. Counts only as many
- * minutes as are needed to see ten calls or requests, and at most five minutes, so that past trouble is soon ignored.
+ * minutes as are needed to see ten calls or requests, and at most five minutes, so that past failures are soon ignored.
  */
 export function recentFailures(sums: readonly TrafficSum[], now: number): Failures | null {
   const byMinute = Map.groupBy(sums, ({ at }) => at);
@@ -110,14 +107,14 @@ export function recentFailures(sums: readonly TrafficSum[], now: number): Failur
   }
   const failures = counted.filter(isFailure);
   const failed = failures.reduce((sum, { requests }) => sum + requests, 0);
-  const isTrouble = [FEW, MANY].some((bound) => failed >= bound.failed && failed >= all * bound.share);
-  if (!isTrouble) return null;
+  const isFailing = [FEW, MANY].some((bound) => failed >= bound.failed && failed >= all * bound.share);
+  if (!isFailing) return null;
   const minutes = Math.max(1, Math.ceil((now - from) / MINUTE_MS));
-  return { failed, all, minutes, since: troubleSince(byMinute, newest), code: mostOf(failures) };
+  return { failed, all, minutes, since: failingSince(byMinute, newest), code: mostOf(failures) };
 }
 
-/** Returns the start of the earliest minute from which on at least a tenth failed in every minute. */
-function troubleSince(
+/** Returns the start of the earliest minute from which on every minute has at least a tenth of failures. */
+function failingSince(
   byMinute: ReadonlyMap<number, readonly TrafficSum[]>,
   newest: readonly number[],
 ): number {

@@ -26,8 +26,8 @@ const READ_MS = 5_000;
 
 /**
  * Returns the current state of the installation or of one organization. Overview, channels, alerts and `/readyz` all
- * use this state. A member of only some organizations gets only the causes that concern these. While the database is
- * unavailable, only the facts of this process decide the state.
+ * use this state. A member of only some organizations gets only the causes that concern these organizations. While the
+ * database is unavailable, only the facts of this process decide the state.
  */
 export async function readStatus(
   context: AdminContext,
@@ -173,7 +173,7 @@ function alertCause({ alertName, organizationId, message, firedAt }: AlertEvent)
   };
 }
 
-/** Returns an empty list for a 403: a member of only some organizations does not see the money of all. */
+/** Returns an empty list for a 403: a member of only some organizations does not see the money of all organizations. */
 function nothingWhereRefused(error: unknown): never[] {
   if (error instanceof AdminError && error.status === 403) return [];
   throw error;

@@ -16,8 +16,8 @@ interface Grouped<Sum extends SpendingSum> {
   by: Group;
   sums: readonly Sum[];
   /**
-   * Number of requests of each group. Null when traffic does not know it: it has keys only for failed requests, and no
-   * members and clients.
+   * Number of requests of each group. Null when traffic does not know the number: traffic has keys only for failed
+   * requests, and no members and clients.
    */
   came: Counts | null;
   failed: Counts;

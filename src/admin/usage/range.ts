@@ -22,24 +22,24 @@ const MAX_RANGE_MS = 400 * DAY_MS;
 
 type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
-/** A range with its points. Its ends are rounded to the minute, or to the hour where sums by minute are removed. */
+/** A range, divided into the points of a chart. The ends are rounded to minutes, or to hours without sums by minute. */
 export interface Series {
   /** Unix milliseconds. */
   from: number;
   /** End, exclusive, at most a minute in the future. */
   to: number;
   interval: Interval;
-  /** Starts of the points. The first and the last point may extend beyond the range. */
+  /** Starts of the points, each as long as `interval`. The first and the last may extend beyond the range. */
   points: number[];
   /** True when the last point has not ended yet. */
   isUnfinished: boolean;
-  /** Time zone of the days. It is UTC when the range has too many days for those of another zone. */
+  /** Time zone of the days. It is UTC when the range is too long for the days of another zone. */
   zone: string;
   /** The range, the span and the days of the sums to read. */
   where: Pick<UsageRange, "from" | "to" | "span" | "days">;
 }
 
-/** Returns the range of a reading, with its points. Throws 400 for a range that is empty or too long. */
+/** Returns the range and points for a reading of sums. Throws 400 for a range that is empty or too long. */
 export function readSeries(
   {
     from,
@@ -97,7 +97,7 @@ function usualInterval(lengthMs: number, hasMinutes: boolean): Interval {
   return lengthMs <= MAX_DAYS_MS ? "day" : "month";
 }
 
-/** Returns the range of the same length just before a series. */
+/** Returns the range just before a series, as long as the series. */
 export function previousOf({ from, to, interval }: Series): { from: number; to: number; span: Interval } {
   return { from: from - (to - from), to: from, span: interval };
 }

@@ -19,8 +19,8 @@ export interface UsageStore {
   /** Adds the counts of a process. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
   /**
-   * Removes counts whose retention has ended. Adds to the sums for days of time zones what processes of an earlier
-   * version have added only to the sums by hour.
+   * Removes counts whose retention has ended. Adds to the sums for days of time zones the amounts that processes of an
+   * earlier version have added only to the sums by hour.
    */
   maintain(): Promise<void>;
   /** True when at least one picture was ever delivered. */
@@ -55,7 +55,7 @@ export type TrafficDimension = Exclude<UsageDimension, "source" | "client"> | "r
 
 /** Names of a sum. A name is empty when its dimension was not requested or has no value. */
 interface SumNames {
-  /** Start of the span in Unix milliseconds; 0 when it was not requested. */
+  /** Start of the span in Unix milliseconds; 0 when sums over time were not requested. */
   at: number;
   organizationId: string;
   keyId: string;
@@ -166,7 +166,7 @@ export interface RequestStore {
   ): Promise<ListedRequest[]>;
   /**
    * Finds requests by the gateway's id, the caller's id, or the id that a vendor gave to a call; newest first, at most
-   * 20 by each. `organizations` restricts them to these organizations. The requests found by the gateway's or a
+   * 20 by each. `organizations` restricts the requests to these organizations. The requests found by the gateway's or a
    * vendor's id are in the result even if many callers have sent the text as their own id.
    */
   find(id: string, organizations?: readonly string[]): Promise<ListedRequest[]>;

@@ -23,7 +23,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Default number of groups in a reading, the largest amounts first. `MAX_GROUPS` is the maximum. */
 const DEFAULT_GROUPS = 100;
 export const MAX_GROUPS = 10_000;
-/** Number of groups that have points of their own. */
+/** Number of groups for which sums over time are returned. */
 const MAX_WITH_POINTS = 20;
 
 const usageFilterSchema = z.strictObject({
@@ -43,7 +43,7 @@ export const usageInputSchema = usageFilterSchema.extend({
   limit: z.coerce.number().int().min(1).max(MAX_GROUPS).optional().describe(`${DEFAULT_GROUPS} by default`),
 });
 
-/** `by` groups the sums and `counted` the traffic (null: it lacks the dimension); `filter` selects a group. */
+/** `by` groups the sums and `counted` the traffic (null: traffic lacks the dimension); `filter` selects a group. */
 const GROUPS: Record<
   z.output<typeof usageInputSchema>["groupBy"],
   { by: Group; counted: CountedGroup | null; filter: keyof UsageRange }
@@ -172,7 +172,7 @@ function groupView({
   });
 }
 
-/** Returns the range that a filter selects, and the times at which its sums are shown. Throws 404 for an unknown organization or key. */
+/** Returns the range and the chart points for a filter. Throws 404 for an unknown organization or key. */
 async function usageRange(
   context: AdminContext,
   { organizationId, keyId, model, channel, ...times }: z.output<typeof usageFilterSchema>,

@@ -12,7 +12,7 @@ export interface WebhookStore {
   add(endpoint: WebhookEndpoint & { secret: string }, by: Actor): Promise<void>;
   /** Returns the endpoints of an organization; for null those of the installation; for undefined all endpoints. */
   list(organizationId?: string | null): Promise<WebhookEndpoint[]>;
-  /** Removes an endpoint. Returns false when there is none. */
+  /** Removes an endpoint. Returns false when there is no such endpoint. */
   remove(id: string, by: Actor): Promise<boolean>;
   /**
    * Gives an endpoint a new secret. The earlier secret also signs during the overlap. Returns false when there is no
@@ -22,8 +22,8 @@ export interface WebhookStore {
   /** Returns a page of messages, newest first. */
   deliveries(page: DeliveryFilter & { below?: ListPosition; limit: number }): Promise<WebhookDelivery[]>;
   /**
-   * Sends a message again, with as many attempts as a new one. Returns false when there is none. `organizationIds`
-   * restricts the search to these organizations.
+   * Sends a message again, with as many attempts as a new message. Returns false when there is no such message.
+   * `organizationIds` restricts the search to these organizations.
    */
   redeliver(id: string, by: Actor, organizationIds?: readonly string[]): Promise<boolean>;
 }

@@ -27,7 +27,7 @@ export async function dumpPostgres(
       await run(server, command, () => onProgress("Copying the database.", 0));
       const journals = copyJournals();
       // The comparison must use the snapshot of the dump, because the running gateway has posted more charges since
-      // then.
+      // that snapshot.
       const { waiting } = await compareJournals("postgres", sql, journals);
       return { entries: await countEntries(sql), journals, waiting };
     });

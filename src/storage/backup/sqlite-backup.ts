@@ -47,7 +47,7 @@ export function isSqliteInUse(location: string): boolean {
   if (!existsSync(location)) return false;
   using database = new Connection(location, { readwrite: true });
   try {
-    // In the locking mode EXCLUSIVE, the first read takes an exclusive lock. It fails when another connection is open.
+    // In the locking mode EXCLUSIVE, the first read takes an exclusive lock, and fails if another connection is open.
     for (const statement of ["busy_timeout = 0", "locking_mode = EXCLUSIVE", "schema_version"])
       database.run(`PRAGMA ${statement}`);
     return false;
@@ -58,8 +58,8 @@ export function isSqliteInUse(location: string): boolean {
 }
 
 /**
- * Moves a verified copy to the path of a database. An existing database is kept under another name, which is returned;
- * null when there was none.
+ * Moves a verified copy to the path of a database. Keeps an existing database under another name, and returns that
+ * name; null when there was no database.
  */
 export function replaceSqlite(copy: string, location: string, at: Date): string | null {
   const kept = replacedName(location, at);

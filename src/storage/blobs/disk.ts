@@ -63,7 +63,7 @@ async function linkSpooled(image: Blob, path: string): Promise<boolean> {
   const source = spoolPathOf(image);
   if (source === null) return false;
   try {
-    // The blob may be a slice of a file. Its path is then that of the whole file.
+    // The blob may be a slice of a file. The path of such a blob is that of the whole file.
     if ((await stat(source)).size !== image.size) return false;
     await link(source, path);
     return true;
@@ -95,8 +95,9 @@ const DISK = {
 };
 
 /**
- * Returns a function that returns true while a folder accepts new files. It is called before a vendor is paid for a
- * picture. At most once a second, it writes a test file, because a disk with free space may have no free inodes.
+ * Makes a function that returns true while a folder accepts new files, to be called before a vendor is paid for a
+ * picture. At most once a second, the function writes a test file, because a disk with free space may have no free
+ * inodes.
  */
 export function diskCheck(folder: string, clock: Clock, report: StorageReport): () => boolean {
   const outage = outageReport(DISK, report);
@@ -118,7 +119,7 @@ export function diskCheck(folder: string, clock: Clock, report: StorageReport): 
 }
 
 /**
- * Returns the age and size of a file. One that was removed meanwhile counts as the newest, so that nobody removes it.
+ * Returns the time and size of a file. A file that was removed meanwhile counts as new, so that no sweep removes it.
  */
 async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number; size: number }> {
   const found = await stat(path).catch(() => null);

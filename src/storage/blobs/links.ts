@@ -50,7 +50,7 @@ interface LinkSettings {
 }
 
 const SECONDS_PER_HOUR = 3600;
-/** Maximum age at which a link counts as new. The signing machine's clock may also be ahead by this time. */
+/** Maximum age at which a link counts as new, and maximum time by which the signing machine's clock may be ahead. */
 const NEW_SECONDS = 5 * 60;
 const MIN_SECRET = 32;
 const EXPIRY = /^[1-9]\d{0,11}$/;

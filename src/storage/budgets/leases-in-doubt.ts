@@ -15,13 +15,13 @@ const inDoubt = table<LeaseInDoubt>("leases", {
   since: named("expires_at", time()),
 });
 
-/** Returns the leases that contain money and were not renewed in time, by process and budget. */
+/** Returns the leases that contain money and were not renewed in time, ordered by process and budget. */
 export async function leasesInDoubt(database: Database): Promise<LeaseInDoubt[]> {
   return await database.read((sql) => find(database.kind, sql, {}));
 }
 
 /**
- * Returns to the budgets the money of a process's leases in doubt, in steps with one audit row each. The emptied
+ * Moves the money of a process's leases in doubt back to the budgets, in steps with one audit row each. The emptied
  * leases stay for a while, so that a process that was only cut off from the database finds them empty.
  */
 export async function writeOffLeases(

@@ -13,14 +13,14 @@ import { expiry, take, WANTED_MS } from "./take.ts";
  */
 export interface LeaseStore extends BudgetStore {
   /**
-   * Gives all money of a process's leases back to the budgets. Call it when the process ends. For a process that has
+   * Moves all money of a process's leases back to the budgets. Call it when the process ends. For a process that has
    * already ended, call it after its journal is posted.
    */
   release(processId: string): Promise<void>;
   /**
    * Returns the processes whose leases contain money but were not renewed in time. The money stays held, because
-   * charges may still be in a journal. It is released when the journal is posted, or when an operator writes the leases
-   * off. Also deletes empty leases that expired more than a day ago.
+   * charges may still be in a journal. The money is released when the journal is posted, or when an operator writes the
+   * leases off. Also deletes empty leases that expired more than a day ago.
    */
   processesInDoubt(): Promise<string[]>;
 }
@@ -123,7 +123,7 @@ async function giveBack(
   await saveBudgets(kind, sql, budgets.values());
 }
 
-/** Gives all money of the leases with one name back to the budgets, within the caller's transaction. */
+/** Moves all money of the leases with this name back to the budgets, within the caller's transaction. */
 export async function releaseLease(kind: Database["kind"], sql: Sql, lease: string): Promise<void> {
   const rows = await sql<{ budget: string }[]>`SELECT budget FROM leases WHERE lease = ${lease}`;
   if (rows.length === 0) return;

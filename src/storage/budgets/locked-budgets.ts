@@ -20,8 +20,8 @@ export interface LockedBudget extends BudgetLevel {
   /** Unix milliseconds. */
   periodStart: number;
   /**
-   * Time until which a process counts as short of money of the budget (`WANTED_MS`). `now` is the time of the lock.
-   * Both are Unix milliseconds by the store's clock.
+   * Time until which the budget counts as wanted by a process (`WANTED_MS`). `now` is the time of the lock. Both are
+   * Unix milliseconds by the store's clock.
    */
   wantedUntil: number;
   now: number;
@@ -93,7 +93,7 @@ interface LockedLease {
   drawn: Nanos;
 }
 
-/** Locks and returns a holder's (process's or job's) leases on some budgets, in their order. Lock the budgets first. */
+/** Locks and returns a process's or job's leases on some budgets, ordered by budget. Lock these budgets first. */
 export async function lockLeases(
   kind: Database["kind"],
   sql: Sql,
@@ -114,8 +114,8 @@ export async function saveLeases(
   leases: ReadonlyMap<string, LockedLease>,
 ): Promise<void> {
   if (leases.size === 0) return;
-  // Every tuple contains the holder. With a single parameter for it, SQLite would go through all leases of the holder
-  // for each tuple.
+  // Every tuple contains the holder. With a single parameter for the holder, SQLite would go through all leases of the
+  // holder for each tuple.
   const tuples = Array.from(leases, ([budget, { amount, drawn }]) => [holder, budget, amount, drawn]);
   await sql`UPDATE leases SET amount = changed.amount, drawn = changed.drawn
     FROM (SELECT value ->> 0 AS lease, value ->> 1 AS budget, CAST(value ->> 2 AS BIGINT) AS amount,

@@ -8,7 +8,7 @@ import { lockBudgets, lockLeases, saveBudgets, type LockedBudget } from "./locke
 const LEASE_TTL_MS = 15 * 60_000;
 
 /**
- * Time for which a budget counts as wanted after a process could not get money from it. The mark is renewed at most
+ * Time for which a budget counts as wanted after a process could not get money from it. This time is extended at most
  * every `WANTED_AGAIN_MS`.
  */
 export const WANTED_MS = 2000;

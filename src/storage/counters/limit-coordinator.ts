@@ -73,7 +73,7 @@ export class LimitCoordinator {
     for (const take of takes) this.#undecided.push({ worker, take, recalled: new Set(), holders: new Set() });
   }
 
-  /** Releases the slots of a worker that has ended. Its credits stay counted, because it may have used them. */
+  /** Releases the slots of an ended worker, whose credits stay counted, because it may have used them. */
   workerEnded(worker: number): void {
     for (const reservation of this.#slots.get(worker)?.values() ?? []) reservation.release();
     this.#slots.delete(worker);
@@ -149,7 +149,7 @@ export class LimitCoordinator {
     return holders;
   }
 
-  /** Asks workers for their credits of a counter with nothing left. Returns false when there are none. */
+  /** Asks workers to return their credits of a counter with nothing left. Returns false when no worker has one. */
   #recall(waiting: WaitingTake, counter: LimitCounter): boolean {
     const name = counterName(counter);
     const holders = waiting.recalled.has(name) ? [] : [...this.#holdersOf(counter).keys()];

@@ -18,7 +18,7 @@ export interface LimitTake {
   /** Id of the take, unique within its worker. */
   id: number;
   requests: readonly LimitRequest[];
-  /** True when the worker expects more of these requests soon. */
+  /** True when the worker expects more requests under the same limits soon. */
   wantsCredit: boolean;
 }
 

@@ -56,10 +56,10 @@ end
 
 /**
  * Grants all requests or none. KEYS: one counter for each request, then the epoch. ARGV: length of the window, length
- * of its slots, lease time of a concurrency slot and waiting time for one, all in milliseconds; the slot's name; the
+ * of its slots, lease time of a concurrency slot and waiting time for a slot, all in milliseconds; the slot's name; the
  * epoch; then limit, amount and open amount of each request. The open amount is `slot` for a concurrency slot. Returns
  * the number of the request that waits longest (0 when granted), its wait, the time, and for each request the remaining
- * amount and the reset time. Returns -1 when the store has a different epoch.
+ * amount and the reset time. Returns -1 when the epoch in the store differs from the given epoch.
  */
 export const TAKE = script(`${WINDOWS}
 local leaseMs, slotWaitMs, slotName = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
@@ -140,9 +140,9 @@ export function windowsOf(requests: readonly LimitRequest[], response: readonly 
 }
 
 /**
- * Returns the name of the data in the store and its age in milliseconds. Makes a new name when the store has none, so a
- * process that remembers another name learns that the store has lost its data. KEYS: the key of the name. ARGV: a new
- * name, and the milliseconds after which the name expires unless this script runs again.
+ * Returns the name of the data in the store and the age of the data in milliseconds. Makes a new name when the store
+ * has none, so a process that remembers another name learns that the store has lost its data. KEYS: the key of the
+ * name. ARGV: a new name, and the milliseconds after which the name expires unless this script runs again.
  */
 export const EPOCH = script(`
 local time = redis.call("TIME")
@@ -161,7 +161,7 @@ export function readEpoch(result: unknown): [epoch: string, ageMs: number] {
 
 /**
  * Adds the grants of a process to windows that the store has lost. KEYS: one window each. ARGV: length of the window
- * and of its slots in milliseconds; then for each window the number of grants, and the age and amount of each.
+ * and of its slots in milliseconds; then for each window the number of grants, and the age and amount of each grant.
  */
 export const SEED = script(`${WINDOWS}
 local position = 3

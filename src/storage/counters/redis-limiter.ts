@@ -86,7 +86,7 @@ export class RedisLimiter implements Limiter {
   readonly #windowArguments: readonly [string, string];
   readonly #slotMs: number;
   readonly #send: Send = (command, args) => this.#link.send(command, args);
-  /** Number of connections and losses of data so far. After either, the store may lack earlier grants. */
+  /** Number of connections and losses of data so far. After each of these, the store may lack earlier grants. */
   #connection = 0;
   /** Name of the store's data as last seen by this process. Another name means that the store has lost its data. */
   #epoch = "";
@@ -195,7 +195,8 @@ export class RedisLimiter implements Limiter {
         isOpen = false;
         if (shared.connection !== this.#connection || !this.#link.isUp) return undefined;
         const correcting = this.#correct(requests, quantity, { at: shared.at, by, closed });
-        // A correction by 0 only changes the `Retry-After` of later requests, so the response does not wait for it.
+        // A correction by 0 only changes the `Retry-After` of later requests, so no response waits for such a
+        // correction.
         return by === 0 ? undefined : correcting;
       },
       release: () => {

@@ -10,7 +10,7 @@ interface RedisLinkOptions {
   url: string;
   /** Maximum duration of a response in milliseconds. */
   boundMs: number;
-  /** Prepares a new connection, which is used only after this has succeeded. */
+  /** Prepares a new connection, which is used only after `prepare` has succeeded. */
   prepare(send: Send, client: RedisClient): Promise<void>;
   /** Called with the first state and with every change, and with the reason of a loss. Must not throw. */
   onState(isUp: boolean, cause?: unknown): void;
@@ -25,9 +25,9 @@ const MAX_PAUSE_MS = 1_000;
 const TICK_MS = 10;
 
 /**
- * A connection that is either quick or closed. The first failed or late response closes it for all waiting callers; the
- * link reconnects by itself after a pause of 0.1 to 1 second. A server that does not respond delays each request by no
- * more than the bound.
+ * A connection that is either quick or closed. The first failed or late response closes the connection for all waiting
+ * callers; the link reconnects by itself after a pause of 0.1 to 1 second. A server that does not respond delays each
+ * request by no more than the bound.
  */
 export class RedisLink {
   /** Settles when the first attempt to connect has succeeded or failed. Never rejects. */
@@ -94,7 +94,7 @@ export class RedisLink {
       reject(error);
       this.#lose(client, error);
     };
-    // The deadline has two parts: if this process was busy during the first, the response may be in the socket already.
+    // The deadline has two parts. If this process was busy in the first, the response may be in the socket already.
     let deadline = this.#deadlines.set(this.#options.boundMs - TICK_MS, () => {
       deadline = this.#deadlines.set(TICK_MS, () =>
         fail(new Error("the counter store did not respond in time")),
@@ -107,7 +107,7 @@ export class RedisLink {
     return promise;
   }
 
-  /** Closes the connection, which makes all its other commands fail immediately. */
+  /** Closes the connection, which makes all its waiting commands fail immediately. */
   #lose(client: RedisClient, cause?: unknown): void {
     if (this.#current !== client) return;
     this.#current = null;

@@ -33,8 +33,8 @@ interface WorkerLimiterOptions {
 
 /**
  * Counts together with the other workers of the machine through their supervisor; the sum is exact. Requests within a
- * credit are admitted at once; each other request costs one message and its reply. While the supervisor is unavailable,
- * each worker counts within its share of the limits.
+ * credit are admitted at once; every other request costs one message and its reply. While the supervisor is
+ * unavailable, each worker counts within its share of the limits.
  */
 export class WorkerLimiter implements Limiter {
   readonly #link: SupervisorLink;
@@ -187,7 +187,7 @@ export class WorkerLimiter implements Limiter {
   }
 
   /**
-   * Gives a credit back to the supervisor. Also confirms the recall of a credit that is no longer held, because the
+   * Sends a credit back to the supervisor. Also confirms the recall of a credit that is no longer held, because the
    * supervisor waits for a confirmation.
    */
   #returnCredit(counter: LimitCounter): void {

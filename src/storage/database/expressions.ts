@@ -1,8 +1,8 @@
 import type { Database, Sql } from "./sql.ts";
 
 /**
- * Returns the time by the database's own clock in Unix milliseconds, as an SQL expression. It is the only clock that
- * all processes share.
+ * Returns the time by the database's own clock in Unix milliseconds, as an SQL expression. This clock is the only one
+ * that all processes share.
  */
 export function storeTime(kind: Database["kind"], sql: Sql) {
   return kind === "postgres"
@@ -56,7 +56,7 @@ export function toColumn(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? part.toString() : part));
 }
 
-/** Returns the text of a composite value as `toColumn` does, and null for null. */
+/** Returns the text of a composite value as `toColumn` does, and null for null or undefined. */
 export function toNullableColumn(value: unknown): string | null {
   return value === null || value === undefined ? null : toColumn(value);
 }

@@ -17,16 +17,16 @@ const NOW = {
 };
 
 /**
- * Statements that a transaction runs before it inserts into the ledger. The last one returns the sequence number: the
- * time in Unix milliseconds, or more. On PostgreSQL, a shared lock shows other processes that the transaction runs. Two
- * statements are needed, because the lock must be visible before the number is chosen.
+ * Statements that a transaction runs before it inserts into the ledger. The last statement returns the sequence number:
+ * the time in Unix milliseconds, or more. On PostgreSQL, a shared lock shows other processes that the transaction runs.
+ * Two statements are needed, because the lock must be visible before the number is chosen.
  */
 export const SEQUENCE_STATEMENTS = {
   postgres: [
     `SELECT pg_advisory_xact_lock_shared(${POSTING})`,
     `SELECT GREATEST(${NOW.postgres}, promised + 1) AS number FROM ledger_sequence`,
   ],
-  // On SQLite only one transaction writes at a time, so it needs no lock.
+  // On SQLite only one transaction writes at a time, so no lock is needed.
   sqlite: [`SELECT MAX(${NOW.sqlite}, promised + 1) AS number FROM ledger_sequence`],
 };
 

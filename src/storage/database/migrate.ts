@@ -35,7 +35,7 @@ interface Migration {
 /**
  * Brings the database to the schema that this code needs. Runs each missing migration in order, all in one transaction
  * and under a lock, so that processes that start at the same time run them only once. Returns the names of the
- * migrations it ran. Throws an `Error` when the database is newer than the code or has unknown migrations.
+ * migrations that ran. Throws an `Error` when the database is newer than the code or has unknown migrations.
  */
 export async function migrate(
   database: Database,
@@ -43,7 +43,7 @@ export async function migrate(
   onProgress: Progress = () => {},
 ): Promise<string[]> {
   onProgress("Waiting for the database.");
-  // This query reports an unavailable server after the usual timeout, not after the long one of a migration.
+  // This query reports an unavailable server after the usual timeout, not after the long timeout of a migration.
   await database.read((sql) => sql`SELECT 1`);
   return await database.begin(async (sql) => {
     await lock(database.kind, sql);

@@ -11,7 +11,7 @@ export interface DatabaseOptions {
   onDamage?: (reason: string) => void;
   /**
    * True for a SQLite file that this process has open already. If the file is missing, opening throws a
-   * `DependencyError`: a new empty file would receive the rows that belong in the lost one.
+   * `DependencyError`: a new empty file would receive the rows that belong in the lost file.
    */
   mustExist?: boolean;
   /** Called after each call that is not a report, even a failed one, with its name and its duration in seconds. */

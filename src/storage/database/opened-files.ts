@@ -12,7 +12,7 @@ interface OpenedFiles {
    * still at their paths.
    */
   replaced(): string | null;
-  /** Moves the WAL away when another file has replaced the database: SQLite would read it as the WAL of that file. */
+  /** Moves the WAL away if a new file has replaced the database, because SQLite would use the WAL for the new file. */
   separateWal(): void;
 }
 

@@ -19,7 +19,7 @@ export interface PostgresConnection {
 interface PostgresConnector {
   /**
    * Connects to the last used server, otherwise to the next server that is reachable and accepts writes. Throws a
-   * `DependencyError` when there is none. When the signal aborts, the attempt is given up.
+   * `DependencyError` when there is no such server. When the signal aborts, the attempt is given up.
    */
   connect(signal: AbortSignal): Promise<PostgresConnection>;
   /**
@@ -114,7 +114,7 @@ class Connector implements PostgresConnector {
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       await sql.connect();
-      // With a single server, only the first connection is inspected, which saves a round trip for the others.
+      // With a single server, only the first connection is inspected, which saves the others a round trip.
       if (this.#isPooled === null || this.#servers.length > 1) await this.#inspect(sql, isPooled);
     } catch (error) {
       giveUp();
@@ -162,7 +162,7 @@ class Connector implements PostgresConnector {
       ...(this.#database === "" ? {} : { database: this.#database }),
       tls: TLS[encryption],
       ...(onclose && { onclose }),
-      // A pooler may run a statement in another session than the one that prepared it, so none are prepared.
+      // A pooler may run a statement in another session than the one that prepared it, so no statements are prepared.
       ...(isPooled && { prepare: false }),
       connection: { application_name: "model-inference-gateway", ...(!isPooled && this.#sessionSettings) },
     });

@@ -20,9 +20,7 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
     });
     return value;
   };
-  /**
-   * Runs statements outside of a transaction. Through a pooler, runs them in a transaction, which sets their timeouts.
-   */
+  /** Runs statements outside of a transaction. Through a pooler, runs them in a transaction that sets the timeouts. */
   const run: Run = async (connection, work, signal) =>
     connection.isPooled ? await transact(connection, ANY_MODE, work, signal) : await work(connection.sql);
   return {
@@ -74,7 +72,7 @@ async function listenOn(sql: SQL, channel: string, onNotify: () => void) {
   };
 }
 
-/** Mode that every server accepts. READ WRITE would be refused by one that is temporarily read-only. */
+/** Mode that every server accepts. A server that is temporarily read-only would refuse READ WRITE. */
 const ANY_MODE = "ISOLATION LEVEL READ COMMITTED";
 
 /** Runs `work` in one transaction. Rolls the transaction back if the signal has aborted before the end of `work`. */

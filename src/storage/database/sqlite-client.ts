@@ -103,7 +103,7 @@ class KeptStatements {
 }
 
 /**
- * True for a large value. A prepared statement keeps its last values in memory, so a statement with large ones is not
+ * True for a large value. A prepared statement keeps its last values in memory, so a statement with large values is not
  * kept.
  */
 function isLarge(value: unknown): boolean {

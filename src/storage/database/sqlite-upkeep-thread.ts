@@ -32,7 +32,7 @@ function check(): string | null {
     return replaced;
   }
   try {
-    // A new connection reads the file; an open one would read its beginning from memory.
+    // A new connection reads the file; an open connection would read the beginning of the file from memory.
     using fresh = new Database(location, { readwrite: true });
     fresh.query("SELECT version FROM schema_migrations LIMIT 1").get();
   } catch (error) {

@@ -234,7 +234,7 @@ interface RowInserter {
 function openRowInserter(location: string, settings: readonly string[]): RowInserter {
   const database = new Connection(location, { readwrite: true, safeIntegers: true });
   for (const setting of settings) database.run(setting);
-  // Does not wait for a lock: this thread itself may hold it, and could not release it while it waits.
+  // Does not wait for a lock: this thread itself may hold the lock, and could not release it while waiting.
   database.run("PRAGMA busy_timeout = 0");
   return {
     begin: () => void database.run("BEGIN IMMEDIATE"),

@@ -28,7 +28,7 @@ export interface Table<Fields> {
   readonly columns: string;
   /** Reads a row. Ignores columns that are not declared. */
   readonly read: (row: Row) => Fields;
-  /** Reads the first row; null when there is none. */
+  /** Reads the first row; null when there is no row. */
   readonly first: (rows: readonly Row[]) => Fields | null;
   /** Writes a record. Ignores fields that are not declared. */
   readonly write: (record: Fields) => Row;
@@ -111,7 +111,7 @@ export function json<Value, Written = Value>(revive?: (written: Written) => Valu
   return { read: revive ? (stored) => revive(read(stored)) : read, write: (value) => JSON.stringify(value) };
 }
 
-/** A column of JSON in which amounts of money are decimal strings. Takes five times as long to write as `json`. */
+/** A column of JSON in which amounts of money are decimal strings. Writes five times more slowly than `json`. */
 export function moneyJson<Value, Written = Value>(revive?: (written: Written) => Value): Column<Value> {
   return { ...json(revive), write: toColumn };
 }

@@ -24,7 +24,7 @@ export function isConnectionLost(error: unknown): boolean {
  * caused by a temporary state of the database.
  */
 export function isRefusal(error: unknown): boolean {
-  // The client throws these for values that no column accepts.
+  // The client throws these errors for values that no column accepts.
   if (error instanceof RangeError || error instanceof TypeError) return true;
   if (error instanceof SQL.PostgresError)
     return error.code === SERVER_ERROR && DATA_STATES.test(String(error.errno));

@@ -3,7 +3,7 @@ import { inBatches } from "../database/in-batches.ts";
 import type { Database } from "../database/sql.ts";
 import { submitJobs } from "./submit.ts";
 
-/** Timeout of a submission. It is shorter than that of other calls, because a caller's request waits for it. */
+/** Timeout of a submission. It is shorter than other timeouts, because a caller's request waits for the submission. */
 const SUBMIT_TIMEOUT_MS = 1_500;
 
 /**
@@ -13,7 +13,7 @@ const SUBMIT_TIMEOUT_MS = 1_500;
 export function groupCommit(database: Database, notify: () => void): (job: NewJob) => Promise<Submission> {
   const persist = groupedPersist(database);
   return inBatches<NewJob, Submission>({
-    // With one lane for each organization, no job waits for a lock of another organization.
+    // Each organization has batches of its own, so no job waits for a lock of another organization.
     laneOf: ({ organizationId }) => organizationId,
     async run(jobs) {
       const results = await database.begin((sql) => submitJobs(database.kind, sql, jobs), SUBMIT_TIMEOUT_MS);
@@ -28,7 +28,7 @@ export function groupCommit(database: Database, notify: () => void): (job: NewJo
 
 /**
  * Waits for the disk once for all callers that wait at the same time. A wait covers everything that was committed
- * before it began.
+ * before the wait began.
  */
 function groupedPersist(database: Database): () => Promise<void> {
   let running: Promise<void> | null = null;

@@ -19,7 +19,7 @@ const CHANNEL = "gateway_jobs";
 const MAX_BUSY_CLAIMS = 8;
 const BUSY_CLAIM_MS = 4;
 
-/** Jobs in the database: the queue, its leases and the ends of jobs. */
+/** Jobs in the database: their queue, their leases and their ends. */
 export function jobStore(database: Database): JobStore {
   const { kind } = database;
   const notify = () => database.notify(CHANNEL);

@@ -106,8 +106,8 @@ export async function waitingOrganizations(sql: Sql): Promise<{ id: string; runn
 }
 
 /**
- * Locks an organization and returns its next key with a queued job that may run. Returns null when there is none, and
- * `busy` when another transaction has the lock.
+ * Locks an organization and returns its next key with a queued job that may run. Returns null when there is no such
+ * key, and `busy` when another transaction has the lock.
  */
 export async function nextKey(
   kind: Database["kind"],

@@ -50,7 +50,7 @@ export function readJob(row: Row): Job {
   return Object.assign(jobs.read(row), { readAt: Number(row["read_at"]) });
 }
 
-/** The part of an unfinished job that only its worker needs, without the names of its files. */
+/** The part of an unfinished job that only its worker needs, without the names of the job's files. */
 export const jobRequests = table<Pick<ClaimedJob, "terms" | "request" | "sent">>("job_requests", {
   terms: { read: (stored) => readTerms(String(stored)), write: writeTerms },
   request: text(),
@@ -94,7 +94,7 @@ function readPrice({ unit, currency, perImage }: ImagePrice): ImagePrice {
   return { unit, currency, perImage: Object.fromEntries(tiers) };
 }
 
-/** Returns the stage of a job that has reached `stage`, as an SQL expression. It is never below the present one. */
+/** Returns the later of `stage` and the present stage of a job, as an SQL expression. */
 export function atLeast(sql: Sql, stage: keyof typeof JOB_STAGES) {
   const bound = JOB_STAGES[stage];
   return sql`CASE WHEN stage > ${bound} THEN stage ELSE ${bound} END`;

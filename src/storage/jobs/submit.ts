@@ -31,7 +31,7 @@ export async function submitJobs(
 ): Promise<Submission[]> {
   const { queued, now } = await enterOwners(kind, sql, jobs);
   const known = await findKnown(kind, sql, jobs, now);
-  // Locks the budgets of all jobs together and in order. If each job locked its own, two transactions could deadlock.
+  // Locks the budgets of all jobs together and in order. With one lock for each job, transactions could deadlock.
   await lockBudgets(
     kind,
     sql,
@@ -68,7 +68,7 @@ async function findKnown(
 ): Promise<Map<string, KnownJob>> {
   const tuples = jobs.flatMap(({ keyId, idempotency }) => (idempotency ? [[keyId, idempotency.key]] : []));
   if (tuples.length === 0) return new Map();
-  // With this form of the query SQLite uses its index. If pairs were compared with a list, it would read all jobs.
+  // With this form of the query SQLite uses its index. If pairs were compared with a list, SQLite would read all jobs.
   const isNamed = sql`id IN (SELECT named.id FROM ${jsonRows(kind, sql, tuples)} CROSS JOIN jobs AS named
     WHERE named.key_id = value ->> 0 AND named.idempotency_key = value ->> 1)`;
   await sql`UPDATE jobs SET idempotency_key = NULL WHERE ${isNamed} AND created_at < ${now - IDEMPOTENCY_MS}`;

@@ -17,7 +17,7 @@ import { isSegmentName } from "./segments.ts";
 
 /**
  * A folder below the journals' root that exactly one process owns. The lock of the folder is a kernel lock on an open
- * SQLite file. It ends together with the process, even after a crash, so no stored process id is needed.
+ * SQLite file. The lock ends together with the process, even after a crash, so no stored process id is needed.
  */
 export interface JournalFolder {
   readonly path: string;
@@ -92,7 +92,7 @@ export function hasOwner(root: string): boolean {
 const PROCESS_ID = /^proc_[0-9a-z_]+$/;
 const LOCK = "lock";
 const LAST_BATCH = "last-batch";
-/** Matches the lock with the files that SQLite may add to it, and the file with the number of the last batch. */
+/** Matches the lock file, the files that SQLite may add to it, and the file with the number of the last batch. */
 const OWN_FILE = /^(?:lock(?:-journal|-wal|-shm)?|last-batch)$/;
 
 function lockedFolder(path: string, processId: string, lock: Database): JournalFolder {
@@ -122,8 +122,8 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
 }
 
 /**
- * Stores the number of the last posted batch in a journal's folder. With it, the next start finds out which batches a
- * database has lost.
+ * Stores the number of the last posted batch in a journal's folder. With this number, the next start finds out which
+ * batches a database has lost.
  */
 export function notePosted(folder: string, batch: number): void {
   try {

@@ -57,7 +57,7 @@ class SegmentedJournal implements FileJournal {
   readonly #lines = new RecordLines();
   #segment = 1;
   #file: number;
-  /** Number of bytes of complete records. Bytes after them are the incomplete end of a failed write. */
+  /** Number of bytes of complete records. Bytes after these records are the incomplete end of a failed write. */
   #offset = 0;
   #failure: { error: unknown; at: number } | null = null;
   readonly #outage: OutageReport;
@@ -197,5 +197,5 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-/** Empty lines that test a disk, longer than the incomplete last block of a full disk. Readers ignore them. */
+/** Empty lines that test a disk, longer than the incomplete last block of a full disk. Readers ignore empty lines. */
 const PROBE = Buffer.alloc(64 * 1024, "\n");

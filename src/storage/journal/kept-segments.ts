@@ -31,8 +31,8 @@ export interface KeptSegment {
 
 /**
  * Segments that are kept for a while after they were posted, in case the database goes back to a state without their
- * charges. This happens when a lagging standby takes over or a backup is restored. All processes of a machine share
- * them.
+ * charges. This happens when a lagging standby takes over or a backup is restored. All processes of a machine share the
+ * kept segments.
  */
 export interface KeptSegments {
   /** Returns the segments, ordered by process and number. */
@@ -66,7 +66,7 @@ export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYT
           utimesSync(path, now, now);
           renameSync(path, join(own, `${batch}-${segmentName(segment)}`));
         } catch (error) {
-          // When somebody has removed a segment, the others are moved nevertheless.
+          // When somebody has removed a segment, the other segments are moved nevertheless.
           if (!isMissing(error)) throw error;
         }
       }
@@ -107,7 +107,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Removes a folder if it is empty; returns true when it did. */
+/** Removes a folder if it is empty; returns true when the folder was removed. */
 function removeEmpty(folder: string): boolean {
   if (namesIn(folder).length > 0) return false;
   try {

@@ -24,7 +24,7 @@ export interface LedgerWriter {
 export interface Posting {
   ledger: Pick<LedgerStore, "post">;
   marks: Pick<JournalMarks, "raise">;
-  /** Path of the file of refused entries, one JSON line each. They stay there until a person has dealt with them. */
+  /** Path of the file of refused entries, one JSON line each, for a person to deal with. */
   refusedPath: string;
   onProblem: StorageReport;
 }

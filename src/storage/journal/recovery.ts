@@ -17,9 +17,9 @@ import { countText } from "../../lib/count-text.ts";
 export interface Recovery {
   /**
    * For each journal of an ended process: posts its charges, posts the last checkpoint of each unfinished request as a
-   * partial charge, gives the process's budget leases back, and moves the segments to the kept segments. If the
-   * database was set back to an earlier state, posts kept segments again. Removes old kept segments. Throws a
-   * `DependencyError` when the database is unavailable; a later run repeats everything without harm.
+   * partial charge, returns the process's budget leases, and moves the segments to the kept segments. If the database
+   * was set back to an earlier state, posts kept segments again. Removes old kept segments. Throws a `DependencyError`
+   * when the database is unavailable; a later run repeats everything without harm.
    */
   run(): Promise<void>;
   /** Returns the number of charges in the journals that this process has taken over. */
@@ -86,9 +86,7 @@ export function createRecovery(options: RecoveryOptions): Recovery {
   };
 }
 
-/**
- * Posts the journal in a folder. Returns the number of its charges, and the number of those that the database had lost.
- */
+/** Posts the journal in a folder. Returns the number of charges in it, and how many of these the database had lost. */
 async function recoverFolder(options: RecoveryOptions, folder: JournalFolder) {
   const { onProblem, kept, marks } = options;
   const { processId, path } = folder;
@@ -133,7 +131,7 @@ async function finish(options: RecoveryOptions, processId: string, records: Iter
 
 /**
  * Posts the kept segments of ended processes again when the database has gone back to an earlier state, and removes old
- * ones. Returns the number of charges that the database had lost.
+ * kept segments. Returns the number of charges that the database had lost.
  */
 async function restoreKept(options: RecoveryOptions): Promise<number> {
   const { kept, marks, root, onProblem } = options;

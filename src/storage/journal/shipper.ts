@@ -11,7 +11,7 @@ import { readSegment, segmentPath } from "./segments.ts";
 /**
  * Posts journaled charges to the ledger in the background, in batches, and moves segments that are no longer needed to
  * the kept segments. Memory is limited during an outage: charges beyond the limit are read from disk again. If the
- * database was set back to an earlier state, posts all charges that are still on disk again.
+ * database was set back to an earlier state, posts again all charges that are still on disk.
  */
 export interface Shipper extends BackgroundWork {
   /** Call this for each journaled record, with its position and its line. */
@@ -147,8 +147,8 @@ class JournalShipper implements Shipper {
 
   #kick(): Promise<void> {
     if (this.#isStopped) return Promise.resolve();
-    // The round begins asynchronously, so that `this.#round` is set first. Charges that the round journals call this
-    // method again, and these calls must find the running round.
+    // The round begins asynchronously, so that `this.#round` is set first. When the round journals a charge, this
+    // method is called again and must find the running round.
     this.#round ??= Promise.resolve()
       .then(() => this.#work())
       .finally(() => (this.#round = null));
@@ -173,7 +173,7 @@ class JournalShipper implements Shipper {
     }
   }
 
-  /** Journals kept charges as soon as the disk accepts them. Until then, posts them directly from memory. */
+  /** Journals kept charges as soon as the disk accepts them. Until then, posts the charges directly from memory. */
   async #placeKept(): Promise<void> {
     if (this.#kept.length === 0) return;
     const journal = this.#options.journal();

@@ -6,7 +6,7 @@ import type { BegunFile, FilePosition, LedgerFileFormat } from "./files.ts";
 export interface ExportCursor {
   /** Number that increases when another process begins to write, and when the database has lost its newest state. */
   epoch: number;
-  /** Position of the end of the last file. Files contain all entries up to its number in the order of posting. */
+  /** The end of the last file. Files contain all entries up to this position in the order of posting. */
   exported: FilePosition;
   /** The file after `exported` that a process has begun to write; null for none. */
   begun: BegunFile | null;

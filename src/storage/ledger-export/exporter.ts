@@ -52,8 +52,8 @@ const PAGE = 1_000;
  * moves. If the process is killed in between, the same file is written again, with the same name and content. A
  * database that was restored from a backup does not know the newest files. Therefore a new epoch begins when another
  * process takes the right to write, and when a process finds the cursor changed. The name of a file contains two
- * positions, each with an epoch and a number: the end of the file before and its own end. Readers follow these
- * positions back from the highest epoch, and ignore files that the database does not know.
+ * positions, each with an epoch and a number: the end of the previous file and the end of the file itself. Readers
+ * follow these positions back from the highest epoch, and ignore files that the database does not know.
  */
 export function ledgerExporter(database: Database, options: ExportOptions): LedgerExporter {
   const { destination, write, format, processId, maxEntries = MAX_ENTRIES } = options;
@@ -90,7 +90,7 @@ async function otherStep(ledger: LedgerStore, exported: number): Promise<ExportS
 
 /**
  * Returns the entries after the number `after` and up to `upTo`. After `most` entries, stops at the end of the
- * transaction of the last one.
+ * transaction of the last entry.
  */
 async function readPosted(
   ledger: LedgerStore,

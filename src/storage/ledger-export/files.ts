@@ -8,7 +8,7 @@ export type LedgerFileFormat = "parquet" | "jsonl";
 /** A file of entries, in the order of posting. */
 export interface LedgerFile {
   /**
-   * Name of the file: epoch and end of the file before it, then its own epoch and end:
+   * Name of the file: epoch and end of the previous file, then epoch and end of this file:
    * `ledger-1763…-1763…-1764…-1764….parquet`.
    */
   name: string;

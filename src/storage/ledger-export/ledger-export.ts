@@ -84,7 +84,7 @@ export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions):
     async stop() {
       stopping.abort();
       await Promise.all([first, work.stop()]);
-      // The right to write is given up, so that another process can take over without waiting for its end.
+      // The right to write is given up, so that another process can take over before the right expires.
       await thread.call("leave").catch(() => {});
       await thread.close();
     },

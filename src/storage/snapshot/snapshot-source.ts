@@ -19,7 +19,7 @@ export interface SnapshotSource {
   load(kinds: ReadonlySet<ChangeKind>, old: Stored): Promise<Stored>;
   /**
    * Yields the keys that changed after the revision `after`, up to `upTo`, in pages. A key with several secrets occurs
-   * once for each.
+   * once for each secret.
    */
   changedKeys(after: bigint, upTo: bigint): AsyncGenerator<KeyRecord[]>;
   /** Returns the most recently changed keys. */
@@ -27,7 +27,7 @@ export interface SnapshotSource {
   findKey(hash: string): Promise<KeyRecord | null>;
 }
 
-/** Timeout of the search for a key. It is short, because a request waits for it. */
+/** Timeout of the search for a key. It is short, because a request waits for the search. */
 const FIND_TIMEOUT_MS = 1000;
 const PAGE = 1000;
 

@@ -139,7 +139,7 @@ class PolledSnapshot implements LiveSnapshot {
   }
 
   async refresh(): Promise<void> {
-    // A new poll follows, because a running one may have read the revision before the caller's change was made.
+    // A new poll follows, because a running poll may have read the revision before the caller's change was made.
     while (this.#polling) await this.#polling.catch(() => undefined);
     await this.#startPoll();
   }

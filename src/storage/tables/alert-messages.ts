@@ -16,7 +16,7 @@ export async function announceFired(
   await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event, installation });
 }
 
-/** Writes the messages about an event's end. For a budget, only ends incidents at PagerDuty: its period has ended. */
+/** Writes the messages about an event's end. For a budget, whose period has ended, only ends PagerDuty incidents. */
 export async function announceResolved(
   kind: Database["kind"],
   sql: Sql,

@@ -31,7 +31,7 @@ export const alerts = table<AlertRecord>("alerts", {
   version: named("revision", integer()),
 });
 
-/** Events of rules. The additional column `condition` distinguishes the events of one rule. */
+/** Events of rules. The column `condition`, which is no field of an event, distinguishes the events of one rule. */
 export const alertEvents = table<AlertEvent>("alert_events", {
   id: text(),
   alertId: text(),
@@ -164,7 +164,7 @@ async function readEjected(database: Database): ReturnType<AlertAdminStore["ejec
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A message that still waits for its first attempt this long after it was written counts as undelivered. */
+/** Age from which a message that still waits for its first attempt counts as undelivered. */
 const DUE_MS = 60_000;
 
 async function readUndelivered(

@@ -36,8 +36,8 @@ const PAGE = 1_000;
 const MAX_FAULTS = 100;
 
 /**
- * Returns the hash of a stored row as SHA-256 in hexadecimal. It includes the hash of the previous row, and so covers
- * all earlier rows.
+ * Returns the hash of a stored row as SHA-256 in hexadecimal. The hash covers the hash of the previous row, and so all
+ * earlier rows.
  */
 export function hashOf(previous: string, row: Row): string {
   const fields = HASHED.map((column) => row[column] ?? null);
@@ -48,8 +48,8 @@ export function hashOf(previous: string, row: Row): string {
 }
 
 /**
- * Compares every row with its hash and with the previous row, and the last row with the revision row. Somebody who can
- * write to the database can also compute a new chain. Compare the head with one that was stored elsewhere.
+ * Compares every row with its hash and with the previous row, and the last row with the revision row. Whoever can write
+ * to the database can also compute a new chain, so compare the head with a head that was stored elsewhere.
  */
 export async function verifyAudit(database: Database, knownHead?: string): Promise<AuditVerification> {
   return await database.readConsistently(async (sql) => {

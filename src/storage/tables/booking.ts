@@ -48,7 +48,7 @@ export async function bookInTransaction(
   }
   const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
   await bookEntries(kind, sql, holder, booked);
-  // The sums are added last, because other transactions add to the same rows and wait until this one has ended.
+  // The sums are added last, because other transactions add to the same rows and wait until this transaction ends.
   await addSums(kind, sql, usageSums(booked));
   return booked.length;
 }

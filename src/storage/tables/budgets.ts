@@ -17,7 +17,7 @@ const budgets = table<Omit<BudgetRecord, "readAt">>("budgets", {
   version: named("revision", integer()),
 });
 
-/** Budgets for administration. Requests use them through leases and the ledger. */
+/** Budgets for administration. Requests use budgets through leases and the ledger. */
 export function budgetAdminStore(database: Database): BudgetAdminStore {
   return {
     ...budgetReads(database),

@@ -13,8 +13,7 @@ const entries = table<StoredEntry>("configuration", {
 });
 
 /**
- * Channels and models of administration. The audit records them before and after a change, without plain or sealed
- * secrets.
+ * The stored channels and models. The audit records them before and after a change, without plain or sealed secrets.
  */
 export function configurationStore(database: Database): ConfigurationStore {
   return {

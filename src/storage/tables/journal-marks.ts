@@ -2,13 +2,13 @@ import { firstOf, type Integer, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /**
- * Stores the number of the last posted batch of each process's journal. A mark is committed after its batch. So a
- * database that goes back to a state without the batch does not have the mark either.
+ * Stores, as a mark, the number of the last posted batch of each process's journal. A mark is committed after the
+ * batch. So a database that goes back to a state without the batch does not have the mark either.
  */
 export interface JournalMarks {
   /** Returns the marks of processes. Processes without a mark are missing from the result. */
   read(processIds: readonly string[]): Promise<Map<string, number>>;
-  /** Records a posted batch. Does nothing when the previous batch is missing; `set` later records both. */
+  /** Records a posted batch. Does nothing when the previous batch is missing; `set` later records both batches. */
   raise(processId: string, batch: number): Promise<void>;
   /** Records that all batches up to `batch` are posted. */
   set(processId: string, batch: number): Promise<void>;
@@ -53,8 +53,8 @@ export function journalMarks(database: Database): JournalMarks {
 }
 
 /**
- * Returns the ledger's id, which is derived from the time when the database was made. So a copy from before the id was
- * stored gets the same id.
+ * Returns the ledger's id, which is derived from the time when the database was made. So a copy that was made before
+ * the id was stored gets the id of the original.
  */
 async function ledgerId(sql: Sql): Promise<string> {
   await sql`INSERT INTO ledger_identity (id, ledger)

@@ -120,7 +120,7 @@ async function compareBatch(
       continue;
     }
     if (found !== amount) differences.push({ check: "journal", subject: id, expected: amount, found });
-    // A journal is posted in order, so charges that still wait before a posted one were skipped.
+    // A journal is posted in order, so charges that still wait before a posted charge were skipped.
     differences.push(...(stale.get(processId) ?? []).map(unposted));
     stale.delete(processId);
   }

@@ -7,8 +7,8 @@ import { makeChange } from "./change.ts";
 
 const SECRET_BYTES = 32;
 /**
- * Maximum lifetime of a link; the schema of `blobs.link_hours` allows no longer one. All links of a secret that was
- * replaced longer ago have expired.
+ * Maximum lifetime of a link; the schema of `blobs.link_hours` allows no longer lifetime. All links of a secret that
+ * was replaced longer ago have expired.
  */
 const MAX_LINK_MS = 168 * 60 * 60 * 1000;
 
@@ -16,15 +16,15 @@ const MAX_LINK_MS = 168 * 60 * 60 * 1000;
 const SPREAD_MS = 2_000;
 
 /**
- * The link secrets in one process. The column `place` orders them. For every secret except the first, it is the time of
- * creation in Unix milliseconds.
+ * The link secrets in one process. The column `place` orders them. For every secret except the first, `place` is the
+ * time of creation in Unix milliseconds.
  */
 interface LinkSecrets {
   /** Returns the secrets in force: the first one signs links, and all of them verify links. */
   current(): readonly string[];
   /**
    * Reads the secrets again after a rotation. The previous secret continues to sign until every process can verify with
-   * the new one.
+   * the new secret.
    */
   reload(): Promise<void>;
 }

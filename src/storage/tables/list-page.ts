@@ -2,13 +2,13 @@ import type { ListPage, ListPosition, OrganizationFilter } from "../../admin/lis
 import { padded } from "../database/expressions.ts";
 import type { Sql } from "../database/sql.ts";
 
-/** Returns the end of a SELECT for a page of a list, oldest first. The statement before it must have a WHERE. */
+/** Returns the end of a SELECT for a page of a list, oldest first. The SELECT must have a WHERE already. */
 export function pageOf(sql: Sql, { after, limit }: ListPage) {
   return sql`${after === undefined ? sql`` : sql`AND (created_at, id) > (${after.at}, ${after.id})`}
     ORDER BY created_at, id LIMIT ${limit}`;
 }
 
-/** Returns the end of a SELECT for a page of a list, newest first. The statement before it must have a WHERE. */
+/** Returns the end of a SELECT for a page of a list, newest first. The SELECT must have a WHERE already. */
 export function pageBelow(sql: Sql, { below, limit }: { below?: ListPosition; limit: number }) {
   return sql`${below === undefined ? sql`` : sql`AND (created_at, id) < (${below.at}, ${below.id})`}
     ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
@@ -20,8 +20,8 @@ export function partOf(text: string): string {
 }
 
 /**
- * Returns a condition on the column `organization_id`. The statement before it must have a WHERE. Null selects the rows
- * of the installation, whose column is empty.
+ * Returns a condition on the column `organization_id`. The statement before the condition must have a WHERE. Null
+ * selects the rows of the installation, whose column is empty.
  */
 export function ofOrganizations(
   sql: Sql,

@@ -103,7 +103,7 @@ function isEdited(before: MemberRecord, after: MemberRecord): boolean {
   return edited(before) !== edited(after);
 }
 
-/** True when a change must end the member's sessions: their rights or the password are different now. */
+/** True when a change must end the member's sessions: the member's rights or password are different now. */
 function endsSessions(before: MemberRecord, after: MemberRecord): boolean {
   const rights = ({ role, organizations, isDisabled, passwordHash }: MemberRecord) =>
     toColumn([role, organizations, isDisabled, passwordHash]);

@@ -14,7 +14,7 @@ const DAYS = 2;
 
 /**
  * Adds to the tables of series the amounts of the last two days that only the tables of hours have: a process of an
- * earlier version may still run, which knows no tables of series.
+ * earlier version, without the tables of series, may still run.
  */
 export async function addMissingSeries(database: Database, now: number): Promise<void> {
   const since = startOfSpan("day", now) - DAYS * DAY_MS;

@@ -3,13 +3,13 @@ import { storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { integer, json, nullable, table, text, type Column, type Row } from "../database/table.ts";
 
-/** Time after which a claim that is not renewed counts as that of an ended process. */
+/** Time after which a claim that is not renewed counts as a claim of an ended process. */
 const CLAIM_MS = 60_000;
 const KEPT_MS = 24 * 60 * 60_000;
 const MAX_PER_KEY = 10_000;
 /**
- * Maximum bytes of an organization's bodies after a sweep. `MAX_ADDED_BYTES` limits those that one process adds until
- * the next sweep.
+ * Maximum bytes of an organization's bodies after a sweep. `MAX_ADDED_BYTES` limits the bytes that one process adds
+ * until the next sweep.
  */
 const MAX_BYTES = 1024 ** 3;
 const MAX_ADDED_BYTES = MAX_BYTES / 4;
@@ -29,7 +29,7 @@ const outcomes = table<Outcome>("stored_outcomes", {
   bytes: integer(),
 });
 
-/** Outcomes of requests with an idempotency key. All processes on the database share them. */
+/** Outcomes of requests with an idempotency key. All processes on the database share these outcomes. */
 export function outcomeStore(database: Database): SweptOutcomes {
   const { kind } = database;
   const added = new Map<string, number>();

@@ -81,7 +81,7 @@ async function* selectedIds(
   let last = "";
   for (;;) {
     const rows = await database.read((sql) =>
-      // The query reads only these columns, because the texts in the others are large.
+      // The query reads only these columns, because the texts in the other columns are large.
       id === undefined
         ? sql<
             Row[]

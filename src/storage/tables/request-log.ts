@@ -91,8 +91,8 @@ export function requestStore(database: Database): RequestStore {
 }
 
 /**
- * Finds requests by the gateway's, the caller's or a vendor's id. Callers choose their ids and may send that of another
- * request, so the requests found by the gateway's or a vendor's id are always in the result.
+ * Finds requests by the gateway's, the caller's or a vendor's id. Callers choose their ids and may send the id of
+ * another request, so the requests found by the gateway's or a vendor's id are always in the result.
  */
 async function selectByIds(
   sql: Sql,
@@ -126,8 +126,8 @@ async function selectByIds(
 }
 
 /**
- * Finds requests by the id that a vendor gave to one of their calls. The log is small enough for a scan, and the newest
- * matches are returned.
+ * Finds the requests that made a call with this vendor id. The log is small enough for a scan, and the newest matches
+ * are returned.
  */
 async function selectByVendorId(sql: Sql, id: string, isOwn: object): Promise<Row[]> {
   if (id.length < MIN_VENDOR_ID) return [];

@@ -49,7 +49,7 @@ export interface Stores {
 
 /**
  * Opens a `postgres://` address or a SQLite file and migrates it to the schema that this program needs. Throws a
- * `DependencyError` when the database is unavailable, and an `Error` when it belongs to a newer program.
+ * `DependencyError` when the database is unavailable, and an `Error` when the database belongs to a newer program.
  */
 export async function openStores(location: string, options: StoresOptions = {}): Promise<Stores> {
   const database = await openDatabase(location, options);
@@ -117,8 +117,8 @@ export function storesOn(database: Database, journals?: string): Stores {
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs work on the database as one transaction. Reads in `work` see its earlier changes, and inner transactions become
- * a part of it. When `work` throws, nothing is changed.
+ * Runs work on the database as one transaction. Reads in `work` see the earlier changes of `work`, and inner
+ * transactions become parts of this transaction. When `work` throws, nothing is changed.
  */
 function transactionOf<Result>(
   database: Database,

@@ -53,7 +53,7 @@ function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed)
   const value = (index: number) => `CAST(value ->> ${index} AS BIGINT)`;
   const time = sql.unsafe(`${spanIs(value(3))} at >= ${value(0)} AND at < ${value(1)}`);
   const rows = sql.unsafe(tableOf("hours"));
-  // PostgreSQL would compare each piece with each row. With OFFSET it reads the rows of each piece by the index.
+  // PostgreSQL would compare each piece with each row. OFFSET makes it read the rows of each piece by the index.
   const joined =
     kind === "postgres"
       ? sql`LATERAL (SELECT * FROM ${rows} WHERE ${time} ${conditions(sql, range)} OFFSET 0) AS inside`
@@ -125,7 +125,7 @@ interface Part {
 
 const TABLES = ["month", "day", "hour", "minute"] as const;
 
-/** Returns the range when sums over time are of the days of a zone, otherwise null. */
+/** Returns the range if its sums over time are sums of the days of a zone, otherwise null. */
 export function asZoneRange(range: UsageRange, names: readonly string[]): ZoneRange | null {
   const { days } = range;
   return days !== undefined && names.includes("point") ? { ...range, days } : null;
@@ -139,8 +139,8 @@ function hasSeries(range: UsageRange, table: Summed["table"], names: readonly st
 }
 
 /**
- * Splits a range into parts. Its middle is read from as few rows as possible, and only its ends from rows of short
- * spans.
+ * Splits a range into parts. The middle of the range is read from as few rows as possible, and only its ends from rows
+ * of short spans.
  */
 function partsOf({ from, to, span }: UsageRange, isByTime: boolean): Part[] {
   const longest = span === "quarter" ? "minute" : span;
@@ -162,8 +162,8 @@ function split(from: number, to: number, tables: readonly Part["table"][]): Part
 }
 
 /**
- * Returns the SQL expression for the start of a row's span. For months, that is the month of the part's start: all rows
- * of a part are in one month, unless they are sums of whole months.
+ * Returns the SQL expression for the start of a row's span. For months, this is the start of the month in which the
+ * part begins: all rows of a part are in one month, unless its rows are sums of whole months.
  */
 function pointOf(span: Span, { table, from }: Part): string {
   if (span === table) return "at";

@@ -31,8 +31,8 @@ export const SERIES_SPANS_MS = [86_400_000, 14_400_000, 3_600_000, 900_000] as c
 export const ALL_ORGANIZATIONS = "*";
 
 /**
- * The tables of sums for series of days in any time zone. They have few rows for one time, because a series over months
- * reads the rows of many times.
+ * The tables of sums for series of days in any time zone. They have few rows for each start of a span, because a series
+ * over months reads many spans.
  */
 export const SERIES = {
   usage: {
@@ -154,7 +154,7 @@ function rowOf(count: TrafficCount): SumRow {
   return {
     at: count.at,
     organization_id: count.organizationId,
-    // Only failed requests are counted by key. Successful ones would make too many rows, and the ledger has their sums.
+    // Only failed requests are counted by key. Successful requests would make too many rows, and are in the ledger.
     key_id: count.code !== "" ? count.keyId : "",
     model: count.model,
     channel: count.channel,
@@ -207,8 +207,8 @@ function sumsOf({ levels, key, numbers, series }: SummedTables, minutes: readonl
 type Position = (at: number) => Readonly<Record<string, string | number>> & { at: number };
 
 /**
- * Adds up rows that have the same key. A row is added once at each of the positions, whose columns replace its own. The
- * result is ordered by the key, so that two transactions that add to the same rows lock them in the same order.
+ * Adds up rows that have the same key. A row is added once for each position, whose columns replace those of the row.
+ * The result is ordered by the key, so that two transactions that add to the same rows lock them in the same order.
  */
 function added(
   rows: readonly SumRow[],

@@ -5,7 +5,7 @@ import { compareJournals, listQuarantined, readRefused } from "./journal-verific
 import type { LedgerDifference, LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Maximum number of differences in the result. `MAX_COUNTED` limits those that one check of bookings counts. */
+/** Maximum number of differences in the result. `MAX_COUNTED` limits the count of one check of bookings. */
 const MAX_NAMED = 100;
 const MAX_COUNTED = 10_000;
 

@@ -100,8 +100,8 @@ function rotate(
 }
 
 /**
- * The time of the next attempt is read only for waiting messages: for ended ones, the column has the time of the last
- * attempt.
+ * The time of the next attempt is read only for waiting messages: for ended messages, the column has the time of the
+ * last attempt.
  */
 function readDelivery(row: Row): WebhookDelivery {
   const delivery = deliveries.read(row);

@@ -3,7 +3,7 @@ import { SPAN_MS } from "../../domain/calendar.ts";
 
 const DAY_MS = SPAN_MS.day;
 
-/** A range whose sums over time are of the days of a time zone. */
+/** A range whose sums over time are sums of the days of a time zone. */
 export type ZoneRange = UsageRange & Required<Pick<UsageRange, "days">>;
 
 /** Lengths of the rows from which the edges of days are read, in descending order; all are parts of a day. */
@@ -11,9 +11,9 @@ export type Lengths = readonly number[];
 
 /**
  * Returns the spans from which `joinDays` makes the sums of a zone's days. `whole` consists of days in UTC. The pieces
- * lie between each edge (the start or end of a day of the zone) and the midnight in UTC that is nearest to it. These
- * spans have far fewer rows than all hours. A piece is read from rows of one length, and `point` is its edge. When no
- * row is short enough, all of the last row counts in the day in which it begins.
+ * lie between each edge (the start or end of a day of the zone) and the midnight in UTC that is nearest to the edge.
+ * Together they have far fewer rows than all hours of the range. A piece is read from rows of one length, and `point`
+ * is its edge. When no row is short enough, all of the last row counts in the day in which it begins.
  */
 export function zoneParts(range: ZoneRange, lengths: Lengths) {
   const edges = edgesOf(range);

@@ -112,7 +112,7 @@ class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result>
     waiting?.reject(isUnavailable ? new DependencyError(message) : new Error(message));
   }
 
-  /** Forgets a thread that has ended or hangs. The next call starts another one. */
+  /** Forgets a thread that has ended or hangs. The next call starts another thread. */
   #lose(thread: Worker, cause: unknown): void {
     if (this.#thread !== thread) return;
     this.#thread = null;
