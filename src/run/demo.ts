@@ -37,7 +37,7 @@ const CALLERS = [
     share: 12,
     models: { "sandbox-a": 4, "sandbox-b-quality": 2 },
   },
-  { organization: "storefront", key: "Search", share: 16, models: { "sandbox-embedding": 1 } },
+  { organization: "storefront", key: "Site search", share: 16, models: { "sandbox-embedding": 1 } },
   {
     organization: "research",
     key: "Notebooks",

@@ -17,6 +17,17 @@ test("a text has the same placeholders in every language", () => {
   expect(different).toEqual([]);
 });
 
+/** Words that Chinese texts have in Latin letters alone. */
+const LATIN = new Set(["Base64", "ID", "PagerDuty", "Slack", "Token", "Webhook", "YAML", "response_format"]);
+
+test("a Chinese text is Chinese", () => {
+  const foreign = texts(zh).filter(
+    ([, text]) =>
+      /[a-z]/i.test(text.replace(/\{\{\w+\}\}/g, "")) && !/\p{Script=Han}/u.test(text) && !LATIN.has(text),
+  );
+  expect(foreign).toEqual([]);
+});
+
 test("a text in the plural has a singular, and the reverse", () => {
   const names = new Set(texts(en).map(([name]) => name));
   const alone = [...names].filter(
