@@ -10,7 +10,7 @@ import {
   type ErrorComponentProps,
   type RouteComponent,
 } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useCallback, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts";
 import { ApiError } from "./api/call.ts";
@@ -18,11 +18,12 @@ import { PAGE_NEEDS, type PageNeeds } from "./api/page-needs.ts";
 import { queryClient, sessionQuery } from "./api/queries.ts";
 import OverviewPage from "./areas/overview/index.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { ShieldAlert } from "lucide-react";
+import { RotateCw, ShieldAlert } from "lucide-react";
 import { useCan, useSession } from "./api/session.ts";
+import { Button } from "./ui/forms/button.tsx";
 import { Card } from "./ui/page/card.tsx";
 import { EmptyState } from "./ui/page/empty-state.tsx";
-import { FailedState } from "./ui/page/failed-state.tsx";
+import { awayReason, FailedState } from "./ui/page/failed-state.tsx";
 import { Page } from "./ui/page/page.tsx";
 import { ButtonLink } from "./ui/text/link.tsx";
 
@@ -184,15 +185,24 @@ const RETRY_MS = 3_000;
 function AwayPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();
   const router = useRouter();
+  const retry = useCallback(() => void router.invalidate().then(reset), [router, reset]);
   useEffect(() => {
-    const retry = setInterval(() => void router.invalidate().then(reset), RETRY_MS);
-    return () => clearInterval(retry);
-  }, [router, reset]);
-  const title = error instanceof ApiError && error.status === 503 ? t("away.database") : t("away.gateway");
+    const timer = setInterval(retry, RETRY_MS);
+    return () => clearInterval(timer);
+  }, [retry]);
+  const reason = awayReason(error);
   return (
     <main className="mx-auto max-w-3xl pt-[10vh]">
-      <Page title={title} about={t("away.about")}>
-        <FailedState error={error} onRetry={() => void router.invalidate().then(reset)} />
+      <Page title={t(reason ?? "problem.title")} about={t("away.about")}>
+        {reason ? (
+          <div>
+            <Button icon={RotateCw} onPress={retry}>
+              {t("retry")}
+            </Button>
+          </div>
+        ) : (
+          <FailedState error={error} onRetry={retry} />
+        )}
       </Page>
     </main>
   );

@@ -64,6 +64,9 @@ export async function send<Reply>(
         body: JSON.stringify(body),
         headers: { "content-type": "application/json" },
       }),
+    }).catch((error: unknown) => {
+      // `fetch` throws a TypeError when no response arrives. It is treated like the response of a proxy.
+      throw error instanceof TypeError ? new ApiError(504, "unavailable", error.message, null, null) : error;
     });
   const response = await fetchInSession(request, path !== "/session" && path !== "/sign-in");
   // Some replies have no body; then null is returned.

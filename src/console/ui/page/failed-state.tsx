@@ -9,6 +9,18 @@ import { Time } from "../text/time.tsx";
 
 const RETRY_MS = 10_000;
 
+/** Texts by the status of a response, where the reason is outside of the gateway. */
+const AWAY: Readonly<Record<number, "away.database" | "away.gateway">> = {
+  502: "away.gateway",
+  503: "away.database",
+  504: "away.gateway",
+};
+
+/** Returns the text that says what is unavailable; undefined when the gateway has answered with another failure. */
+export function awayReason(error: unknown): "away.database" | "away.gateway" | undefined {
+  return error instanceof ApiError ? AWAY[error.status] : undefined;
+}
+
 /**
  * Shows the reason why data cannot be read, the time of the failure and a button that tries again. Tries again by
  * itself if the gateway is unavailable.
@@ -17,6 +29,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   const { t } = useTranslation();
   const retry = useRef(onRetry);
   retry.current = onRetry;
+  const reason = awayReason(error);
   const isForbidden = error instanceof ApiError && error.status === 403;
   const isRefused = error instanceof ApiError && error.status < 500;
   useEffect(() => {
@@ -29,7 +42,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
     <div role="alert" className="flex flex-col items-center gap-3 px-6 py-10 text-center">
       <p className="font-medium">{t(isForbidden ? "notForRole" : "failed.title")}</p>
       <p className="max-w-prose text-muted">
-        {sentence(error instanceof Error ? error.message : String(error))}
+        {reason ? t(reason) : sentence(error instanceof Error ? error.message : String(error))}
         {at !== undefined && at > 0 && (
           <>
             {" · "}
