@@ -35,14 +35,14 @@ export function CostTable({
   return (
     <>
       <div role="group" aria-label={t("cost.title")} tabIndex={0} className="overflow-x-auto">
-        <table className="w-full min-w-110 text-right">
+        <table className="w-full text-right sm:min-w-110">
           <thead className="text-xs text-muted">
             <tr className="border-b border-line">
               {(["line", "quantity", "unitPrice", "amount"] as const).map((name) => (
                 <th
                   key={name}
                   scope="col"
-                  className="px-3 py-1.5 font-medium first:pl-0 first:text-left last:pr-0"
+                  className={`px-3 py-1.5 font-medium first:pl-0 first:text-left last:pr-0 ${name === "unitPrice" ? "max-sm:hidden" : ""}`}
                 >
                   {t(`cost.${name}`)}
                 </th>
@@ -56,9 +56,10 @@ export function CostTable({
           </tbody>
           <tfoot>
             <tr className="font-semibold">
-              <th scope="row" colSpan={3} className="py-2 text-left">
+              <th scope="row" colSpan={2} className="py-2 text-left">
                 {t("cost.total")}
               </th>
+              <td className="max-sm:hidden" />
               <td className="py-2">
                 <Money amount={charge.amount} currency={charge.currency} />
               </td>
@@ -76,15 +77,20 @@ function CostLine({ line, currency }: { line: Line; currency: string }) {
   const { quantity, unitPrice, per, what, amount } = line;
   const name = useLineName()(line);
   const unit = per === 1 ? t(what === "image" ? "cost.perImage" : "cost.perUse") : t("cost.perMillion");
+  const price = (
+    <>
+      <Money amount={unitPrice} currency={currency} /> <span className="text-muted">{unit}</span>
+    </>
+  );
   return (
     <tr className="border-b border-line">
       <th scope="row" className="py-1.5 pr-3 text-left font-normal">
         {name}
+        {/* A phone has no space for a column of unit prices. */}
+        <span className="block text-xs sm:hidden">{price}</span>
       </th>
       <td className="px-3 py-1.5">{formatCount(quantity)}</td>
-      <td className="px-3 py-1.5 whitespace-nowrap">
-        <Money amount={unitPrice} currency={currency} /> <span className="text-muted">{unit}</span>
-      </td>
+      <td className="px-3 py-1.5 whitespace-nowrap max-sm:hidden">{price}</td>
       <td className="py-1.5 pl-3">
         <Money amount={amount} currency={currency} />
       </td>

@@ -207,10 +207,10 @@ function LedgerLines({ detail: { ledger, net } }: { detail: Output<"requests.get
           <span className="min-w-0 flex-1">
             <Id value={id} />
           </span>
-          <span className="text-muted">
+          <span className="text-muted max-sm:flex-1">
             <Time at={at} isAbsolute />
           </span>
-          <span className="min-w-24 text-right">
+          <span className="text-right sm:min-w-24">
             <Money amount={amount} currency={currency} />
           </span>
         </li>
