@@ -55,6 +55,8 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
     expect(await page.evaluate("document.querySelector('img[src=x]') ?? window.broken ?? 'text'")).toBe(
       "text",
     );
+    await console.open(`/money/ledger?model=${model}`);
+    await console.see(`${input + output} tokens`);
   });
 
   test("an answer is stopped by keys, and the conversation goes on with what came", async () => {

@@ -75,7 +75,7 @@ function useColumns(onPassword: (password: string) => void): TableColumn<Member>
     { id: "role", phone: "second", header: t("member.role"), cell: ({ role }) => t(`shell:role.${role}`) },
     {
       id: "organizations",
-      phone: "second",
+      phone: "named",
       header: t("member.organizations"),
       cell: ({ organizations }) =>
         organizations === "*" ? t("member.organizations.all") : organizations.map(nameOf).join(", "),

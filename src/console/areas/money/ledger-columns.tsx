@@ -83,7 +83,7 @@ export function EntryUsage({ usage }: { usage: Entry["usage"] }) {
   const tokens = Object.values(usage.tokens).reduce((sum, count) => sum + count, 0);
   return (
     <span className="whitespace-nowrap">
-      {t("usage.tokens", { count: tokens, number: formatCount(tokens) })}
+      {t("usage.tokens.count", { count: tokens, number: formatCount(tokens) })}
     </span>
   );
 }

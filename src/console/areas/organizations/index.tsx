@@ -75,7 +75,7 @@ function useColumns(): TableColumn<OrganizationView>[] {
       ),
     },
     { id: "currency", phone: "second", header: t("organization.currency"), cell: ({ currency }) => currency },
-    { id: "models", phone: "second", header: t("organization.models"), cell: modelsOf },
+    { id: "models", phone: "named", header: t("organization.models"), cell: modelsOf },
     { id: "created", header: t("organization.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       id: "actions",

@@ -61,11 +61,15 @@ export function ResultFailure({ failure }: { failure: { code: string; message: s
 export function RequestId({ id }: { id: string }) {
   const { t } = useTranslation("playground");
   return (
-    <span className="inline-flex max-w-full items-center gap-2">
-      <Id value={id} />
-      <TextLink to="/requests/$id" params={{ id }}>
-        {t("request.open")}
-      </TextLink>
+    <span className="inline-flex max-w-full min-w-0 items-center gap-2">
+      <span className="min-w-0">
+        <Id value={id} />
+      </span>
+      <span className="shrink-0">
+        <TextLink to="/requests/$id" params={{ id }}>
+          {t("request.open")}
+        </TextLink>
+      </span>
     </span>
   );
 }

@@ -4,7 +4,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { imageCell, qualitiesOf, useCellText, type PriceCell, type ModelPrices } from "./cells.ts";
 
-const HEAD = "border-b border-line py-2 pr-4 text-left text-xs font-medium text-muted";
+const HEAD = "border-b border-line py-2 pr-4 text-left text-xs font-medium whitespace-nowrap text-muted";
 const CELL = "border-b border-line py-2 pr-4 align-top";
 
 /** Shows every amount in force and its origin: for images as a table by size and quality, otherwise as a list. */

@@ -110,6 +110,7 @@ function useColumns(currency: string): TableColumn<ModelPrices>[] {
       phone: "named",
       header: t("column.since"),
       cell: (row) => {
+        if (row.cells.length === 0) return null;
         const since = latestOf(row);
         return since === null ? <span className="text-muted">{t("row.always")}</span> : <Time at={since} />;
       },

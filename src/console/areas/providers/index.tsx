@@ -71,7 +71,7 @@ function useColumns(): readonly TableColumn<ListedChannel>[] {
     },
     {
       id: "credential",
-      phone: "second",
+      phone: "named",
       header: t("column.credential"),
       cell: (channel) => (
         <OneLine>

@@ -1,6 +1,6 @@
 import { LIMITS } from "../forms/limits-field.tsx";
 import { useTranslation } from "react-i18next";
-import { formatMoney, formatTime } from "../text/format.ts";
+import { formatCount, formatMoney, formatTime } from "../text/format.ts";
 import { differences, isAmount } from "./difference-table.tsx";
 
 /** The part of an audit entry that describes the change. */
@@ -13,6 +13,7 @@ interface Change {
 const FIELDS = [
   "addresses",
   "amount",
+  "baseUrl",
   "cacheRead",
   "cacheWrite",
   "currency",
@@ -26,6 +27,7 @@ const FIELDS = [
   "imageOutput",
   "input",
   "isDisabled",
+  "maxOutputTokens",
   "models",
   "name",
   "organizations",
@@ -33,13 +35,17 @@ const FIELDS = [
   "percents",
   "period",
   "promptLogDays",
+  "provider",
   "reason",
   "reasoning",
+  "refuseIgnored",
   "role",
   "scopes",
   "strategy",
   "targets",
+  "type",
   "url",
+  "way",
 ] as const;
 
 /** Matches names of fields that readers do not need: ids, and fields that every record has. */
@@ -63,10 +69,13 @@ export function useChangeWords(): (change: Change) => string[] {
     return path.includes("longContext") ? t("field.longContext", { field }) : field;
   };
   return ({ before, after, subjectName }) => {
+    const isNew = (before ?? null) === null;
     const currency = currencyOf(after) ?? currencyOf(before);
     const valueOf = (path: string, value: string | undefined): string => {
       if (value === undefined || EMPTY.has(value)) return "–";
       if (value === "true" || value === "false") return t(value === "true" ? "shell:yes" : "shell:no");
+      if (value === "*") return t("shell:all");
+      if (path.startsWith("limits.")) return formatCount(Number(value));
       if (currency !== null && isAmount(path)) return formatMoney(value, currency);
       return TIME.test(value) ? formatTime(Date.parse(value)) : value;
     };
@@ -80,7 +89,7 @@ export function useChangeWords(): (change: Change) => string[] {
       // For a list of objects, only the field's name is returned. The entry itself shows all fields.
       if (values.some((value) => /^[[{]/.test(value))) return [field];
       const [was, is] = values;
-      return [found.before === undefined && before === null ? `${field} ${is}` : `${field} ${was} → ${is}`];
+      return [isNew ? `${field} ${is}` : `${field} ${was} → ${is}`];
     });
   };
 }
