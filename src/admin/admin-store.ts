@@ -1,7 +1,3 @@
-/**
- * The store with the methods that administration needs. Every change increases the store's revision, by which running
- * gateways notice the change, and writes an audit row in the same transaction.
- */
 import type { Actor } from "./actor.ts";
 import type { AlertAdminStore } from "./alerts/store-port.ts";
 import type { PromptStore } from "./prompts/store-port.ts";
@@ -17,6 +13,10 @@ import type { KeyStore } from "./keys/store-port.ts";
 import type { OrganizationStore } from "./organizations/store-port.ts";
 import type { PriceStore } from "./prices/store-port.ts";
 
+/**
+ * The store with the methods that administration needs. Every change increases the store's revision, by which running
+ * gateways notice the change, and writes an audit row in the same transaction.
+ */
 export interface AdminStore {
   organizations: OrganizationStore;
   keys: KeyStore;

@@ -14,7 +14,7 @@ import { runMix } from "./run-mix.ts";
 import { required } from "./setting.ts";
 import { runWithoutMends, UNMENDED_SECONDS } from "./without-mends.ts";
 
-/**
+/*
  * `npm run battery`: random faults under load and a comparison of all records, attacks beside honest callers, and
  * hostile bodies. `--without-mends` removes the protection against each attack first; then the attack must do harm.
  * `--only` then selects attacks, and `--seconds` applies to each attack. Exits with 1 when a promise was broken.

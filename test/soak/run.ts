@@ -9,7 +9,7 @@ import type { InsideFigures } from "./inside.ts";
 import { administer, openConsole, readConsole, TRAFFIC } from "./traffic.ts";
 import { quantile, trendOf } from "./trend.ts";
 
-/**
+/*
  * Mixed traffic for an hour: `npm run soak`. Prints the growth of memory, descriptors, timers, files and latency after
  * a warm-up of a fifth of the time. Exits with 1 when a figure grows that must stay flat, or when a call had a wrong
  * result.

@@ -1,4 +1,4 @@
-/** Pictures that no encoder here can create. Those above `PHONE_HEIC` have 96 by 64 pixels, red on the left. */
+/* Pictures that no encoder here can create. Those above `PHONE_HEIC` have 96 by 64 pixels, red on the left. */
 
 export const HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAUJtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5w" +

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Text replies of the native protocol, by its reference (`GenerateContentResponse`). Objects allow no other fields. */
+/* Text replies of the native protocol, by its reference (`GenerateContentResponse`). Objects allow no other fields. */
 const count = z.int().min(0);
 
 const part = z

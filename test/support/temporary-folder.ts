@@ -2,7 +2,7 @@ import { afterAll } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
-/**
+/*
  * Loaded before every test file. If memory has space, temporary files of tests, servers and browsers are written to a
  * folder in memory. This folder is removed at the end. A database on a disk needs three times the processor time. A
  * TMPDIR from the environment stays.

@@ -3,7 +3,7 @@ import { writeJson } from "../../src/lib/json-edit.ts";
 import type { SimulatedResponse } from "./http-server.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/** Sends the bytes of a simulated vendor, with the transport faults that all vendors and protocols share. */
+/* Sends the bytes of a simulated vendor, with the transport faults that all vendors and protocols share. */
 const JSON_TYPE = { "content-type": "application/json", "x-request-id": "req_simulated0001" };
 const FLOOD = Buffer.alloc(64 * 1024, 0x20);
 

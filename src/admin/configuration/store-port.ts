@@ -1,4 +1,4 @@
-/** Ports for stored channels and models: the store of these entries, and the whole configuration that includes them. */
+/* Ports for stored channels and models: the store of these entries, and the whole configuration that includes them. */
 import type { Channel, Route } from "../../domain/channel.ts";
 import type { PatternMap } from "../../lib/pattern-map.ts";
 import type { Limits } from "../../domain/limits.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { flagSchema, targetReasoningSchema } from "../input.ts";
 import { pageFields } from "../paging.ts";
 
-/** Schemas of models in administration. */
+/* Schemas of models in administration. */
 
 const id = z.string().min(1).max(128);
 

@@ -1,4 +1,4 @@
-/** Embeddings in OpenAI's protocol, for callers. */
+/* Embeddings in OpenAI's protocol, for callers. */
 export { MAX_VECTOR_BYTES, readReply, tooManyNumbers, writeReply, writeVectors } from "./reply.ts";
 export {
   embeddingsSchema,

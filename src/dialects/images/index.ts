@@ -1,4 +1,4 @@
-/** The image interface: reads requests for new pictures and edits, and writes replies and errors. */
+/* The image interface: reads requests for new pictures and edits, and writes replies and errors. */
 export { writeError } from "./error.ts";
 export {
   editFormSchema,

@@ -5,10 +5,11 @@ import { isObject } from "../../lib/json.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
 import { MAX_LINK_CHARACTERS } from "../../lib/safe-fetch.ts";
 
-/** All field names for input pictures, and all for masks. The brackets may contain a number: `image[0]`. */
+/** All field names for input pictures. The brackets may contain a number: `image[0]`. */
 export const REFERENCE_FIELDS = ["image", "images", "input_images", "image_url", "image_urls"].flatMap(
   (name) => [name, `${name}[]`],
 );
+/** All field names for masks. */
 export const MASK_FIELDS = ["mask", "mask[]"];
 
 const NUMBER = /\[\d{1,3}\]$/;

@@ -1,4 +1,4 @@
-/**
+/*
  * The native generate protocol (Gemini). Reads requests of callers, writes replies and errors for them, and writes
  * requests to vendors of the same protocol.
  */

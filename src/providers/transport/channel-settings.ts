@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Settings that several providers have in common. */
+/* Settings that several providers have in common. */
 
 export const httpAddress = z.url({ protocol: /^https?$/, error: "must be an http or https address" });
 

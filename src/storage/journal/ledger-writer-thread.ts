@@ -7,7 +7,7 @@ import { doCalls, reportAbove, reportDamageAbove } from "../thread/do-calls.ts";
 import type { WriterCall, WriterSetup } from "./ledger-writer.ts";
 import { directWriter } from "./posting.ts";
 
-/** The thread of a `ThreadWriter`. It posts one batch after another, on its own database connection. */
+/* The thread of a `ThreadWriter`. It posts one batch after another, on its own database connection. */
 const { location, refusedPath }: WriterSetup = workerData;
 let database: Database | null = null;
 

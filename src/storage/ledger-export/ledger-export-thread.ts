@@ -8,7 +8,7 @@ import { type LedgerExporter, ledgerExporter } from "./exporter.ts";
 import type { ExportCall, ExportResult, LedgerExportSetup } from "./ledger-export.ts";
 import type { LedgerFile } from "./files.ts";
 
-/** The thread of a `LedgerExport`. It reads and writes on its own database connection. */
+/* The thread of a `LedgerExport`. It reads and writes on its own database connection. */
 const { location, url, format, processId }: LedgerExportSetup = workerData;
 const { prefix, ...address } = readS3Address(url);
 const client = new Bun.S3Client(address);

@@ -5,7 +5,7 @@ import { storesOn } from "../tables/stores.ts";
 import { doCalls, reportDamageAbove } from "../thread/do-calls.ts";
 import type { Reading, ReadingSetup } from "./readings.ts";
 
-/** A thread of `withReadingThreads`. It reads on its own database connections. */
+/* A thread of `withReadingThreads`. It reads on its own database connections. */
 const { location, journals, connections }: ReadingSetup = workerData;
 let opened: Promise<Database> | null = null;
 

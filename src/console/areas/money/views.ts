@@ -1,7 +1,8 @@
 import type { Output } from "../../api/call.ts";
 
-/** A budget and a ledger entry, as the gateway returns them. */
+/** A budget as the gateway returns it. */
 export type Budget = Output<"budgets.list">["data"][number];
+/** A ledger entry as the gateway returns it. */
 export type Entry = Output<"ledger.list">["data"][number];
 /** A charge with its corrections. */
 export type ChargeView = Output<"ledger.get">;
