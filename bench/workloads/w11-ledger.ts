@@ -135,7 +135,8 @@ function openPostgres(address: string): FilledDatabase {
 }
 
 /**
- * Fills the store by direct statements. Writes entries, and the sums that posting would have written, ordered by time.
+ * Fills the store by direct statements. Writes entries and the sums that posting would have written, both in order of
+ * time, as posting does.
  */
 async function fill(location: string): Promise<void> {
   await using database = location.startsWith("postgres:") ? openPostgres(location) : openSqlite(location);

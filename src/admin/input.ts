@@ -98,7 +98,7 @@ export function changeLimits<Own extends object>(own: Own, change: z.output<type
 
 const NOT_AN_AMOUNT = 'must be a decimal of at most nine digits and nine places as text, such as "12.50"';
 
-/** Schema of an amount: a decimal string, which becomes nano-units. Signs, exponents and numbers are refused. */
+/** Schema of an amount: a decimal string, which becomes nano-units. Signs, exponents and JSON numbers are refused. */
 export const amountSchema = z
   .string({ error: ({ input }) => (input === undefined ? "is missing" : NOT_AN_AMOUNT) })
   .regex(/^\d{1,9}(\.\d{1,9})?$/, { error: NOT_AN_AMOUNT })

@@ -92,8 +92,9 @@ export function dropUnpricedFeatures(model: CompleteModel): void {
 }
 
 /**
- * Returns each price of a text model with the allowed features that are billed by use but have no amount in the price.
- * Returns nothing for other models: a price per image covers all features.
+ * Returns the prices of a text model. `features` are those that the model allows and that are billed by use, but have no
+ * amount in the price. Returns nothing for models of images, whose price per image covers all features, and for models
+ * of embeddings.
  */
 function unpriced(model: CompleteModel): { at: string; features: Feature[] }[] {
   if (model.type === "image" || model.type === "embedding") return [];

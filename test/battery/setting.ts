@@ -171,7 +171,7 @@ async function createAccounts(fleet: Fleet): Promise<Accounts> {
 /** After this time every process uses a change in the database (docs/money-and-privacy/budgets.md: two seconds). */
 export const IN_FORCE_MS = 2_500;
 
-/** Prefix of probes' request ids. Only the ledger's own comparison includes probes. */
+/** Request id and prompt of every probe. The battery's own checks skip probes; only `ledger verify` counts them. */
 export const PROBE = "probe";
 
 /**

@@ -4,8 +4,9 @@ export interface Program {
   /** Package names in the registry, with versions. Programs with equal packages are installed once. */
   npm?: readonly string[];
   pip?: readonly string[];
-  /** Runs the program on `$PROMPT` without interaction. A library has a `loop` instead: code after its page's block. */
+  /** Runs the program on `$PROMPT` without interaction. Absent for a library, which has a `loop`. */
   command?: string;
+  /** File in `loops/` that is appended to the code block of the documents' page; for libraries. */
   loop?: string;
   /** True when the program sends pictures to the model. */
   seesPictures?: true;

@@ -92,7 +92,7 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
           expect(chunk.modelVersion).toBe(model);
         const last = await chat.sendMessage({ message: "And by day" });
         expect(last.text!.length).toBeGreaterThan(3);
-        // The client stores each event of a stream as a turn.
+        // The client stores each event of a stream as a model turn, so only the user turns are counted.
         expect(chat.getHistory().filter(({ role }) => role === "user")).toHaveLength(3);
       });
 

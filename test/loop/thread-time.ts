@@ -29,7 +29,10 @@ const MAX_GROWTH = 2.5 ** 2;
 const MIN_MS = 4;
 const MAX_TRIES = 6;
 
-/** Returns the times of work that grew much faster than its items in every try; otherwise null. */
+/**
+ * Measures work several times. Returns the shortest times if the whole takes too long in comparison with the quarter.
+ * Returns null as soon as the shortest times so far are in proportion, or the whole is too short to judge.
+ */
 export function growsTooFast(work: (count: number) => void, most: number): Growth | null {
   let least: Growth = { quarter: Infinity, whole: Infinity };
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {

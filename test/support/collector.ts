@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** A receiver of OTLP over HTTP with JSON. As by the protocol, ids must be hexadecimal and times text. */
+/**
+ * A receiver of OTLP over HTTP with JSON. Like the protocol, this receiver requires ids in hexadecimal and times as
+ * text.
+ */
 export interface Collector {
   url: string;
   /** Spans in the order of arrival, with plain attributes. */

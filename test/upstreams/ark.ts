@@ -25,8 +25,9 @@ export interface ArkOptions {
 
 /**
  * A simulated Ark that refuses what the vendor refuses. The base address for a channel is `{url}/api/v3`. Faults:
- * `failed-items` fails every item of a group after the first `images`, with the code in `text`; `error-in-200` fails
- * the whole request; `links` returns links to the address in `text`, or to the simulator itself.
+ * `failed-items` fails every item of a group after the first `behaviour.images`; `error-in-200` fails the whole request.
+ * Both use the code in `behaviour.text`. `links` returns links to the address in `behaviour.text`, or to the simulator
+ * itself.
  */
 export function startArk({ region = "cn" }: ArkOptions = {}): Promise<Simulator> {
   const results = createResultFiles();

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isoTimeSchema } from "../output.ts";
 import { channelHealthSchema } from "../status/schema.ts";
 
-/** Schemas of channels in administration. */
+/* Schemas of channels in administration. */
 
 const id = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
   error: "must be lower-case letters, digits and . _ - only, at most 64",
@@ -107,7 +107,7 @@ export const vendorModelsSchema = z.object({
   models: z
     .array(z.string())
     .nullable()
-    .describe("The vendor's names, 2,000 at most; null where it did not answer or has no list"),
+    .describe("The vendor's names, 2,000 at most; null where the call failed or it has no list"),
   message: z.string(),
 });
 

@@ -60,7 +60,7 @@ async function askVendor<Value>(
 
 /**
  * Reads the vendor's list of models, with the address and credential of the channel. Takes at most ten seconds.
- * `models` is null when the vendor did not answer or has no list.
+ * `models` is null when the call failed or the vendor has no list.
  */
 export async function listVendorModels(
   context: OperationContext,

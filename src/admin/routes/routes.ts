@@ -11,8 +11,8 @@ import type { OrganizationRecord, RouteRecord } from "../organizations/schema.ts
 
 /**
  * Gives an organization its own route for a model. Refuses a model, channel or upstream model that is not configured,
- * so that every saved route works. Throws 403 when a member of only some organizations adds a target, because the
- * model's price was set for the existing targets.
+ * so that every saved route works. Throws 403 when a member of only some organizations adds a target, because a
+ * new target could be a more expensive model at the same price.
  */
 export async function setRoute(
   context: AdminContext,

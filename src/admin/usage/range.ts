@@ -5,41 +5,51 @@ import type { SpendingSum, UsageRange } from "./store-port.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Maximum ranges with points of a minute, a quarter of an hour, an hour and a day, so that a series stays readable. */
+/**
+ * Maximum ranges for which points of a minute, a quarter of an hour, an hour and a day are the default, so that a series
+ * stays readable.
+ */
 const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
 /** Maximum range with days of a time zone for sums that are made of hours; see `UsageRange.days`. */
 const MAX_ZONE_DAYS_OF_HOURS_MS = 32 * DAY_MS;
-/**
- * Maximum age of the start of a range with minutes. The ends of older ranges are rounded to the hour, because sums of
- * minutes are removed.
- */
+/** A range that began longer ago than this cannot be read by the minute, because sums by the minute are removed. */
 const MINUTES_KEPT_MS = 2 * DAY_MS - HOUR_MS;
 /** Maximum range, which is the time for which traffic is kept. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
-/** A range, divided into the points of a chart. The ends are rounded to minutes, or to hours without sums by minute. */
+/**
+ * A range, divided into the points of a chart. Its start is rounded down and its end is rounded up: to the minute, or to
+ * the hour if it cannot be read by the minute or its points are days of a time zone. An end that is not in the
+ * past is always rounded to the minute.
+ */
 export interface Series {
   /** Unix milliseconds. */
   from: number;
-  /** End, exclusive, at most a minute in the future. */
+  /** End, exclusive. */
   to: number;
   interval: Interval;
   /** Starts of the points, each as long as `interval`. The first and the last may extend beyond the range. */
   points: number[];
   /** True when the last point has not ended yet. */
   isUnfinished: boolean;
-  /** Time zone of the days. It is UTC when the range is too long for the days of another zone. */
+  /**
+   * Time zone of the points. It is UTC unless the points are days, and also if the range is too long to be summed by the
+   * days of another zone.
+   */
   zone: string;
   /** The range, the span and the days of the sums to read. */
   where: Pick<UsageRange, "from" | "to" | "span" | "days">;
 }
 
-/** Returns the range and points for a reading of sums. Throws 400 for a range that is empty or too long. */
+/**
+ * Returns the range and points for a reading of sums. Throws 400 for a range that is empty, or that is too long or too
+ * old for its interval.
+ */
 export function readSeries(
   {
     from,

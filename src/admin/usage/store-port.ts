@@ -12,9 +12,15 @@ export interface UsageStore {
   sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;
   /** Returns the same sums as `sums`, but only the figures that are needed most often. */
   spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
-  /** Returns counts of requests. A count of calls to vendors has the route `attempt`. */
+  /**
+   * Returns counts of requests. Calls to vendors are counted too, under the route `attempt`, and only if `by` contains
+   * `route`. `keyId` is empty for requests that did not fail.
+   */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
-  /** Returns the same counts as `traffic`, but without durations. `keyId` is empty for requests that did not fail. */
+  /**
+   * Returns counts of requests like `traffic`, without durations but with the number of charged requests. Never counts
+   * calls to vendors.
+   */
   counts(range: UsageRange, by: readonly TrafficDimension[]): Promise<CountSum[]>;
   /** Adds the counts of a process. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
@@ -166,8 +172,8 @@ export interface RequestStore {
   ): Promise<ListedRequest[]>;
   /**
    * Finds requests by the gateway's id, the caller's id, or the id that a vendor gave to a call; newest first, at most
-   * 20 by each. `organizations` restricts the requests to these organizations. The requests found by the gateway's or a
-   * vendor's id are in the result even if many callers have sent the text as their own id.
+   * 20 by each of these ids. `organizations` restricts the requests to these organizations. The requests found by the
+   * gateway's or a vendor's id are in the result even if many callers have sent the same `id` as their own.
    */
   find(id: string, organizations?: readonly string[]): Promise<ListedRequest[]>;
   /**

@@ -102,8 +102,9 @@ type Edit = (text: string) => string;
 
 /**
  * Returns the edit of a tool call. OpenAI's clients for Node and Python need small indexes. OpenAI's client for Python
- * and LangChain append a later id or name to the first value, or replace the first value, even by an empty text.
- * OpenAI's client for Node fails on a null call and on a call that begins without id or type.
+ * appends a later id or name to the first one; LangChain for Python appends a later name, and a different id. OpenAI's
+ * client for Node and LangChain for JavaScript replace the first value by a later one that is not empty. OpenAI's client
+ * for Node fails on a null call and on a call that begins without id or type.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   if (!isObject(call)) throw new UpstreamError("broken", "a call is not an object");

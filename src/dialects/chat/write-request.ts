@@ -111,7 +111,7 @@ function writeChoice(choice: ToolChoice, tools: readonly Tool[], allowsByList: b
   };
   if (choice.type === "tool") return named(choice.name);
   if (choice.type !== "allowed") return choice.type;
-  // If the vendor does not support lists of allowed tools, the request contains only the allowed tools.
+  // If the vendor does not support lists of allowed tools, `writeTools` sends only the allowed tools.
   if (!allowsByList) return choice.mode;
   return {
     type: "allowed_tools",

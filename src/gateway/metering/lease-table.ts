@@ -54,8 +54,8 @@ export class LeaseTable {
   }
 
   /**
-   * Prepares the leases of the given budgets for a call that acquires more. Renews leases that ended, are in debt or
-   * lost the result of a call, and gives back the amounts that a changed budget may no longer cover.
+   * Prepares the leases of the given budgets for a call that acquires more. Renews leases that have ended, are in
+   * debt, or had a call whose result was lost. Gives back the amounts that a changed budget may no longer cover.
    */
   async prepare(budgets: readonly string[]): Promise<void> {
     const now = this.#clock.monotonic();
@@ -119,8 +119,9 @@ export class LeaseTable {
   }
 
   /**
-   * Gives idle leases back to the store, prolongs the other leases and reads their state. The state shows lost results
-   * of calls, and leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
+   * Gives idle leases back to the store, prolongs the other leases and reads their state. The state shows leases
+   * that were written off, and the outcome of calls whose result was lost. Call it about every 30 seconds. Throws a
+   * `DependencyError`.
    */
   async renew(): Promise<void> {
     const now = this.#clock.monotonic();

@@ -267,7 +267,7 @@ export class UsageEstimator {
 /** Counts the tokens of a text. Resolves to null when the text cannot be counted; never rejects. */
 export type CountTokens = (text: string) => Promise<number | null>;
 
-/** Returns the tokens of a text, at least one; null when they cannot be counted. */
+/** Returns the number of tokens of a text, including its `otherTokens`; null when they cannot be counted. */
 export async function countText(
   { text, share, otherTokens }: CountableText,
   countTokens: CountTokens,

@@ -9,7 +9,7 @@ export interface Form {
   contentType: string;
   byteLength: number;
   /**
-   * Yields the form in chunks. Each file is read only when it is sent, so that a form of any size needs little memory.
+   * Yields the form in chunks. Each file is read only when it is sent, so that a large form needs little memory.
    * A chunk is valid until the next one is requested.
    */
   body: AsyncGenerator<Uint8Array>;

@@ -15,7 +15,9 @@ interface Work {
   root: unknown;
   /** The word with which generated texts are filled. */
   topic: string;
-  /** Remaining steps. Reading a keyword and making a character cost steps. At 0 nothing more is made. */
+  /**
+   * Remaining steps. Each keyword that is read and each character that is made costs steps. At 0 nothing more is made.
+   */
   steps: number;
 }
 

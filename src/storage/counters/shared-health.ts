@@ -9,7 +9,9 @@ interface SharedHealthOptions {
   url: string;
   /** Beginning of the name of every key and of the channel. */
   prefix?: string;
-  /** Called with ejections of other processes, possibly more than once for the same ejection. Must not throw. */
+  /**
+   * Called with ejections that other processes announced, possibly more than once for the same ejection. Must not throw.
+   */
   onEjection(ejection: Ejection): void;
 }
 

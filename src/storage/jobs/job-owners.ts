@@ -32,8 +32,8 @@ export class QueuedCounts {
 }
 
 /**
- * Makes missing rows of the organization and of the keys of jobs, and locks the organization's row. `now` is the
- * store's time of the lock in Unix milliseconds.
+ * Inserts the rows of the jobs' organization and keys if they are missing, and locks these rows. Updates the keys'
+ * limits of running jobs. `now` is the store's time of the lock in Unix milliseconds.
  */
 export async function enterOwners(
   kind: Database["kind"],
@@ -107,7 +107,7 @@ export async function waitingOrganizations(sql: Sql): Promise<{ id: string; runn
 
 /**
  * Locks an organization and returns its next key with a queued job that may run. Returns null when there is no such
- * key, and `busy` when another transaction has the lock.
+ * key, and `busy` when another transaction has the lock or no job is queued any more.
  */
 export async function nextKey(
   kind: Database["kind"],

@@ -7,7 +7,10 @@ import { objectAt, Refused } from "./text-contents.ts";
 const MAX_BATCH = 100;
 const DIMENSIONS = 3_072;
 
-/** Handles `batchEmbedContents`. Shortened vectors do not have unit length (Gemini API, embeddings). */
+/**
+ * Handles `batchEmbedContents`. No vector has unit length; of the vendor's vectors, only shortened ones do not have it
+ * (Gemini API, embeddings).
+ */
 export async function handleEmbeddings(
   model: string,
   response: SimulatedResponse,

@@ -48,7 +48,10 @@ function relay(chunks: Iterable<Uint8Array>): { text: string; stream: TextStream
   return { text: Buffer.concat([...output, stream.end()]).toString(), stream };
 }
 
-/** Returns the text with LF line breaks. The writer uses LF in changed frames and frames split inside a line break. */
+/**
+ * Returns the text with LF line breaks. The writer uses LF in frames that it changes, and in frames whose line break is
+ * cut in two by a chunk boundary.
+ */
 const plain = (text: string) => text.replaceAll("\r\n", "\n");
 
 describe.each(Object.entries(GOLDEN))("%s", (_, events) => {
