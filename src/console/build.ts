@@ -87,12 +87,13 @@ async function writeFiles(
     else await write(name, output.type, new Uint8Array(await output.arrayBuffer()));
   }
   for (const { name, bytes } of fonts.values()) await write(name, "font/woff2", bytes);
-  const entry = /<script type="module"[^>]*\/([\w-]+\.js)"/.exec(page)?.[1] ?? "";
+  const [, script = ""] = page.split('<script type="module"', 2);
+  const entry = /\/([\w-]+\.js)"/.exec(script)?.[1] ?? "";
   const { first, texts } = await mergeFirstChunks(chunks, metafile, entry);
   for (const [name, text] of texts) await write(name, "text/javascript;charset=utf-8", text);
-  const script = await scriptBeforePaint();
-  manifest.script = `'sha256-${createHash("sha256").update(script).digest("base64")}'`;
-  const html = finishedPage(page.replace(entry, first), fonts, script);
+  const early = await scriptBeforePaint();
+  manifest.script = `'sha256-${createHash("sha256").update(early).digest("base64")}'`;
+  const html = finishedPage(page.replace(entry, first), fonts, early);
   await write(manifest.page, "text/html;charset=utf-8", html);
   return manifest;
 }

@@ -47,7 +47,7 @@ export const ark: Provider<ArkSettings> = {
   models: ({ region, baseUrl = BASE_URLS[region], apiKey }, signal) => {
     const { headers, errors, ...connection } = createConnection({ baseUrl, apiKey }, readFailure);
     return readModels({ url: `${connection.baseUrl}/models`, headers, signal }, errors.classify, {
-      nameOf: ({ id }) => IMAGE_MODEL.exec(textOf(id))?.[0],
+      nameOf: ({ id }) => (IMAGE_MODEL.test(textOf(id)) ? id : null),
     });
   },
   image({ region, baseUrl = BASE_URLS[region], apiKey, fanOut }, codecSlots) {
@@ -65,7 +65,7 @@ export const ark: Provider<ArkSettings> = {
  * Matches the names of image models. The vendor's list has the format of OpenAI's list and contains all models of the
  * vendor. Clients of the vendor read the list, although the reference does not mention it.
  */
-const IMAGE_MODEL = /^.*seed(?:ream|edit).*$/;
+const IMAGE_MODEL = /seed(?:ream|edit)/;
 
 const BASE_URLS: Readonly<Record<ArkSettings["region"], string>> = {
   cn: "https://ark.cn-beijing.volces.com/api/v3",

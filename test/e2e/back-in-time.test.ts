@@ -108,5 +108,5 @@ async function expectExact(fleet: Fleet, answered: ReadonlySet<string>): Promise
   const spent = BigInt(String(booked!["count"])) * COST_NANOS;
   expect(await readBudget(fleet)).toEqual({ spent, held: 0n });
   for (const gateway of fleet.gateways)
-    expect(await gateway.cli("ledger", "verify")).toMatch(/ budgets: no difference\.\n$/);
+    expect(await gateway.cli("ledger", "verify")).toMatch(/ 1 budget: no difference\.\n$/);
 }
