@@ -24,8 +24,8 @@ type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
 /**
  * A range, divided into the points of a chart. Its start is rounded down and its end is rounded up: to the minute, or to
- * the hour if it cannot be read by the minute or its points are days of a time zone. An end that is not in the
- * past is always rounded to the minute.
+ * the hour if it cannot be read by the minute or its points are days of a time zone. An end that is not in the past is
+ * always rounded to the minute.
  */
 export interface Series {
   /** Unix milliseconds. */

@@ -18,8 +18,8 @@ export interface UsageStore {
    */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
   /**
-   * Returns counts of requests like `traffic`, without durations but with the number of charged requests. Never counts
-   * calls to vendors.
+   * Returns counts of requests like `traffic`, without durations but with the number of failed requests that were
+   * charged. Never counts calls to vendors.
    */
   counts(range: UsageRange, by: readonly TrafficDimension[]): Promise<CountSum[]>;
   /** Adds the counts of a process. */
