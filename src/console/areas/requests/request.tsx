@@ -202,17 +202,15 @@ function LedgerLines({ detail: { ledger, net } }: { detail: Output<"requests.get
   return (
     <ul className="flex flex-col divide-y divide-line">
       {ledger.map(({ id, kind, at, amount, currency }) => (
-        <li key={`${id} ${kind}`} className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2">
-          <span className="w-24 font-medium">{t(`ledger.${kind}`)}</span>
-          <span className="min-w-0 flex-1">
+        <li key={`${id} ${kind}`} className="flex items-start gap-4 py-2">
+          <span className="w-24 shrink-0 font-medium">{t(`ledger.${kind}`)}</span>
+          <span className="flex min-w-0 flex-1 flex-col items-start gap-1">
             <Id value={id} />
+            <span className="text-xs text-muted">
+              <Time at={at} isAbsolute />
+            </span>
           </span>
-          <span className="text-muted max-sm:flex-1">
-            <Time at={at} isAbsolute />
-          </span>
-          <span className="text-right sm:min-w-24">
-            <Money amount={amount} currency={currency} />
-          </span>
+          <Money amount={amount} currency={currency} />
         </li>
       ))}
       {ledger.length > 1 && net !== null && (
