@@ -10,7 +10,7 @@ import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
  * `npm test`. All tests together start some three hundred gateways. They run an executable that is built once, because
  * that starts with half the processor time. With arguments, the named tests run from the sources, without a build.
  */
-const RUN = ["test", "--timeout", "30000", "--parallel=3"];
+const RUN = ["test", "--timeout", "30000", "--parallel=4"];
 
 const args = process.argv.slice(2);
 const program = args.length === 0 ? { GATEWAY_PROGRAM: await build() } : {};

@@ -52,7 +52,7 @@ export async function runCell(
   const sight = { pictures: 0 };
   fixture.vendors[vendor].respondBy(chooseFor(scenario, work, sight));
   const key = scenario.isPoor ? await poorKey(fixture) : fixture.gateway.key;
-  const recipe = readRecipe(program.name, { url: proxy.url, model: vendor });
+  const recipe = readRecipe(program.recipe ?? program.name, { url: proxy.url, model: vendor });
   for (const [path, text] of Object.entries(recipe.files)) await Bun.write(join(home, path), text);
   const loop = program.loop ?? "";
   const path = join(installed.folder, `${basename(folder)}-${loop}`);

@@ -1,6 +1,8 @@
 /** A third-party program. Its setup is in the blocks of docs/connect. */
 export interface Program {
   name: string;
+  /** Name of the client whose blocks the program uses, if it is not its own name. */
+  recipe?: string;
   /** Package names in the registry, with versions. Programs with equal packages are installed once. */
   npm?: readonly string[];
   pip?: readonly string[];
@@ -114,6 +116,20 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: "AI SDK",
     npm: AI_SDK,
+    loop: "ai-sdk.js",
+    ends: AI_SDK_ENDS,
+  },
+  {
+    name: "AI SDK 6",
+    recipe: "AI SDK",
+    npm: ["ai@6.0.322", "@ai-sdk/openai@3.0.141", "zod@4.6.7"],
+    loop: "ai-sdk.js",
+    ends: AI_SDK_ENDS,
+  },
+  {
+    name: "AI SDK 5",
+    recipe: "AI SDK",
+    npm: ["ai@5.0.277", "@ai-sdk/openai@2.0.130", "zod@4.6.7"],
     loop: "ai-sdk.js",
     ends: AI_SDK_ENDS,
   },
