@@ -22,13 +22,25 @@ export function sumsOfParts(database: QueriedDatabase, range: UsageRange, summed
 
 /** Returns the query of the rows of each part. */
 function rowsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summed): unknown[] {
+  const { sql } = database;
   const { table, names } = summed;
   const zoned = asZoneRange(range, names);
   if (zoned) return rowsOfZone(database, zoned, summed);
+  const isSeries = hasSeries(range, table, names);
   return partsOf(range, names.includes("point")).map((part) => {
     const point = pointOf(range.span, part);
-    return rowsOf(database, { ...range, ...part }, summed, { from: `${table}_${part.table}s`, point });
+    const own = { ...range, ...part };
+    if (!isSeries || (part.table !== "day" && part.table !== "hour"))
+      return rowsOf(database, own, summed, { from: `${table}_${part.table}s`, point });
+    const time = sql`${sql.unsafe(seriesOf(range, names, SPAN_MS[part.table]))} at >= ${part.from} AND at < ${part.to}`;
+    return rowsOf(database, own, summed, { from: SERIES[table].table, point, time });
   });
+}
+
+/** Returns the condition on the rows of a table of series: their length, and whose sums they are. */
+function seriesOf(range: UsageRange, names: readonly string[], spanMs: string | number): string {
+  const isOfAll = range.organizations === undefined && !names.includes("organization_id");
+  return `span_ms = ${spanMs} AND organization_id ${isOfAll ? "=" : "<>"} '${ALL_ORGANIZATIONS}' AND`;
 }
 
 function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed): unknown[] {
@@ -38,11 +50,7 @@ function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed)
   const [day, ...shorter] = SERIES_SPANS_MS;
   const { whole, pieces } = zoneParts(range, isSeries ? shorter : [SPAN_MS.hour]);
   const tableOf = (span: string) => (isSeries ? SERIES[table].table : `${table}_${span}`);
-  const isOfAll = range.organizations === undefined && !names.includes("organization_id");
-  const spanIs = (spanMs: string | number) =>
-    isSeries
-      ? `span_ms = ${spanMs} AND organization_id ${isOfAll ? "=" : "<>"} '${ALL_ORGANIZATIONS}' AND`
-      : "";
+  const spanIs = (spanMs: string | number) => (isSeries ? seriesOf(range, names, spanMs) : "");
   const ofWhole = rowsOf(database, range, summed, {
     from: tableOf("days"),
     point: "at",
