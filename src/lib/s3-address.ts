@@ -15,8 +15,8 @@ const PARAMETERS: ReadonlySet<string> = new Set(["endpoint", "region", "style"])
 
 /**
  * Reads `s3://id:secret@bucket/prefix?endpoint=https://…&region=…&style=path|virtual`; prefix and parameters are
- * optional. Throws a `RangeError` that contains no part of the address: if the secret is not escaped, a part of it may
- * be read as any other part.
+ * optional. Throws a `RangeError` that contains no part of the address: a piece of a secret that is not escaped may be
+ * read as the host or the path.
  */
 export function readS3Address(address: string): S3Address {
   const url = URL.parse(address);

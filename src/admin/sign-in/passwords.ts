@@ -20,7 +20,7 @@ export function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: "argon2id", memoryCost: MEMORY_KIB, timeCost: PASSES });
 }
 
-/** A hash that no password matches. With it, a check for a member without a password takes as long as any other. */
+/** A hash that no password matches. It makes a check for a member without a password as slow as a real check. */
 const NO_HASH =
   "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 

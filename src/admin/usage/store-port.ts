@@ -25,8 +25,8 @@ export interface UsageStore {
   /** Adds the counts of a process. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
   /**
-   * Removes counts whose retention has ended. Adds to the sums for days of time zones the amounts that processes of an
-   * earlier version have added only to the sums by hour.
+   * Removes counts whose retention has ended. Adds to the tables of series the amounts that processes of an earlier
+   * version have added only to the sums by hour.
    */
   maintain(): Promise<void>;
   /** True when at least one picture was ever delivered. */

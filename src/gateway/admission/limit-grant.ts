@@ -121,8 +121,8 @@ export class LimitGrant {
   }
 
   /**
-   * Gives back the first image. Otherwise, refused requests for several images would use up a limit that still has room
-   * for smaller requests.
+   * Gives back the first image. Otherwise, refused requests for several images would use up a limit that would admit
+   * smaller requests.
    */
   #giveBackFirstImage(): void {
     if (this.#reservations.length === 0) return;
