@@ -1,8 +1,8 @@
-import { inflateSync } from "node:zlib";
 import type { ReferenceImage } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { openPicture } from "../../imaging/codec.ts";
+import { COLOUR_WITH_ALPHA, readPixels, strideOf } from "../../imaging/png/pixels.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 import { createCanvas, type Canvas } from "./landscape.ts";
@@ -58,7 +58,7 @@ export async function decodeReference(
   codec: Codec,
 ): Promise<Canvas> {
   using _slot = await codec.slots.acquire(codec.signal);
-  return readPixels(await resizeToPng(reference, target, field));
+  return toCanvas(await resizeToPng(reference, target, field));
 }
 
 async function resizeToPng(
@@ -82,37 +82,21 @@ async function resizeToPng(
   }
 }
 
-/**
- * Reads a PNG that the codec has written at compression level 0. Such a PNG is always 8-bit RGBA without interlacing
- * and filters (PNG specification, sections 5, 9.2 and 11.2).
- */
-function readPixels(png: Uint8Array): Canvas {
-  const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
-  const canvas = createCanvas(view.getUint32(16), view.getUint32(20));
-  if (png[24] !== 8 || png[25] !== 6 || png[28] !== 0) throw new Error("unexpected kind of PNG");
-  const rows = inflateSync(Buffer.concat(dataChunks(png, view)));
-  const stride = 1 + canvas.width * BYTES_PER_PIXEL;
-  for (let y = 0; y < canvas.height; y += 1) {
-    if (rows[y * stride] !== 0) throw new Error("unexpected filter in PNG");
+/** Reads a PNG of the codec, whose pixels have four channels of eight bits. */
+function toCanvas(png: Uint8Array): Canvas {
+  const { width, height, depth, colourType, rows } = readPixels(png);
+  if (depth !== 8 || colourType !== COLOUR_WITH_ALPHA) throw new Error("unexpected kind of PNG");
+  const canvas = createCanvas(width, height);
+  const stride = strideOf(width, BYTES_PER_PIXEL * 8);
+  for (let y = 0; y < height; y += 1) {
     let from = y * stride + 1;
-    for (let x = 0; x < canvas.width; x += 1, from += BYTES_PER_PIXEL) {
+    for (let x = 0; x < width; x += 1, from += BYTES_PER_PIXEL) {
       const red = rows[from] ?? 0;
       const green = rows[from + 1] ?? 0;
       const blue = rows[from + 2] ?? 0;
       const alpha = rows[from + 3] ?? 0;
-      canvas.pixels[y * canvas.width + x] = (alpha << 24) | (red << 16) | (green << 8) | blue;
+      canvas.pixels[y * width + x] = (alpha << 24) | (red << 16) | (green << 8) | blue;
     }
   }
   return canvas;
-}
-
-function dataChunks(png: Uint8Array, view: DataView): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  const idat = 0x49444154;
-  for (let offset = 8; offset + 12 <= png.length;) {
-    const length = view.getUint32(offset);
-    if (view.getUint32(offset + 4) === idat) chunks.push(png.subarray(offset + 8, offset + 8 + length));
-    offset += 12 + length;
-  }
-  return chunks;
 }
