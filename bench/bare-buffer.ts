@@ -1,6 +1,6 @@
 /**
- * The baseline server (floor) `bare-buffer`. A message is read completely before it is forwarded. Every proxy that
- * inspects bodies must do at least this work. Started as `bun bench/bare-buffer.ts <upstream origin>`.
+ * The baseline server (floor) `bare-buffer` reads a message completely before forwarding that message. A proxy that
+ * inspects bodies cannot do less work. Usage: `bun bench/bare-buffer.ts <upstream origin>`.
  */
 export const upstream = process.argv[2];
 

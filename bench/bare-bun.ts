@@ -1,6 +1,6 @@
 /**
- * The baseline server (floor) `bare-bun`. It shows how much the runtime itself needs to forward a request and its
- * response. Started as `bun bench/bare-bun.ts <upstream origin> [port]`; several processes can share a port.
+ * The baseline server (floor) `bare-bun` shows how much processor time the runtime itself needs to forward a request
+ * and a response. Several processes can share a port. Usage: `bun bench/bare-bun.ts <upstream origin> [port]`.
  */
 export const upstream = process.argv[2];
 

@@ -1,6 +1,6 @@
 /**
- * The baseline server (floor) for failover. This server sends a request to one address after another until a response
- * is a success. Started as `bun bench/bare-walk.ts <times> <failing address> <working address>`.
+ * The baseline server (floor) for failover sends a request to one address after another until a response is a success.
+ * Usage: `bun bench/bare-walk.ts <times> <failing address> <working address>`.
  */
 const [times = "0", failing = "", working = ""] = process.argv.slice(2);
 const upstreams = [...Array.from({ length: Number(times) }, () => failing), working];

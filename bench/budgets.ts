@@ -1,6 +1,7 @@
 /**
- * Measures the budget store with different numbers of budgets: `bun bench/budgets.ts [budgets…]`, by default 100,
- * 10,000 and 100,000. One process has a lease on every budget. Measures SQLite, and PostgreSQL if it is installed.
+ * Measures the budget store with different numbers of budgets: `bun bench/budgets.ts [budgets…]`. The default is 100,
+ * 10,000 and 100,000. One process has a lease on every budget. SQLite is always measured, PostgreSQL only if it is
+ * installed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +15,7 @@ const ROUNDS = 100;
 const ENTRIES_A_BATCH = 100;
 const SETUP_TIMEOUT_MS = 10 * 60_000;
 
-/** Times in milliseconds: the median of single calls, the total time of operations on all leases. */
+/** Times in milliseconds: the median of a single call, or the total time of an operation on all leases. */
 interface Row {
   database: string;
   budgets: number;

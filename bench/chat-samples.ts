@@ -12,9 +12,9 @@ export const STREAM_FRAMES = STREAM_TOKENS + 3;
 export interface ChatRequestOptions {
   model: string;
   stream?: boolean;
-  /** Requests the usage chunk by `stream_options`. The gateway adds this option itself. */
+  /** Requests the usage chunk by `stream_options`. */
   includeUsage?: boolean;
-  /** Milliseconds between the mock's frames. Sent in `user`, because every server forwards that field. */
+  /** Milliseconds between the mock's frames. Sent in the field `user`, because every server forwards that field. */
   paceMs?: number;
   /** Length of the body in bytes; 1 KB by default. */
   bytes?: number;
@@ -44,7 +44,7 @@ export function paceOf(user: unknown): number {
   return Number(pace ?? 0);
 }
 
-/** The mock's complete response, 1 KB of JSON. */
+/** Returns the mock's complete response, 1 KB of JSON. */
 export function chatReplyBody(): string {
   const reply = {
     id: "chatcmpl-bench0001",
@@ -67,7 +67,7 @@ export function chatReplyBody(): string {
   return JSON.stringify(reply);
 }
 
-/** The mock's streamed response, one string for each server-sent event. The usage event is included only on request. */
+/** Returns the mock's streamed response, one string for each server-sent event. */
 export function streamFrames(includeUsage: boolean): string[] {
   const frames: string[] = [];
   for (let token = 0; token < STREAM_TOKENS; token++) {

@@ -8,7 +8,7 @@ import { MessageReader } from "./http-message.ts";
 export class ClientConnection {
   status = 0;
   sentAt = 0;
-  /** Time at which the body's first byte arrived; 0 before. */
+  /** Time at which the body's first byte arrived; 0 before that. */
   firstByteAt = 0;
   #socket: Socket<ClientConnection> | undefined;
   #unsent: Buffer | undefined;
@@ -86,7 +86,7 @@ export interface Address {
 
 export interface ConnectionEvents {
   onReply(connection: ClientConnection): void;
-  /** Called when the connection ended before the response. */
+  /** Called when the connection ended before the response was complete. */
   onLost(connection: ClientConnection): void;
   onHead?(text: string): void;
   onBody?(bytes: Buffer, start: number, end: number): void;

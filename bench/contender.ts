@@ -13,7 +13,7 @@ export interface Contender {
   key: string;
   headers: Record<string, string>;
   model: string;
-  /** True when the client must request the usage chunk of a stream. */
+  /** True when the client must request a stream's usage chunk. This gateway requests that chunk itself. */
   includeUsage: boolean;
 }
 
@@ -38,7 +38,7 @@ export function ourContender(name: string, { gateway }: Stage): Contender {
   return { ...plainContender(name, gateway), key: gateway.key, model: PUBLIC_MODEL, includeUsage: false };
 }
 
-/** Returns the load of W1. With an interval between frames, returns the load of W2. */
+/** Returns the load of W1 or, with an interval between frames, of W2. */
 export function planOf(contender: Contender, paceMs?: number): LoadPlan {
   const { server, path, key, headers, model } = contender;
   const stream = paceMs !== undefined && { stream: true, includeUsage: contender.includeUsage, paceMs };

@@ -12,20 +12,22 @@ import { cpuPerRequest } from "./workloads/workload.ts";
 const CONNECTIONS = 64;
 const HIGHEST_RATE = 5_000;
 const STREAMS = 16;
-/** Longer than the interval of W2, so that even a slow gateway forwards each frame separately. */
+/** This interval is longer than that of W2, so that even a slow gateway forwards each frame separately. */
 const PACE_MS = 4;
 
 export interface Contest {
   results: Result[];
-  /** Requests per second while latency was measured: half of the slowest contender's capacity, 5,000 at most. */
+  /** Requests per second while latency is measured: half of the slowest contender's capacity, 5,000 at most. */
   rate: number;
-  /** The largest share of the load's core that the mock and the load generator used while latency was measured. */
+  /** The largest share of the load's core that mock and load generator used while latency was measured. */
   loadShare: number;
   /** Processor time of other programs on the machine, as a share of one core. */
   otherShare: number;
 }
 
-/** A contender's figures: ratios to the first contender's figures, and times that it adds to direct calls. */
+/**
+ * A contender's figures. Ratios compare a contender with the first contender, added times compare with direct calls.
+ */
 export interface Result {
   name: string;
   isSameBytes: boolean;

@@ -3,8 +3,8 @@ import { headerOf } from "./http-message.ts";
 import type { Reply } from "./client-connection.ts";
 
 /**
- * Checks before measuring that baseline server (floor) and gateway respond with a success, and with equal content types
- * and bytes except for the model's name. Throws an error that describes the first difference.
+ * Checks that the baseline server (floor) and the gateway send equal responses. Both must send status 200, equal
+ * content types and, except for the model's name, equal bytes. Throws an error that describes the first difference.
  */
 export function assertSameReply(floor: Reply, gateway: Reply): void {
   expectEqual("status of the floor", floor.status, 200);
@@ -33,7 +33,7 @@ export function assertCompleteStream(reply: Reply): void {
 
 /**
  * Checks that another gateway's response has the upstream's text, finish reasons, usage and number of frames with text.
- * A stream must end with `[DONE]`. JSON may be formatted differently. Returns whether all bytes are equal.
+ * A stream must end with `[DONE]`. JSON may be formatted differently. `isSameBytes` is true when all bytes are equal.
  */
 export function assertWhole(upstream: Reply, other: Reply): { isSameBytes: boolean } {
   expectEqual("status", other.status, 200);

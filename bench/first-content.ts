@@ -7,8 +7,9 @@ import { MACHINE, runCommand } from "../test/support/command-line.ts";
 import { spreadOf } from "./statistics.ts";
 
 /*
- * Measures the console's first page with an empty cache, over the demo, on loopback and over the browser's "Slow 4G":
- * `bun bench/first-content.ts`. The first content is the first text or picture that the browser paints.
+ * Measures the console's first page with an empty cache: `bun bench/first-content.ts`. The page shows the demo's data,
+ * over loopback and over the browser's "Slow 4G". The first content is the first text or picture that the browser
+ * paints.
  */
 const ROUNDS = 9;
 const NETWORKS = { loopback: null, "slow 4G": PredefinedNetworkConditions["Slow 4G"] } as const;

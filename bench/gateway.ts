@@ -23,26 +23,29 @@ export interface Gateway extends ServerProcess {
   barredKey: string;
   /** The folder with all data that the gateway stores. */
   dataFolder: string;
-  /** Runs the gateway's command line with these arguments and returns the output. */
+  /** Runs the gateway's command line and returns the output. */
   run(...args: string[]): Promise<string>;
 }
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
 
-/** Settings in which a workload's own gateway differs from the gateway that workloads share. */
+/** Settings in which a workload's own gateway differs from the shared gateway. */
 export interface GatewayVariant {
-  /** Configuration. Each of its top-level keys replaces that key of the common configuration. */
+  /** Configuration. Each top-level key replaces the same key of the shared gateway's configuration. */
   configuration?: Record<string, unknown>;
-  /** Number of processes that share the port. One process runs on the server's core, several run on both cores. */
+  /**
+   * Number of processes that share the port. One process runs on the server's core, several processes run on both
+   * cores.
+   */
   workers?: number;
   /** Address of an empty PostgreSQL database. By default the gateway uses SQLite in its data folder. */
   databaseUrl?: string | undefined;
-  /** Fills the empty database before the gateway starts. `location` is the address or the file of the database. */
+  /** Fills the empty database before the gateway starts. `location` is the database's address or file. */
   fill?(location: string): void | Promise<void>;
 }
 
-/** Starts a gateway with its own data folder. `stop` removes the folder. */
+/** Starts a gateway with its own data folder. The gateway's `stop` removes that folder. */
 export async function launchGateway(
   machine: Machine,
   upstream: string,
@@ -104,7 +107,7 @@ export async function launchGateway(
   }
 }
 
-/** Returns a configuration with limits that are counted but too high to be reached. */
+/** Returns a configuration whose limits are counted but never reached. */
 function configuration(upstream: string): Record<string, unknown> {
   return {
     limits: {
@@ -153,7 +156,7 @@ function configuration(upstream: string): Record<string, unknown> {
   };
 }
 
-/** Creates a key by the command line. The key's address list excludes loopback. */
+/** Creates a key by the command line. Only addresses outside this machine may use the key. */
 async function createBarredKey(machine: Machine, environment: Record<string, string>): Promise<string> {
   const create = ["keys", "create", "--name", "bench-barred", "--address", "192.0.2.1/32", "--json"];
   const output = await runCommand(machine, environment, create);
@@ -183,5 +186,5 @@ async function runCommand(
   return output;
 }
 
-/** The gateway accepts another process's new key after at most a second. This pause is longer. */
+/** Longer than the second in which the gateway learns of a key that another process has created. */
 const KEY_SPREAD_MS = 1_500;

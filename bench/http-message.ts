@@ -1,6 +1,6 @@
 /**
- * Parses the HTTP/1.1 messages of a connection, with Content-Length or chunked bodies. Copies only data that is split
- * between two reads.
+ * Parses the HTTP/1.1 messages of a connection, with Content-Length or chunked bodies. Bytes are copied only when a
+ * read ends in the middle of a head or of a line.
  */
 export class MessageReader {
   #state: State = "head";

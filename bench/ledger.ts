@@ -11,8 +11,8 @@ import { adminContext } from "../test/support/admin-context.ts";
 import { findPostgres, startPostgres } from "../test/support/postgres.ts";
 
 /**
- * Measures reading, exporting and verifying a large ledger: `bun bench/ledger.ts [rows] [sqlite|postgres]`. By default
- * the ledger has 10 million rows, in each of the two databases.
+ * Measures reading, exporting and verifying a large ledger: `bun bench/ledger.ts [rows] [sqlite|postgres]`. The default
+ * is 10 million rows, in each of the two databases.
  */
 const ROWS = Number(process.argv[2] ?? 10_000_000);
 const KINDS = process.argv[3] === undefined ? ["sqlite", "postgres"] : [process.argv[3]];
@@ -98,7 +98,7 @@ function idOf(index: number): string {
   return `req_${String(index).padStart(12, "0")}`;
 }
 
-/** Writes entries of 50 organizations with one budget each, 500 keys, 40 models and one year. */
+/** Writes entries for 50 organizations, 500 keys and 40 models over one year. Each organization has one budget. */
 async function seed(database: Database): Promise<void> {
   const { kind } = database;
   const pad = kind === "postgres" ? "lpad(CAST(i AS TEXT), 12, '0')" : "printf('%012d', i)";

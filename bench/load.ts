@@ -4,7 +4,6 @@ import { startMetronome } from "./metronome.ts";
 
 /** A running load. Responses are counted between `openWindow` and `closeWindow`. */
 export interface Load {
-  /** Process ids of the load generator. */
   processIds: readonly number[];
   openWindow(): void;
   closeWindow(): Tally;
@@ -14,26 +13,29 @@ export interface Load {
 export interface Tally {
   elapsedMs: number;
   completed: number;
-  /** Lost connections and responses with an unexpected status. */
+  /** Number of lost connections and of responses with an unexpected status. */
   failed: number;
-  /** Body bytes received in the window. Unfinished responses count too. */
+  /** Number of body bytes received in the window, including those of unfinished responses. */
   bodyBytes: number;
-  /** Time from sending to the last byte. In an open loop the time starts when the request was due. */
+  /**
+   * Time to a response's last byte. A closed loop counts from sending, an open loop from the moment when the request
+   * was due.
+   */
   latenciesMs: number[];
-  /** Time to the first byte of the body, counted from the same moment as in `latenciesMs`. */
+  /** Time to the body's first byte, counted from the same moment as `latenciesMs`. */
   firstBytesMs: number[];
 }
 
 export interface LoadPlan {
   address: Address;
-  /** The load sends these requests in order, again and again. */
+  /** Requests that are sent in order, again and again. */
   requests: readonly Buffer[];
   expectedStatus: number;
 }
 
 /**
- * Closed loop: every connection sends its next request after the response to the previous one. Used for capacity, for
- * processor time, and for streams, whose length the mock sets. `spreadMs` staggers the first requests.
+ * Closed loop: a connection sends its next request when the previous response is complete. Used for capacity, for
+ * processor time, and for streams, whose length the mock determines. `spreadMs` staggers the first requests.
  */
 export async function startClosedLoop(
   plan: LoadPlan & { connections: number; spreadMs?: number },
@@ -60,8 +62,8 @@ export async function startClosedLoop(
 }
 
 /**
- * Open loop: requests are due at a fixed rate. Latency counts from the due time. So a stall adds to the latency of
- * every request that this stall delayed.
+ * Open loop: requests are due at a fixed rate, and latency counts from the due time. So a stall adds to the latency of
+ * every request that the stall delays.
  */
 export async function startOpenLoop(
   plan: LoadPlan & { machine: Machine; requestsPerSecond: number; connections: number },

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 
-/** Description of the machine for the report and for pinning processes to cores. */
+/** The machine's properties that the report shows and that pinning needs. */
 export interface Machine {
   cores: number;
   cpuModel: string;
-  /** True when processes can be pinned: the machine has at least two cores and `taskset`. */
+  /** True when processes can be pinned to cores: the machine has at least two cores and `taskset`. */
   canPin: boolean;
 }
 
@@ -33,8 +33,8 @@ export function pinProcess(machine: Machine, processId: number, core: number): v
 export type CpuReading = ReadonlyMap<string, number>;
 
 /**
- * Reads the user and system time of processes from `schedstat`, which counts nanoseconds. `/proc/<pid>/stat` counts
- * only hundredths of a second.
+ * Reads the user and system time of processes from `schedstat`, which counts in nanoseconds. `/proc/<pid>/stat` counts
+ * only in hundredths of a second.
  */
 export function readCpu(processIds: readonly number[]): CpuReading {
   const reading = new Map<string, number>();
@@ -57,7 +57,7 @@ export function cpuBetween(before: CpuReading, after: CpuReading): number {
 
 /**
  * Returns a function that reports the processor time of other programs since this call, as a share of one core. This
- * process and the given processes do not count. The given processes must still run at the report.
+ * process and the given processes are not counted. The given processes must still run when the function is called.
  */
 export function watchOtherWork(processIds: readonly number[]): () => number {
   const own = [process.pid, ...processIds];
@@ -69,7 +69,10 @@ export function watchOtherWork(processIds: readonly number[]): () => number {
   };
 }
 
-/** Milliseconds since the machine's start in which its cores were busy or used by other virtual machines, summed. */
+/**
+ * Returns the milliseconds in which cores were busy or taken by other virtual machines, summed over all cores since the
+ * machine's start.
+ */
 function readMachineBusyMs(): number {
   const line = readFileSync("/proc/stat", "latin1").split("\n", 1)[0] ?? "";
   const [user = 0, nice = 0, system = 0, , , interrupt = 0, softInterrupt = 0, stolen = 0] = line

@@ -12,7 +12,7 @@ const self = {
 const servers = { measured: self, mock: self };
 const window = { warmUpMs: 0, durationMs: 1 };
 
-/** Returns a load whose windows end with the given counts, one after another. */
+/** Returns a function that starts a load. The windows of the loads end with the given counts in turn. */
 function windowsOf(...counts: { completed: number; failed: number }[]): () => Promise<Load> {
   return async () => {
     const count = counts.shift() ?? { completed: 0, failed: 0 };

@@ -8,7 +8,7 @@ export interface Sample extends Tally {
   cpuMs: number;
   /** The share of the load's core that the mock and the load generator used. */
   loadShare: number;
-  /** Number of repeated windows before this one. A window without any response is repeated. */
+  /** Number of discarded windows before this one. A window without any response is discarded and measured again. */
   emptyWindows: number;
 }
 
@@ -17,15 +17,15 @@ export interface Window {
   durationMs: number;
 }
 
-/** After this time the server has noticed disconnections, and the next server can be measured. */
+/** Time in which a server notices disconnections, so that the next server can be measured. */
 const SETTLE_MS = 150;
 
-/** Number of times a window without a response is repeated before the measurement fails. */
+/** Maximum of discarded windows before the measurement fails. */
 const MAX_EMPTY_WINDOWS = 3;
 
 /**
- * Runs a load against a server: first unmeasured, then for one window. A window without a response is counted and
- * repeated. Throws after too many windows without a response, or when all requests failed.
+ * Runs a load against a server, first unmeasured and then for one window. A window without any response is discarded
+ * and measured again. Throws after too many discarded windows, or when all requests failed.
  */
 export async function measure(
   servers: { measured: ServerProcess; mock: ServerProcess },
@@ -69,11 +69,11 @@ async function measureOnce(
   }
 }
 
-/** After this number of requests the runtime has compiled nearly all hot code of a process. */
+/** Number of requests after which the runtime has compiled nearly all hot code of a process. */
 const WARM_UP_REQUESTS = 20_000;
 const MAX_WARM_UP_MS = 15_000;
 
-/** Runs a load unmeasured until each process has had enough requests, for at most `MAX_WARM_UP_MS`. */
+/** Runs a load unmeasured until each process has handled enough requests, for at most `MAX_WARM_UP_MS`. */
 export async function warmUp({ workerIds }: ServerProcess, start: () => Promise<Load>): Promise<void> {
   const processes = Math.max(1, workerIds.length);
   const load = await start();
@@ -89,8 +89,8 @@ export async function warmUp({ workerIds }: ServerProcess, start: () => Promise<
 }
 
 /**
- * Measures every contender in every round, in rotating order, so that drift affects all equally. Ratios are taken
- * within a round. The first round is discarded: a server needs more time before the runtime has compiled hot code.
+ * Measures every contender in every round, in rotating order, so that drift affects all contenders equally. Ratios are
+ * taken within a round. The first round is discarded, because the runtime still compiles hot code.
  */
 export async function interleave<Name extends string>(
   rounds: number,

@@ -2,8 +2,8 @@ import { LOAD_CORE, type Machine } from "./machine.ts";
 import { commandLine, environmentOf, type ServerCommand } from "./processes.ts";
 
 /**
- * Calls `onDue` at a fixed rate with the due time of each call. A late call still gets its own due time, and no call is
- * skipped (open loop).
+ * Calls `onDue` at a fixed rate with the due time of each call (open loop). A late call still gets its own due time. No
+ * call is skipped.
  */
 export function startMetronome(
   machine: Machine,

@@ -1,6 +1,6 @@
 /**
  * The mock upstream: a chat completions vendor that needs as little processor time as possible. The mock has one model
- * and writes each stream frame separately. Started as `bun bench/mock.ts [port]`.
+ * and writes each stream frame separately. Usage: `bun bench/mock.ts [port]`.
  */
 import type { Socket } from "bun";
 import { chatReplyBody, paceOf, streamFrames, UPSTREAM_MODEL } from "./chat-samples.ts";
@@ -29,7 +29,7 @@ const UNKNOWN_MODEL = plainReply(
 const STREAM_WITH_USAGE = wireFrames(true);
 const STREAM_WITHOUT_USAGE = wireFrames(false);
 
-/** Writes the frames of streams with an interval when they are due. The timer runs only while such a stream is open. */
+/** Writes each frame when it is due, for streams with an interval. The timer runs only while such a stream is open. */
 class StreamPacer {
   readonly #streams = new Set<OpenStream>();
   #timer: Timer | undefined;
@@ -96,7 +96,7 @@ function respond(socket: Socket<Connection>, body: Buffer[]): void {
   else flushPending(stream);
 }
 
-/** Without an interval, each turn of the event loop writes one frame. */
+/** Writes one frame in each turn of the event loop, for a stream without an interval. */
 function flushPending(stream: OpenStream): void {
   setImmediate(() => {
     writeFrame(stream);
@@ -129,7 +129,10 @@ function plainReply(status: string, body: string): Buffer {
   return Buffer.from(head + body);
 }
 
-/** Each frame as one HTTP chunk. The first includes the response head, the last includes the closing chunk. */
+/**
+ * Returns each frame as one HTTP chunk. The first chunk follows the response head, and the closing chunk follows the
+ * last.
+ */
 function wireFrames(includeUsage: boolean): Buffer[] {
   const frames = streamFrames(includeUsage);
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";

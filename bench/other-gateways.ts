@@ -8,7 +8,7 @@ import { processesOn } from "./process-table.ts";
 import { type ServerProcess, startLogged, untilReady } from "./processes.ts";
 import { freePort } from "../test/support/free-port.ts";
 
-/** Another gateway, described by an option of the command line. */
+/** Another gateway, as an option of the command line describes it. */
 export interface GatewayAddress {
   name: string;
   /** Base address as a client uses it, such as `http://127.0.0.1:4000/v1`. */
@@ -31,7 +31,9 @@ export function readGatewayAddress(text: string): GatewayAddress {
   return { name, url, key: values.key ?? MOCK_KEY, model: values.model ?? UPSTREAM_MODEL };
 }
 
-/** Returns a running gateway and pins its processes to the server's core. Throws when these cannot be found. */
+/**
+ * Returns a running gateway and pins its processes to the server's core. Throws when no process listens on the port.
+ */
 export function runningGateway(machine: Machine, { name, url, key, model }: GatewayAddress): Contender {
   const { hostname, port, pathname } = new URL(url);
   const [processId, ...workerIds] = processesOn(Number(port));
@@ -51,7 +53,7 @@ export function runningGateway(machine: Machine, { name, url, key, model }: Gate
   return { ...plainContender(name, server), path, key, model };
 }
 
-/** Starts Portkey as one process of Node. npm has installed `@portkey-ai/gateway` into the folder. */
+/** Starts Portkey as one process of Node. `folder` contains the npm package `@portkey-ai/gateway`. */
 export async function startPortkey(machine: Machine, folder: string, upstream: string): Promise<Contender> {
   const installed = resolve(folder, "node_modules/@portkey-ai/gateway");
   const { version } = await Bun.file(join(installed, "package.json")).json();

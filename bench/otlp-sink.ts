@@ -1,6 +1,6 @@
 /**
- * The telemetry collector of W13: it accepts OTLP over HTTP with JSON and counts spans. Started as `bun
- * bench/otlp-sink.ts`; `GET /spans` returns the count.
+ * The telemetry collector of W13 accepts OTLP over HTTP with JSON and counts spans. `GET /spans` returns the count.
+ * Usage: `bun bench/otlp-sink.ts`.
  */
 let spans = 0;
 

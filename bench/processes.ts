@@ -6,7 +6,7 @@ import { RUNTIME_VARIABLES } from "../src/config/environment.ts";
 export interface ServerProcess {
   name: string;
   processId: number;
-  /** Other processes of the server, such as workers. Their processor time is added to the server's. */
+  /** Other processes of the server, such as workers. Their processor time counts as the server's. */
   workerIds: readonly number[];
   address: Address;
   stop(): Promise<void>;
@@ -21,13 +21,13 @@ export interface ServerCommand {
   environment?: Record<string, string>;
 }
 
-/** The core on which a process runs, or both cores. */
+/** The core on which a process runs; `BOTH_CORES` leaves the choice to the system. */
 export type Core = typeof SERVER_CORE | typeof LOAD_CORE | typeof BOTH_CORES;
 
 const STOP_PATIENCE_MS = 5_000;
 const READY_PATIENCE_MS = 15_000;
 
-/** Starts a script and waits until it prints `listening <port>`. */
+/** Starts a script and waits for its line `listening <port>`. */
 export async function startScript(machine: Machine, command: ServerCommand): Promise<ServerProcess> {
   const child = Bun.spawn(commandLine(machine, command), {
     env: environmentOf(command),
@@ -40,7 +40,7 @@ export async function startScript(machine: Machine, command: ServerCommand): Pro
   return asServer(command.name, child, port);
 }
 
-/** Starts a server on a known port and writes its output to a file. Does not wait until the server accepts requests. */
+/** Starts a server on a known port, with its output in a file. Does not wait until the server accepts requests. */
 export function startLogged(
   machine: Machine,
   command: ServerCommand,
@@ -57,7 +57,9 @@ export function startLogged(
   return asServer(command.name, child, port);
 }
 
-/** Waits until a server of `startLogged` responds to a path with a success. Throws the server's log after a timeout. */
+/**
+ * Waits until a server of `startLogged` responds to `path` with a success. After a timeout, throws the server's log.
+ */
 export async function untilReady(
   { name, address }: ServerProcess,
   path: string,
@@ -82,7 +84,7 @@ export function commandLine(machine: Machine, command: ServerCommand): string[] 
   return [...pin, command.program ?? process.execPath, ...command.arguments];
 }
 
-/** Returns only the variables that are needed to find programs. Proxy settings and vendor keys are left out. */
+/** Returns only the variables that are needed to find programs, without proxy settings and vendor keys. */
 export function environmentOf(command: Pick<ServerCommand, "environment">): Record<string, string> {
   return {
     PATH: process.env.PATH ?? "",

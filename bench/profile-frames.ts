@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { renderTable } from "./report.ts";
 
-/** A CPU profile in the runtime's format (`.cpuprofile`): a tree of calls. Each call has its number of samples. */
+/** A CPU profile in the runtime's format (`.cpuprofile`): a tree of calls, each with a number of samples. */
 export interface CpuProfile {
   nodes: {
     id: number;
@@ -11,7 +11,7 @@ export interface CpuProfile {
   }[];
 }
 
-/** The share of samples in a function. `total` includes the functions that this function called; `self` does not. */
+/** A function and its share of all samples. `total` includes the functions that it called; `self` does not. */
 export interface Frame {
   name: string;
   total: number;
@@ -21,14 +21,14 @@ export interface Frame {
 const SHOWN = 10;
 
 /**
- * Returns each function of a profile once, largest share first. Counts samples and ignores the times between samples,
- * because the runtime adds idle time to the following sample.
+ * Returns each function of a profile once, largest share first. Samples are counted and the times between samples are
+ * ignored, because the runtime adds idle time to the following sample.
  */
 export function framesOf({ nodes }: CpuProfile, by: "total" | "self"): Frame[] {
   const nodeOf = new Map(nodes.map((node) => [node.id, node]));
   const frames = new Map<string, Frame>();
   const all = nodes.reduce((sum, { hitCount = 0 }) => sum + hitCount, 0);
-  /** Adds a call and the calls below it. A recursive call does not count again in its function's `total`. */
+  /** Adds a call and the calls below it. Recursive calls count once in their function's `total`. */
   const add = (id: number, stack: ReadonlySet<string>): number => {
     const { callFrame, hitCount = 0, children = [] } = nodeOf.get(id)!;
     const name = nameOf(callFrame);
@@ -46,7 +46,9 @@ export function framesOf({ nodes }: CpuProfile, by: "total" | "self"): Frame[] {
   return [...frames.values()].toSorted((one, other) => other[by] - one[by]);
 }
 
-/** Omits the line of a named function: an async function has one line for its start and one for its body. */
+/**
+ * Omits the line of a named function, because an async function has one line for its start and another for its body.
+ */
 function nameOf({ functionName, url, lineNumber }: CpuProfile["nodes"][number]["callFrame"]): string {
   const path = url.replace(/^file:\/\//, "").replace(/^.*?\/(?=(src|bench|node_modules)\/)/, "");
   if (functionName) return `${functionName} ${path || "(native)"}`;

@@ -2,15 +2,14 @@ import manifest from "../package.json";
 import type { Stage } from "./stage.ts";
 import type { Spread } from "./statistics.ts";
 
-/** One line of the report. */
 export interface Row {
   workload: string;
   figure: string;
   floor: string;
   gateway: string;
-  /** Gateway divided by baseline server (floor), or added time: median (minimum to maximum) of the rounds. */
+  /** Gateway divided by baseline server (floor), or added time, as median (minimum to maximum) of the rounds. */
   comparison: string;
-  /** The bar, a limit for the figure. Absent for a figure that is only reported. */
+  /** Limit for the figure. Absent when the figure is only reported. */
   bar?: string;
   passed?: boolean;
 }
@@ -30,7 +29,7 @@ export function ratioRow(
   };
 }
 
-/** Returns a row for the growth of a figure from one state of a server to another. The bar is a minimum. */
+/** Returns a row for the growth of a figure between two states of a server. The bar is a minimum. */
 export function growthRow(
   names: Pick<Row, "workload" | "figure">,
   figures: Record<"floor" | "gateway", { floor: Spread; gateway: Spread; ratio: Spread }> & {
@@ -49,7 +48,7 @@ export function growthRow(
   };
 }
 
-/** Returns a row with the milliseconds that baseline server (floor) and gateway add to a direct call. */
+/** Returns a row with the milliseconds that the baseline server (floor) and the gateway add to a direct call. */
 export function addedRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; barMs?: number },
@@ -64,7 +63,7 @@ export function addedRow(
   };
 }
 
-/** Returns a row whose bar applies to the gateway's figure alone. */
+/** Returns a row whose bar is a maximum for the gateway's figure. */
 export function atMostRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; unit: string; bar: number },
@@ -108,7 +107,7 @@ function tableLine(cells: readonly string[], widths: readonly number[], filling:
   return `| ${widths.map((width, column) => (cells[column] ?? "").padEnd(width, filling)).join(" | ")} |`;
 }
 
-/** Returns the facts that belong beside a table of figures: date, versions, machine and the length of the run. */
+/** Returns the conditions under which figures were measured: date, versions, machine and length of the run. */
 export function describeRun({ machine, options }: Pick<Stage, "machine" | "options">): string {
   const date = new Date().toISOString().slice(0, 10);
   return [

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures the gateway and the baseline servers (floors) on this machine and prints one table. A
- * missed bar is only reported. A response that differs from the upstream's is an error.
+ * Measures the gateway and the baseline servers (floors) on this machine, and prints one table: `npm run bench`. A
+ * missed bar is only reported. A response that differs from the upstream's response is an error.
  */
 import { readOptions } from "../test/support/program-options.ts";
 import { describeRun, renderRows } from "./report.ts";
@@ -77,7 +77,7 @@ async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<voi
 }
 
 /**
- * Reports conditions that make the figures doubtful: a busy load generator, failed requests, other work on the machine.
+ * Prints conditions that make the figures doubtful: a busy load generator, failed requests, other work on the machine.
  */
 function reportConditions(outcomes: readonly Outcome[], otherShare: number): void {
   const latencies = outcomes.flatMap((outcome) => outcome.latencySamples);

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:side-by-side`: measures this gateway and other gateways with the same mock and with the loads of W1
- * and W2. Prints one table.
+ * Measures this gateway and other gateways with the same mock and the loads of W1 and W2: `npm run bench:side-by-side`.
+ * Prints one table.
  */
 import { parseArgs } from "node:util";
 import manifest from "../package.json";

@@ -19,7 +19,7 @@ export interface BenchOptions {
   seconds: number;
   /** Folder for the gateway's CPU profile. Profiling worsens every figure. */
   profileFolder?: string;
-  /** The mock's port; a free port by default. */
+  /** The mock's port. By default, a free port. */
   mockPort?: number;
 }
 

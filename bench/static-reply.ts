@@ -1,6 +1,6 @@
 /**
- * The baseline server (floor) `static-reply`: responds to each path with fixed bytes. Started as `bun
- * bench/static-reply.ts <file>`; the file contains JSON of the shape `{path: {status, body}}`.
+ * The baseline server (floor) `static-reply` responds to each path with fixed bytes. The file contains JSON of the form
+ * `{path: {status, body}}`. Usage: `bun bench/static-reply.ts <file>`.
  */
 export type StaticReplies = Record<string, { status: number; body: string }>;
 

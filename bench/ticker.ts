@@ -1,7 +1,7 @@
 /**
- * The clock of the open loop: writes one byte to a socket for every tick. Between ticks the clock blocks its thread:
- * this wait is exact to some hundredths of a millisecond, and the runtime's timers round to milliseconds. Started as
- * `bun bench/ticker.ts <port> <interval in ms>`; ends when the other side closes the socket.
+ * The clock of the open loop writes one byte to a socket for every tick. Between ticks the clock blocks its thread,
+ * because a timer of the runtime rounds to milliseconds. The blocking wait is exact to some hundredths of a
+ * millisecond. Ends when the other side closes the socket. Usage: `bun bench/ticker.ts <port> <interval in ms>`.
  */
 export const [, , port, interval] = process.argv;
 

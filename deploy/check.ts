@@ -9,7 +9,7 @@ import { runUnit } from "./run-unit.ts";
 
 /*
  * Checks the output of `npm run release` and the files of this folder with real tools: `npm run release:check`.
- * Arguments select checks by name. A check whose tool is missing fails with a line that says how to install the tool.
+ * Arguments select checks by name. When a tool is missing, its check fails and says how to install the tool.
  */
 
 const RELEASE = join(PROGRAM_ROOT, "dist/release");
@@ -21,7 +21,7 @@ const MAX_EXPOSURE = 2;
 const KUBERNETES = "1.34.1";
 const PROMETHEUS_OPERATOR = "0.85.0";
 
-/** Each check returns a summary of its result, or throws on a fault. */
+/** Checks by name. Each check returns a summary of its result, or throws on a fault. */
 const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
   async checksums() {
     await run(["sha256sum", "--check", "--strict", "SHA256SUMS"], RELEASE);
@@ -31,7 +31,7 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
   async executable() {
     const program = join(RELEASE, `${NAME}-${PLATFORM}`);
     const smoked = await smoke(program);
-    // A program that starts the gateway sends signals either to the gateway's process or to its process group.
+    // A service manager sends signals to the gateway's process or to its process group.
     await suite(program, "test/e2e/npm-start.test.ts", "-t", "by npm: false");
     return smoked;
   },
@@ -89,7 +89,7 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
   async unit() {
     const folder = await mkdtemp(join(tmpdir(), "gateway-unit-"));
     try {
-      // The executable is not at its installed path here.
+      // The executable is not at its installed path on this machine.
       const text = await readFile(join(import.meta.dir, "gateway.service"), "utf8");
       const unit = join(folder, "gateway.service");
       const executable = join(RELEASE, `${NAME}-${PLATFORM}`);
@@ -127,8 +127,8 @@ async function suite(program: string, ...args: string[]): Promise<void> {
 }
 
 /**
- * Writes a JSON schema for each kind and returns their folder. The schemas are made from Kubernetes's own OpenAPI file
- * in its Go module. Like the server's strict validation, the schemas refuse unknown fields.
+ * Writes a JSON schema for each kind and returns the schemas' folder. The source is Kubernetes's own OpenAPI file in
+ * its Go module. The schemas refuse unknown fields, like the server's strict validation.
  */
 async function writeSchemas(): Promise<string> {
   const kubernetes = await goModule(`k8s.io/kubernetes@v${KUBERNETES}`);
@@ -168,7 +168,7 @@ async function writeOperatorSchemas(folder: string): Promise<void> {
         ? { ...value, additionalProperties: false }
         : value,
     );
-    // The Kubernetes server adds the fields that every object has.
+    // The check of metadata is dropped, because the Kubernetes server adds the fields that every object has.
     const strict = JSON.parse(text);
     strict.properties.metadata = { type: "object" };
     await Bun.write(join(folder, `${kind}.json`), JSON.stringify(strict));

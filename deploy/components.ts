@@ -6,8 +6,8 @@ import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 import { run } from "./run.ts";
 
 /**
- * Returns the components of a release in the CycloneDX format. These are the program's dependencies and the packages in
- * the console's bundle, with the versions of the lock file.
+ * Returns the components of a release in the CycloneDX format: the program's dependencies and the packages in the
+ * console's bundle. The versions are those of the lock file.
  */
 export async function components(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "gateway-components-"));
@@ -17,7 +17,7 @@ export async function components(): Promise<string> {
     const manifest = { name, version, license, allowScripts, dependencies: shipped };
     await Bun.write(join(folder, "package.json"), JSON.stringify(manifest));
     await copyFile(join(PROGRAM_ROOT, "package-lock.json"), join(folder, "package-lock.json"));
-    // Removes packages that only tests need. `npm sbom --omit dev` would also omit the console's.
+    // Removes packages that only tests need. `npm sbom --omit dev` would also omit the console's packages.
     await run(["npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit"], folder);
     return await run(["npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], folder);
   } finally {

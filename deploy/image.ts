@@ -9,15 +9,15 @@ import { run } from "./run.ts";
 
 /** Path of the executable in the image. */
 const PROGRAM = "/usr/bin/gateway";
-/** User id of the program. Systems rarely have a user with this id. Kubernetes requires a number. */
+/** User id of the program: a number, as Kubernetes requires. Few systems have a user with this id. */
 const USER = 65_532;
 const PORT = 8080;
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 
 /**
  * Writes the image as a tar file in the OCI layout, without a container engine. The image contains the executable, the
- * libraries of this Debian system that the executable loads, certificate authorities, `/data` and `/tmp`. The same
- * executable, system and time produce the same bytes.
+ * libraries of this Debian system that the executable loads, certificate authorities, `/data` and `/tmp`. Equal
+ * executables, systems and times produce equal bytes.
  */
 export async function writeImage({ executable, outfile, created }: ImageOptions): Promise<void> {
   const layer = await writeArchive(await rootEntries(executable), created);
@@ -70,7 +70,8 @@ export function imageConfig() {
     Volumes: { "/data": {} },
     ExposedPorts: { [`${PORT}/tcp`]: {} },
     StopSignal: "SIGTERM",
-    // This field is not part of the OCI specification. Docker and Podman read it; Kubernetes uses probes.
+    // This field is not part of the OCI specification. Docker and Podman read the field, Kubernetes uses probes
+    // instead.
     Healthcheck: {
       Test: ["CMD", PROGRAM, "health"],
       Interval: 30e9,
@@ -91,7 +92,7 @@ interface Entry {
   name: string;
   mode: number;
   type?: "directory";
-  /** The owner; root by default. */
+  /** Id of the owner. By default, root. */
   uid?: number;
   gid?: number;
   content?: Uint8Array;
@@ -132,13 +133,13 @@ async function librariesOf(executable: string): Promise<Entry[]> {
   return [...entries, ...(await noticesOf(paths))];
 }
 
-/** The C library loads these libraries at run time, to resolve host names. */
+/** Libraries that the C library loads at run time to resolve host names. */
 const NAME_LIBRARIES = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 
 async function noticesOf(paths: string[]): Promise<Entry[]> {
   const owners = await Promise.all(
     paths.map(async (path) => {
-      // `/lib` is a link to `/usr/lib`. Debian 12 lists libraries by the old path and Debian 13 by the new path.
+      // `/lib` is a link to `/usr/lib`. Debian 12 lists a library by its old path, Debian 13 by its new path.
       const owned = await Promise.all(
         [path, `/usr${path}`].map((each) => run(["dpkg", "-S", each]).catch(() => "")),
       );
@@ -181,7 +182,7 @@ const digestOf = (content: Uint8Array): string =>
 
 const descriptorOf = (content: Uint8Array) => ({ digest: digestOf(content), size: content.length });
 
-// The build stage of the Dockerfile runs this: it writes the file system as a tar file.
+// The build stage of the Dockerfile runs this block, which writes the file system as a tar file.
 if (import.meta.main) {
   const executable = "/tmp/gateway-executable";
   await buildExecutable({ outfile: executable });

@@ -10,8 +10,8 @@ import { run } from "./run.ts";
 const DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE", "gateway.example.yaml"];
 
 /**
- * Writes the npm package into a folder and returns the file's name. The package contains the bundled program and has
- * one dependency, the runtime. `npm publish FILE` publishes it.
+ * Writes the npm package into a folder and returns the file's name. The package contains the bundled program. Its only
+ * dependency is the runtime. `npm publish FILE` publishes the package.
  */
 export async function packPackage(outFolder: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "gateway-package-"));

@@ -4,8 +4,8 @@ import { COMMIT } from "../src/lib/version.ts";
 import { PROGRAM_FOLDERS, PROGRAM_ROOT, THREAD_SCRIPTS } from "../src/lib/program-files.ts";
 
 /**
- * Builds the program for the package: one script for each thread, the code that they share, and the folders that are
- * read at run time. The console and the site must be built before.
+ * Builds the program for the package: a script for each thread, the code that the scripts share, and the folders that
+ * are read at run time. The console and the site must be built first.
  */
 export async function buildProgram(folder: string): Promise<void> {
   await build({ outdir: folder, splitting: true });
@@ -14,8 +14,8 @@ export async function buildProgram(folder: string): Promise<void> {
 }
 
 /**
- * Builds the program and the runtime into one file. `runtime` is another platform's Bun of the same version; without
- * `runtime` the file is for this machine. The console and the site must be built before.
+ * Builds the program and the runtime into one file. `runtime` is another platform's Bun of the same version; by default
+ * the file is for this machine. The console and the site must be built first.
  */
 export async function buildExecutable({
   outfile,
@@ -37,9 +37,11 @@ export async function buildExecutable({
 export interface ExecutableOptions {
   outfile: string;
   runtime?: Runtime;
-  /** Folders that are read at run time. The last part of each path is as in the default, `PROGRAM_FOLDERS`. */
+  /**
+   * Folders that are read at run time, by default `PROGRAM_FOLDERS`. The last part of each path must be the default's.
+   */
   folders?: readonly string[];
-  /** Adds compiled code. The program then starts with half the processor time, and its file is 20 MB larger. */
+  /** Adds compiled code. The program then starts with half of the processor time, and the file is 20 MB larger. */
   isPrecompiled?: boolean;
 }
 

@@ -11,7 +11,7 @@ import { packPackage } from "./package.ts";
 import { buildExecutable, type Runtime } from "./program.ts";
 import { run } from "./run.ts";
 
-/** All executables of a release, each with the package that contains Bun's runtime for its platform. */
+/** All executables of a release, each with the npm package that contains Bun for its platform. */
 const TARGETS = {
   "linux-x64": { target: "bun-linux-x64", runtime: "bun-linux-x64" },
   "linux-arm64": { target: "bun-linux-arm64", runtime: "bun-linux-aarch64" },
@@ -23,8 +23,8 @@ type Platform = keyof typeof TARGETS;
 
 /**
  * Writes a release into `dist/release`: npm package, files of this folder, executables, image, list of components,
- * provenance and checksums. Runtimes of other platforms come from npm. If a runtime is not available, the executable
- * for its platform is omitted, a line reports it, and the exit code is 1.
+ * provenance and checksums. The runtimes of other platforms come from npm. If a runtime is not available, its
+ * executable is omitted, a line reports this, and the exit code is 1.
  */
 async function release(): Promise<void> {
   const folder = resolve(PROGRAM_ROOT, "dist/release");
@@ -55,7 +55,7 @@ async function release(): Promise<void> {
   process.stdout.write(`${sums.join("")}`);
 }
 
-/** Packs the committed files of this folder that the documents refer to, for operators without a checkout. */
+/** Packs the committed files of this folder that the documents mention, for operators without a checkout. */
 async function packDeployFiles(outfile: string): Promise<void> {
   const paths = DEPLOY_FILES.map((name) => `deploy/${name}`);
   await run(["git", "archive", "--format=tar.gz", `--output=${outfile}`, "HEAD", ...paths], PROGRAM_ROOT);
@@ -105,8 +105,8 @@ async function digests(folder: string): Promise<Artifact[]> {
 }
 
 /**
- * Returns an in-toto statement with SLSA's predicate (in-toto Attestation v1, SLSA Provenance v1). The statement
- * records the commit and the lock file from which the files were built, and the builder. It is not signed.
+ * Returns an in-toto statement with SLSA's predicate (in-toto Attestation v1, SLSA Provenance v1). The statement names
+ * the builder, and the commit and lock file that were built. It is not signed.
  */
 async function provenance(artifacts: readonly Artifact[]): Promise<string> {
   const lock = sha256(await readFile(join(PROGRAM_ROOT, "package-lock.json")));

@@ -7,15 +7,15 @@ import { until } from "../test/support/gateway.ts";
 import { run } from "./run.ts";
 
 const MAX_BYTES = 150_000_000;
-/** The container's users get these ids on this machine. No user of this machine has one of these ids. */
+/** Ids on this machine that the container's users get. No user of this machine has one of them. */
 const FIRST_ID = 200_000;
 const ID_COUNT = 65_536;
 const USER = 65_532;
 
 /**
- * Runs an image as a cluster would: in an OCI runtime, without privileges on this machine. Only `/data` and `/tmp` can
- * be written. The program must create a picture, be healthy, drain on SIGTERM and start again on its data. Needs
- * `umoci` and `runc`.
+ * Runs an image as a cluster would: in an OCI runtime, without privileges on this machine. Only `/data` and `/tmp` are
+ * writable. The program must create a picture, report that it is healthy, drain on SIGTERM and start again on its data.
+ * Needs `umoci` and `runc`.
  */
 export async function runImage(path: string): Promise<string> {
   const { size } = await stat(path);
@@ -40,7 +40,7 @@ export async function runImage(path: string): Promise<string> {
   }
 }
 
-/** Changes the configuration that umoci has written: a read-only root, no capabilities and separate user ids. */
+/** Changes umoci's configuration: a read-only root, no capabilities and separate user ids. */
 async function isolate(folder: string, port: number): Promise<void> {
   const path = join(folder, "bundle/config.json");
   const config = JSON.parse(await readFile(path, "utf8"));
@@ -96,7 +96,7 @@ async function startAndStop(folder: string, port: number): Promise<number> {
   }
 }
 
-/** Requests a picture. Returns undefined when the gateway does not respond yet. */
+/** Requests a picture. Returns undefined while the gateway does not respond yet. */
 async function drawn(port: number, child: Bun.Subprocess, errors: string): Promise<string | undefined> {
   if (child.exitCode !== null) throw new Error(`the container ended: ${await readFile(errors, "utf8")}`);
   const sent = fetch(`http://127.0.0.1:${port}/v1/images/generations`, {

@@ -7,8 +7,8 @@ import { run } from "./run.ts";
 
 /**
  * Runs the unit with systemd as process 1 of a container. The container sees the files of this machine, does not change
- * them, and uses this machine's network. A stream must be complete when the unit is stopped or restarted and when the
- * unit's process group gets SIGTERM. The gateway must start again after a crash. Needs root and `systemd`.
+ * them, and uses this machine's network. A running stream must become complete when the unit is stopped or restarted,
+ * and when the unit's process group gets SIGTERM. After a crash the gateway must start again. Needs root and `systemd`.
  */
 export async function runUnit(executable: string): Promise<string> {
   await using machine = await startMachine();
@@ -48,11 +48,11 @@ const KEY = "gk_for_the_check_of_the_unit";
 interface Machine extends AsyncDisposable {
   /** Runs a command in the container. */
   run(...command: string[]): Promise<string>;
-  /** Path on this machine of a file of the container. */
+  /** Returns the path on this machine of a file of the container. */
   pathOf(path: string): string;
 }
 
-/** Shell script that makes the mounts and the control group of the container, and finally removes the control group. */
+/** Shell script that makes the container's mounts and control group, and finally removes the control group. */
 const OUTSIDE = `
 mount -t tmpfs tmpfs "$0"
 cd "$0"
@@ -66,7 +66,10 @@ echo $$ > groups/cgroup.procs
 find "groups/$1" -depth -type d -exec rmdir {} +
 `;
 
-/** Shell script that becomes process 1. The container has none of this machine's own units and cannot set the kernel. */
+/**
+ * Shell script that becomes process 1. The container has none of this machine's own units and cannot change kernel
+ * settings.
+ */
 const INSIDE = `
 cd root
 rm -rf etc/systemd/system/* etc/rc?.d/* etc/fstab
@@ -109,7 +112,7 @@ async function startMachine(): Promise<Machine> {
     pathOf: (path) => `/proc/${pid}/root${path}`,
     run: (...command) => run(["nsenter", "--target", `${pid}`, ...ENTERED, "--", ...command]),
     async [Symbol.asyncDispose]() {
-      // When a container's first process ends, the kernel ends all of its processes.
+      // When process 1 of a container ends, the kernel ends all processes of the container.
       if (pid !== 0) process.kill(pid, "SIGKILL");
       await child.exited;
       await rm(folder, { recursive: true });
@@ -132,7 +135,10 @@ async function startMachine(): Promise<Machine> {
 const ENTERED = ["--mount", "--uts", "--ipc", "--pid", "--cgroup", "--root"];
 const PATIENCE_MS = 30_000;
 
-/** Returns the process id of systemd, which is a child of `unshare`, a child of the shell; undefined until it runs. */
+/**
+ * Returns the process id of systemd, or undefined before systemd runs. Systemd is a child of `unshare`, which is a
+ * child of the shell.
+ */
 async function systemdBelow(parent: number): Promise<number | undefined> {
   const [child] = await childrenOf(parent);
   const [grandchild] = child === undefined ? [] : await childrenOf(child);
@@ -145,7 +151,7 @@ async function childrenOf(pid: number): Promise<number[]> {
   return list.split(" ").filter(Boolean).map(Number);
 }
 
-/** Installs the unit as the documents say. Returns the port in its settings. */
+/** Installs the unit as the documents say. Returns the port from the unit's settings. */
 async function install({ pathOf }: Machine, executable: string): Promise<number> {
   const port = freePort();
   await copyFile(executable, pathOf("/usr/local/bin/gateway"));
@@ -166,7 +172,7 @@ function call(port: number, path: string, body: object): Promise<Response> {
   });
 }
 
-/** Returns the milliseconds from `start` to a picture. */
+/** Returns the milliseconds from `start` until the gateway creates a picture. */
 async function untilServing(port: number, start = performance.now()): Promise<number> {
   const body = { model: "sandbox-a", prompt: "A lighthouse at dawn", response_format: "b64_json" };
   const picture = () =>
@@ -179,7 +185,9 @@ async function untilServing(port: number, start = performance.now()): Promise<nu
   return Math.round(performance.now() - start);
 }
 
-/** Throws unless a stream is complete although `end` is called after its first bytes. */
+/**
+ * Requires that a stream becomes complete although `end` is called after the stream's first bytes. Throws otherwise.
+ */
 async function requireWhole(port: number, end: () => Promise<unknown>): Promise<void> {
   const messages = [{ role: "user", content: "Tell me about lighthouses in 100 words" }];
   const response = await call(port, "/v1/chat/completions", {
@@ -202,7 +210,7 @@ async function requireWhole(port: number, end: () => Promise<unknown>): Promise<
     throw new Error(`a stream was cut after ${words} words`);
 }
 
-/** Throws unless the restrictions of the unit apply to the running process. */
+/** Requires that the unit's restrictions apply to the running process. Throws otherwise. */
 async function requireConfined(machine: Machine): Promise<void> {
   const pid = (await stateOf(machine))["MainPID"] ?? "";
   const status = await machine.run("cat", `/proc/${pid}/status`);
@@ -244,7 +252,7 @@ async function untilLogged(machine: Machine, text: string): Promise<void> {
   await until(`"${text}" in the journal`, async () => (await lines()).includes(text) || undefined);
 }
 
-/** Returns the command with which the documents list keys. */
+/** Returns the command by which the documents list keys. */
 async function documentedCommand(): Promise<string> {
   const page = await readFile(join(import.meta.dir, "../docs/run/systemd.md"), "utf8");
   return /^systemd-run (?:.*\\\n)*.*/m.exec(page)?.[0] ?? "";

@@ -1,4 +1,4 @@
-/** Runs a command and returns its output. Throws with the command's error output when it fails. */
+/** Runs a command and returns its output. When the command fails, throws its error output. */
 export async function run(command: string[], cwd?: string, env?: Record<string, string>): Promise<string> {
   const child = Bun.spawn(command, {
     cwd,

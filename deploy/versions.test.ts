@@ -42,7 +42,7 @@ test("a release packs every file of this folder that the operators' pages mentio
   const named = new Set(
     texts.flatMap((text) => [...text.matchAll(/deploy\/([\w.-]+)/g)].map(([, name]) => name)),
   );
-  // An operator does not need the Dockerfile, because building the image needs the sources.
+  // A release has no Dockerfile, because building the image needs the sources.
   named.delete("Dockerfile");
   expect([...named].toSorted()).toEqual([...DEPLOY_FILES].toSorted());
   for (const text of texts)

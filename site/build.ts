@@ -9,20 +9,20 @@ import { NONCE } from "../src/server/built-file.ts";
 import { MANIFEST, type SiteManifest } from "../src/server/endpoints/docs.ts";
 
 /*
- * `npm run site` builds the documents into static files. Rspress makes the pages, a Markdown copy of each, and the
- * search index. The interface's page, and the list of all files for the gateway, are written afterwards. `--base /x/
+ * Builds the documents into static files: `npm run site`. Rspress makes the pages, a Markdown copy of each page, and
+ * the search index. This script then writes the interface's page and the list of files for the gateway. `--base /x/
  * --out DIR` builds for another host.
  */
 
 const ROOT = resolve(import.meta.dir, "..");
 const MODULES = join(import.meta.dir, "node_modules");
 const SCALAR = join(MODULES, "@scalar/api-reference");
-/** The path below which the gateway serves the site. */
+/** Path under which the gateway serves the site. */
 const OWN_BASE = "/docs/";
 /** Smaller files gain nothing from compression. */
 const MIN_COMPRESSED_BYTES = 512;
 
-/** Files on the site, each with its source in the folder `api`. */
+/** Files of the interface's page, each with its source in `site`. */
 const API_FILES = {
   "index.html": "api.html",
   "start.js": "api/start.js",
@@ -54,7 +54,7 @@ async function build(base: string, out: string): Promise<void> {
   await rename(unfinished, out);
 }
 
-/** Writes the interface's page and the library that renders it. The library loads its parts by relative names. */
+/** Writes the interface's page and the library that renders the page. The library loads its parts by relative names. */
 async function writeApiPage(base: string, out: string): Promise<void> {
   const { version } = await Bun.file(join(SCALAR, "package.json")).json();
   const library = `static/scalar-${version}`;
@@ -63,7 +63,7 @@ async function writeApiPage(base: string, out: string): Promise<void> {
   const values = {
     SITE_BASE: base,
     SITE_LIBRARY: `${base}${library}/standalone.esm.js`,
-    // On another host the examples call a gateway that was just started on the reader's machine.
+    // On another host, the examples call a gateway on the reader's machine.
     SITE_ADDRESS: base === OWN_BASE ? "/" : "http://127.0.0.1:8080",
     SITE_OPENAPI: base === OWN_BASE ? "/openapi.json" : `${base}openapi.json`,
   };
@@ -84,7 +84,7 @@ async function openApi(): Promise<string> {
   return JSON.stringify(openApiDocument(allRoutes(parts as unknown as Parameters<typeof allRoutes>[0])));
 }
 
-/** Compresses every file that becomes smaller by compression, and writes the list of all files. */
+/** Compresses each file that becomes smaller by compression, and writes the list of all files. */
 async function writeManifest(out: string): Promise<void> {
   const files: SiteManifest["files"] = {};
   const scripts = new Set<string>();

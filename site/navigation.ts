@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The parts of the documents in the order in which readers need them. Each part is a folder of `docs`. */
+/** The parts of the documents, in the order in which readers need them. Each part is a folder of `docs`. */
 const PARTS = {
   start: "Start",
   connect: "Connect",
@@ -16,12 +16,12 @@ const PARTS = {
 
 interface Page {
   text: string;
-  /** Path of the page on the site, below the base. */
+  /** Path of the page on the site, after the base. */
   link: string;
 }
 
 interface Part {
-  /** Path of the folder below `docs`; empty for the pages of `docs` itself. */
+  /** Name of the folder in `docs`; empty for the pages of `docs` itself. */
   folder: string;
   title: string;
   pages: Page[];
@@ -34,7 +34,7 @@ export function partsOf(docs: string): Part[] {
   return parts.filter(({ pages }) => pages.length > 0);
 }
 
-/** Returns the top navigation: a link to the first page of each folder, and one to the interface. */
+/** Returns the top navigation: a link to the first page of each folder, and a link to the interface's page. */
 export function topNavigation(parts: readonly Part[]) {
   const folders = parts.filter(({ folder }) => folder !== "");
   const links = folders.map(({ folder, title, pages: [first] }) => ({
@@ -45,7 +45,7 @@ export function topNavigation(parts: readonly Part[]) {
   return [...links, { text: "API", link: "/api" }];
 }
 
-/** Returns the sidebars. A part's sidebar lists its own pages, the sidebar of any other page lists all pages. */
+/** Returns the sidebars. A page of a part lists the pages of that part. Any other page lists all pages. */
 export function sidebars(parts: readonly Part[]) {
   const groups = parts.map(({ folder, title, pages }) => ({
     path: `/${folder}/`.replace("//", "/"),
@@ -55,7 +55,7 @@ export function sidebars(parts: readonly Part[]) {
   return { ...Object.fromEntries(own), "/": groups.map(({ group }) => group) };
 }
 
-/** Returns the pages of a folder in the order of its `_meta.json`. This file must list every page. */
+/** Returns the pages of a folder in the order of the folder's `_meta.json`, which must list every page. */
 function pagesOf(docs: string, folder: string): Page[] {
   const path = join(docs, folder);
   if (!existsSync(path)) return [];
@@ -76,7 +76,6 @@ function pagesOf(docs: string, folder: string): Page[] {
   }));
 }
 
-/** The heading of a page. */
 function titleOf(path: string): string {
   const [, title] = /^# (.+)$/m.exec(readFileSync(path, "utf8")) ?? [];
   if (title === undefined) throw new Error(`${path} has no heading`);

@@ -8,7 +8,7 @@ const DOCS = join(REPOSITORY, "docs");
 /** Folder of the site for repository files that are not pages. */
 const FOLDER = "files";
 
-/** A Markdown node with the fields that are read here. */
+/** The fields of a Markdown node that this file uses. */
 interface Node {
   type: string;
   url?: string;
@@ -16,8 +16,8 @@ interface Node {
 }
 
 /**
- * Lets documents link to any file of the repository, as on a code host. A file that is not a page of the site, such as
- * the example configuration, is copied to the site.
+ * Lets documents link to any file of the repository, as on a code host. A linked file that is not a page, such as the
+ * example configuration, is copied to the site.
  */
 export class RepositoryLinks {
   readonly #base: string;
@@ -27,12 +27,12 @@ export class RepositoryLinks {
     this.#base = base;
   }
 
-  /** True for a link that does not lead to a page: it leads out of `docs`, or to a file that is not Markdown. */
+  /** True for a link to a file that is not a page of the site. Such a file is outside `docs`, or is not Markdown. */
   isFile(url: string): boolean {
     return !/\.md(?:#|$)/.test(url) || /^\.\.\/(?:\.\.\/)*[A-Z]/.test(url);
   }
 
-  /** Changes the links of a page so that they lead to the copies. Throws when a linked file does not exist. */
+  /** Changes a page's links to files, so that they lead to the copies. Throws when a linked file does not exist. */
   readonly remark =
     () =>
     (tree: Node, { path }: { path: string }) => {

@@ -9,7 +9,7 @@ import { startOpenAi, SIMULATED_KEY } from "../../test/upstreams/openai.ts";
 import { signIn } from "../../test/support/administration.ts";
 import { CHAT, fixtureYaml } from "../../test/support/vendor.ts";
 
-// Runs one journey (a kind of request) in this process, so that `bun test` counts its lines. Started by `run.ts`.
+// Runs one journey (a kind of request). `run.ts` starts this file under `bun test`, which records the lines that ran.
 
 const KEY = "gk_journey000000000000000000000000";
 const say = (text: string) => [{ role: "user", content: text }];
@@ -87,7 +87,7 @@ test("a journey", async () => {
     return response;
   };
   if (JOURNEY !== "") await JOURNEYS[JOURNEY]?.(call, gateway.url);
-  // By this time the background work has run, with and without a journey.
+  // By this time the background work has run, so both a journey and its baseline include that work.
   await Bun.sleep(2_000);
   await gateway.stop();
   await vendor.close();

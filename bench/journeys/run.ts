@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** For each journey, another journey whose lines are subtracted. An empty name means a start without requests. */
+/** The journey whose lines are subtracted, for each journey. An empty name means a start without requests. */
 const BASELINES: Readonly<Record<string, string>> = {
   chat: "",
   "chat stream": "",
@@ -14,8 +14,8 @@ const BASELINES: Readonly<Record<string, string>> = {
 const AROUND = /^src\/(?:storage|telemetry|run)\//;
 
 /*
- * Prints the number of files and lines that run for one request but not for a start without requests. A reader who
- * follows a request must read these lines. `--files` lists the files.
+ * Prints the number of files and lines that run for a request but not for its baseline. A reader who follows the
+ * request must read these lines. `--files` also lists the files.
  */
 const ran = new Map<string, ReadonlySet<string>>();
 for (const [journey, baseline] of Object.entries(BASELINES)) {
@@ -35,7 +35,7 @@ function linesOf(journey: string): ReadonlySet<string> {
   return known;
 }
 
-/** Returns the lines of `src` that ran, as `file:line`. */
+/** Returns the lines of `src` that ran, each as `file:line`. */
 function runJourney(journey: string): ReadonlySet<string> {
   const folder = mkdtempSync(join(tmpdir(), "coverage-"));
   const command = [

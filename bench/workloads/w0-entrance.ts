@@ -22,8 +22,8 @@ interface EntranceCase {
 }
 
 /**
- * Requests that need no upstream: the list of models, an invalid key, a key that may not be used from this address. The
- * baseline server (floor) sends static responses.
+ * Requests that need no upstream: the list of models, an invalid key, and a key that is used from a forbidden address.
+ * The baseline server (floor) sends static responses.
  */
 export const entranceWorkload: Workload = {
   id: "W0",
@@ -62,7 +62,7 @@ function entranceCases(stage: Stage): EntranceCase[] {
   ];
 }
 
-/** Starts a baseline server (floor) that sends the same bytes as the gateway. The path selects the status. */
+/** Starts a baseline server (floor) that sends the gateway's bytes. The path selects the response and its status. */
 async function startFloor(stage: Stage, cases: EntranceCase[], repliesPath: string): Promise<ServerProcess> {
   const replies: StaticReplies = {};
   for (const { name, status, request } of cases) {

@@ -10,13 +10,13 @@ import { percentile, spreadOf } from "../statistics.ts";
 import { addedOver, compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 
 const CONNECTIONS = 64;
-/** This rate does not saturate the load's core. The report shows that core's load. */
+/** This rate does not saturate the load's core. */
 const HIGHEST_RATE = 5_000;
 const CPU_BAR = 1.35;
 const ADDED_P50_BAR_MS = 0.25;
 const ADDED_P99_BAR_MS = 0.6;
 
-/** Chat with 1 KB in each direction: processor time at capacity, and added latency at half of the capacity. */
+/** Chat with 1 KB in each direction: processor time at capacity, and added latency at half of the capacity or less. */
 export const chatWorkload: Workload = {
   id: "W1",
   title: "chat, 1 KB to 1 KB",
@@ -55,7 +55,9 @@ export const chatWorkload: Workload = {
   },
 };
 
-/** Returns the load for a server. Requests to the gateway have the public model name, all others the upstream's. */
+/**
+ * Returns the load for a server. Requests to the gateway contain the public model name, all others the upstream's name.
+ */
 export function chatPlan(stage: Stage, server: ServerProcess, bytes?: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({ model: isGateway ? PUBLIC_MODEL : UPSTREAM_MODEL, bytes });

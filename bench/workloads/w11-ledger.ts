@@ -14,7 +14,7 @@ const ENTRIES_A_STEP = 250_000;
 const FAILED_REQUESTS = 100_000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
-/** Sums by hour exist for all time, but a query covers 92 days at most. Older sums are not written here. */
+/** A query for sums by hour covers 92 days at most, so older sums are not written here. */
 const HOURS_MS = 92 * DAY_MS;
 /** Time zones ahead of UTC, behind UTC, and with an offset of hours and minutes. */
 const ZONES = ["America/New_York", "Asia/Tokyo", "Asia/Kolkata", "Australia/Sydney", "Pacific/Auckland"];
@@ -22,8 +22,8 @@ const ROUNDS = 15;
 const BAR_MS = 100;
 
 /**
- * The console's queries over ten million ledger entries, on SQLite and PostgreSQL: one year, 50 organizations, 500 keys
- * and 40 models.
+ * The console's queries over ten million ledger entries of one year, on SQLite and PostgreSQL. The entries belong to 50
+ * organizations, 500 keys and 40 models.
  */
 export const ledgerWorkload: Workload = {
   id: "W11",
@@ -70,7 +70,7 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
     ["requests, from the middle", `/requests?cursor=${now - YEAR_MS / 2}.req`],
     ["requests of a key", "/requests?keyId=key_77"],
     ["requests that failed", "/requests?outcome=failed"],
-    // Entry `i` has model `i % 40` and channel `i % 5`, so no entry has model 1 and channel 2.
+    // Entry `i` has model `i % 40` and channel `i % 5`. So no entry has model 1 and channel 2.
     ["requests of a model and a channel, none", `/requests?model=model_1&channel=channel_2`],
     ["the same of 30 days", `/requests?model=model_1&channel=channel_2&from=${since(30)}`],
     ["ledger of an organization and a model, none", `/ledger?organizationId=org_1&model=model_2`],
@@ -82,13 +82,13 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
   ];
 }
 
-/** The calls and the SQL that differ between SQLite and PostgreSQL. */
+/** The calls and the SQL that depend on the kind of database. */
 interface FilledDatabase extends AsyncDisposable {
   run(text: string): Promise<unknown>;
-  /** Statements before and after the rows. These avoid double writes and collect statistics for query planning. */
+  /** Statements before and after the rows. They avoid double writes and collect statistics for the query planner. */
   begin: readonly string[];
   end: readonly string[];
-  /** Query for the ledger's indexes that no constraint needs. Returns the indexes' names and definitions. */
+  /** Query for the ledger's indexes that belong to no constraint. Returns the indexes' names and definitions. */
   indexes: string;
   read(text: string): Promise<{ name: string; sql: string }[]>;
   /** Returns a table expression with a column `i` that counts from `from` to `to - 1`. */
@@ -135,14 +135,14 @@ function openPostgres(address: string): FilledDatabase {
 }
 
 /**
- * Fills the store by direct statements. Writes entries and the sums that posting would have written, both in order of
- * time, as posting does.
+ * Fills the store by direct statements. Writes the entries, and the sums that posting would have written. Entries and
+ * sums have the order of time, as after posting.
  */
 async function fill(location: string): Promise<void> {
   await using database = location.startsWith("postgres:") ? openPostgres(location) : openSqlite(location);
   const start = Date.now() - YEAR_MS;
   for (const setting of database.begin) await database.run(setting);
-  // The indexes are created again at the end, from sorted rows.
+  // The indexes are created again after the rows, because building an index from sorted rows is faster.
   const indexes = await database.read(database.indexes);
   for (const { name } of indexes) await database.run(`DROP INDEX ${name}`);
   for (let from = 0; from < ENTRIES; from += ENTRIES_A_STEP)
@@ -226,7 +226,7 @@ async function signIn({ address }: Gateway): Promise<string> {
   return cookie;
 }
 
-/** Returns the milliseconds of repeated requests. The first request warms the caches. */
+/** Returns the milliseconds of each repeated request. The first request warms the caches and is not counted. */
 async function timesOf({ address }: Gateway, cookie: string, path: string, status = 200): Promise<number[]> {
   const times: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {

@@ -11,13 +11,14 @@ import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 import { freePort } from "../../test/support/free-port.ts";
 
 const WORKERS = 2;
-/** With this number the kernel assigns some connections to every worker. */
+/** Number of connections with which the kernel assigns some connections to every worker. */
 const CONNECTIONS = 128;
 const GROWTH_BAR = 1.8;
 
 /**
- * Chat with one worker and with two. One worker has its own core. Two workers share both cores with mock and load, and
- * the time of mock and load is subtracted. The baseline server is `bare-bun` with as many processes.
+ * Compares chat through one worker with chat through two. One worker has a core of its own. Two workers share both
+ * cores with mock and load generator, whose time is subtracted. The baseline server is `bare-bun` with the same number
+ * of processes.
  */
 export const workersWorkload: Workload = {
   id: "W12",
@@ -84,8 +85,8 @@ async function warmTurn(stage: Stage, server: ServerProcess): Promise<() => Prom
 }
 
 /**
- * Requests per second that the workers would reach with one core for each worker. Two workers share their cores with
- * mock and load, so the time of mock and load is subtracted. Idle time counts against the workers.
+ * Returns the requests per second that the workers would reach with one core for each worker. Two workers share their
+ * cores with mock and load generator, whose time is therefore subtracted. Idle time counts against the workers.
  */
 export function capacityOf({ completed, elapsedMs, loadShare }: Sample, workers: number): number {
   const coresLeft = workers === 1 ? 1 : workers - loadShare;

@@ -12,23 +12,26 @@ import { spreadOf } from "../statistics.ts";
 import { cpuPerRequest, type Workload } from "./workload.ts";
 
 const CONNECTIONS = 64;
-/** Minimum number of requests per round at each gateway. */
+/** Minimum number of requests to each gateway in a round. */
 const REQUESTS = 30_000;
 const MAX_ROUND_MS = 600_000;
 /** Longer than the five seconds after which spans are sent. */
 const EXPORT_MS = 6_000;
 const SAMPLED = 0.1;
-/** Number of spans of one request: one for the request, and one for its call to a vendor. */
+/** Each request has two spans: one for the request itself and one for its call to a vendor. */
 const SPANS = 2;
 const CPU_BAR = 1.03;
 const ERROR_BAR = 0.01;
 
-/** The gateways of a round by their share of exported traces; null without telemetry. */
+/** The gateways of a round with their share of exported traces. Null means no telemetry. */
 const GATEWAYS = { floor: null, control: null, metrics: 0, traces: SAMPLED } as const;
 type Name = keyof typeof GATEWAYS;
 const NAMES: readonly Name[] = ["floor", "control", "metrics", "traces"];
 
-/** Sandbox chats without telemetry and with a tenth of the traces exported. Measures all threads' processor time. */
+/**
+ * Compares sandbox chats without telemetry and with a tenth of the traces exported. The processor time of all threads
+ * counts.
+ */
 export const telemetryWorkload: Workload = {
   id: "W13",
   title: "chat with OpenTelemetry at 10 %",
@@ -41,7 +44,8 @@ export const telemetryWorkload: Workload = {
     try {
       const address = `http://127.0.0.1:${collector.address.port}`;
       const rounds: Round[] = [];
-      // Two processes of one program differ in what the runtime compiles and where their memory lies.
+      // Two processes of the same program differ in compiled code and in memory addresses. So each half has new
+      // processes.
       for (const names of [NAMES, NAMES.toReversed()])
         rounds.push(...(await measureHalf(stage, address, names)));
       return {
@@ -63,7 +67,7 @@ export const telemetryWorkload: Workload = {
 interface Cost {
   completed: number;
   cpuMs: number;
-  /** The part of `cpuMs` that the thread which serves requests used. */
+  /** The part of `cpuMs` that belongs to the thread which serves requests. */
   requestThreadMs: number;
 }
 
@@ -74,7 +78,7 @@ interface Round {
   spansPerRequest: number;
 }
 
-/** Measures half of the rounds, with new gateways that are started and loaded in the order of `names`. */
+/** Measures half of the rounds, with new gateways that are started and warmed up in the order of `names`. */
 async function measureHalf(stage: Stage, collector: string, names: readonly Name[]): Promise<Round[]> {
   const gateways: Gateway[] = [];
   const rounds: Round[] = [];
@@ -126,7 +130,7 @@ async function measureTogether(gateways: readonly Gateway[]): Promise<Cost[]> {
   const isRunning = () => loads.some((load) => load.closeWindow().completed < REQUESTS);
   while (isRunning() && performance.now() < deadline) await Bun.sleep(20);
   for (const load of loads) load.stop();
-  // The processor time of the export counts as part of the requests' cost.
+  // The export's processor time belongs to the cost of the requests.
   await Bun.sleep(EXPORT_MS);
   return gateways.map(({ processId }, index): Cost => {
     const { completed, failed } = loads[index]!.closeWindow();
@@ -159,7 +163,7 @@ function cpuRow(rounds: readonly Round[], name: Name, figure: string): Row & { r
   };
 }
 
-/** Two gateways without telemetry differ by the error of the measurement. */
+/** Returns the row of the control: two gateways without telemetry differ only by the error of the measurement. */
 function errorRow(rounds: readonly Round[]): Row {
   const row = cpuRow(rounds, "control", "the same of a second gateway without, over the first");
   return {
@@ -169,7 +173,7 @@ function errorRow(rounds: readonly Round[]): Row {
   };
 }
 
-/** Reports that spans arrived. Without spans the measurement would show the processor time of disabled telemetry. */
+/** Returns the row that shows whether spans arrived. Without spans the figures would be those of disabled telemetry. */
 function spansRow(rounds: readonly Round[]): Row {
   const { median } = spreadOf(rounds.map(({ spansPerRequest }) => spansPerRequest));
   return {

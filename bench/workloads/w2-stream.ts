@@ -9,20 +9,20 @@ import type { Stage } from "../stage.ts";
 import { percentile } from "../statistics.ts";
 import { addedOver, compareRounds, type Outcome, type Workload } from "./workload.ts";
 
-/** Numbers of concurrent streams. With these intervals between frames, no proxy reads two frames together. */
+/** Numbers of concurrent streams. The intervals between frames are so long that no proxy reads two frames together. */
 const GRADES = [
   { streams: 1, paceMs: 1 },
   { streams: 16, paceMs: 1 },
   { streams: 256, paceMs: 16 },
 ];
-/** With fewer concurrent streams, a window has too few first bytes to compute a p99. */
+/** Minimum number of concurrent streams for a p99. A window with fewer streams has too few first bytes. */
 const FEWEST_FOR_P99 = 16;
 const FRAME_BAR = 1.2;
 const ADDED_FIRST_BYTE_BAR_MS = 0.5;
 
 /**
- * Streams of 100 tokens, each token in its own frame. The mock sets the pace. Without a pace, a slow proxy would read
- * several frames together and need less processor time.
+ * Streams of 100 tokens, each token in its own frame. The mock sets the interval. Without an interval, a slow proxy
+ * would read several frames together and so need less processor time.
  */
 export const streamWorkload: Workload = {
   id: "W2",
@@ -43,7 +43,7 @@ export const streamWorkload: Workload = {
 
 type Rounds = { direct: Sample; floor: Sample; gateway: Sample }[];
 
-/** Body bytes of one complete stream of each server. The two lengths differ by the length of the model's name. */
+/** Body bytes of one complete stream of each server. The lengths differ by the length of the model's name. */
 export interface StreamLengths {
   floor: number;
   gateway: number;
@@ -89,7 +89,10 @@ function measureGrade(stage: Stage, grade: (typeof GRADES)[number]) {
   });
 }
 
-/** Returns the load for a server. The gateway adds the usage option itself; requests to other servers contain it. */
+/**
+ * Returns the load for a server. The gateway adds the usage option itself, so only requests to other servers contain
+ * the option.
+ */
 export function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({

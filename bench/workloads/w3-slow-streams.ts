@@ -10,24 +10,25 @@ import { checkStreams, streamPlan, type StreamLengths } from "./w2-stream.ts";
 import { compareRounds, type Workload } from "./workload.ts";
 
 const STREAMS = 5_000;
-/** With this interval a stream lasts longer than its measurement. */
+/** Interval with which a stream lasts longer than its measurement. */
 const PACE_MS = 500;
-/** The streams are opened during this time. The measurement begins when all streams run. */
+/** Time in which the streams are opened. The measurement begins when all streams run. */
 const OPENING_MS = 10_000;
 const WINDOW_MS = 5_000;
 const FRAME_BAR = 1.25;
 const STREAM_BAR_KB = 40;
-/** Memory counts as released when at most this share of the streams' memory is still in use. */
+/** Memory counts as released when at most this share of the streams' memory is still used. */
 const LEFT_SHARE = 0.25;
 const RETURN_BAR_S = 60;
 
-/** Thousands of slow streams. Measures memory per stream, processor time per frame, and memory not released. */
+/** Thousands of slow streams: memory per stream, processor time per frame, and the time until memory is released. */
 export const slowStreamsWorkload: Workload = {
   id: "W3",
   title: `${STREAMS} slow streams`,
   async run(stage) {
     const lengths = await checkStreams(stage);
-    // The first run is not counted, because the runtime still compiles hot code and grows its heap.
+    // The first measurement of the gateway is discarded, because the runtime still compiles hot code and grows its
+    // heap.
     await hold(stage, stage.gateway);
     const rounds = [{ floor: await hold(stage, stage.bareBun), gateway: await hold(stage, stage.gateway) }];
     const [{ floor, gateway }] = rounds as [(typeof rounds)[number]];
@@ -71,7 +72,10 @@ function perFrame(lengths: StreamLengths) {
   };
 }
 
-/** Measures streams while all run, ends them and waits for the release of memory. Throws if a stream is lost. */
+/**
+ * Measures streams while all of them run, then ends the streams and waits for the release of memory. Throws if a stream
+ * is lost.
+ */
 async function hold(stage: Stage, server: ServerProcess): Promise<Held> {
   const idleMb = readResidentMb(server.processId);
   const plan = streamPlan(stage, server, PACE_MS);

@@ -7,7 +7,7 @@ import { percentile, spreadOf } from "../statistics.ts";
 import { chatPlan, checkChat } from "./w1-chat.ts";
 import { compareRounds, cpuPerRequest, type Outcome, type Workload } from "./workload.ts";
 
-/** Lengths of prompts, and how many of each are sent per second beside short requests. */
+/** Lengths of prompts, each with the rate at which such prompts are sent beside short requests. */
 const GRADES = [
   { name: "10 KB", bytes: 10_000, besidePerSecond: 500 },
   { name: "100 KB", bytes: 100_000, besidePerSecond: 50 },
@@ -18,7 +18,7 @@ const SHORT_PER_SECOND = 1_000;
 const CPU_BAR = 1.2;
 const ADDED_P99_BAR_MS = 2;
 
-/** Long prompts: their cost compared with a proxy that buffers the prompts, and the delay of short requests. */
+/** Long prompts: their processor time compared with a buffering proxy, and the delay of short requests beside them. */
 export const promptWorkload: Workload = {
   id: "W4",
   title: "long prompts beside short ones",

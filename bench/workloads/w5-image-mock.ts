@@ -1,6 +1,6 @@
 /**
- * An image vendor that needs as little processor time as possible. It counts and discards received bytes, and sends all
- * responses from one buffer. Prints `listening <port>`.
+ * An image vendor that needs as little processor time as possible. Received bytes are only counted. Responses come from
+ * two fixed buffers. Prints `listening <port>`.
  */
 import type { Socket } from "bun";
 import { MessageReader } from "../http-message.ts";
@@ -12,7 +12,7 @@ interface Connection {
   unsent: Buffer | undefined;
 }
 
-/** A request with more bytes than this is an upload. */
+/** A request counts as an upload when it has more bytes than this. */
 const UPLOAD_BYTES = 1_000_000;
 const SMALL = reply(responseBody(false));
 const LARGE = reply(responseBody(true));

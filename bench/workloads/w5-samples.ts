@@ -7,7 +7,7 @@ import { pngChunk, pngHeader, pngOf } from "../../test/support/pictures.ts";
 export const IMAGE_MODEL = "bench-image";
 
 const REFERENCES = 16;
-/** Edge of a square noise picture. With three bytes per pixel the picture has 8 MB. */
+/** Edge of a square noise picture. With three bytes per pixel, the picture has 8 MB. */
 const REFERENCE_EDGE = 1632;
 const PICTURES = 4;
 /** A picture with this edge has 9 MB, which are 12 MB in base64. */
@@ -41,7 +41,7 @@ export function jsonBody(): UploadBody {
   return { contentType: "application/json", bytes };
 }
 
-/** Returns a request for the number of pictures that a large response contains. */
+/** Returns a request for as many pictures as a large response contains. */
 export function requestBody(delivery: "url" | "b64_json"): UploadBody {
   const request = { model: IMAGE_MODEL, prompt: PROMPT, n: PICTURES, response_format: delivery };
   return { contentType: "application/json", bytes: Buffer.from(JSON.stringify(request)) };
@@ -55,10 +55,10 @@ export function responseBody(isLarge: boolean): string {
   return JSON.stringify({ created: 1_790_000_000, ...facts, data });
 }
 
-/** Returns a PNG of noise, which no encoder can compress. The gateway decodes references completely. */
+/** Returns a PNG of noise, which no encoder can compress. */
 function pictureOf(edge: number): Buffer {
   const rowBytes = 3 * edge + 1;
-  // The noise repeats only at a distance that is too large for the encoder to find.
+  // The noise repeats at a distance that is too large for the encoder to find.
   const rows = Buffer.alloc(rowBytes * edge, crypto.getRandomValues(new Uint8Array(65_536)));
   // The first byte of a row is the number of its filter; 0 means no filter.
   for (let at = 0; at < rows.length; at += rowBytes) rows[at] = 0;

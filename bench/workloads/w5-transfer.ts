@@ -9,7 +9,7 @@ import type { Stage } from "../stage.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 import type { UploadBody } from "./w5-samples.ts";
 
-/** An image vendor, a bare proxy in front of this vendor, and a gateway for this workload alone. */
+/** An image vendor, a bare proxy in front of this vendor, and a gateway that only this workload uses. */
 export interface ImageStage {
   mock: ServerProcess;
   floor: ServerProcess;
@@ -37,11 +37,11 @@ export async function openImageStage({ machine, options }: Stage): Promise<Image
   return { mock, floor, gateway, stop };
 }
 
-/** Figures of transfers through one server. Each connection makes one transfer after another. */
+/** Figures of transfers through one server. Each connection makes its transfers one after another. */
 export interface Transfer {
   megabytesPerSecond: number;
   cpuMsPerMegabyte: number;
-  /** Increase of the peak resident memory per connection. */
+  /** Increase of the peak resident memory, divided by the connections. */
   megabytesEach: number;
 }
 
@@ -55,9 +55,9 @@ export interface TransferPlan {
   megabytes: number;
 }
 
-/** Runs the transfers and measures them. Throws when a response is not a success. */
+/** Runs transfers and measures them. Throws when a response is not a success. */
 export async function transfer(server: ServerProcess, plan: TransferPlan): Promise<Transfer> {
-  // The request is created before the measurement, because copying a large body takes as long as sending it.
+  // Creating the request is not measured, because copying a large body takes as long as sending it.
   const request = writeRequest(plan);
   const idleMb = readResidentMb(server.processId);
   writeFileSync(`/proc/${server.processId}/clear_refs`, "5");
@@ -76,7 +76,10 @@ export async function transfer(server: ServerProcess, plan: TransferPlan): Promi
   };
 }
 
-/** Measures baseline server (floor) and gateway in every round, in alternating order; the first round is discarded. */
+/**
+ * Measures the baseline server (floor) and the gateway in every round, in alternating order. The first round is
+ * discarded.
+ */
 export async function compareTransfers(
   { floor, gateway }: ImageStage,
   rounds: number,
@@ -85,7 +88,8 @@ export async function compareTransfers(
   const results: { floor: Transfer; gateway: Transfer }[] = [];
   const throughGateway = async () => {
     const measured = await transfer(gateway, plan);
-    // The next round's files reuse this memory. In a virtual machine, memory that was never used costs far more.
+    // Removed files leave memory that the next round reuses. In a virtual machine, memory that was never used costs far
+    // more time.
     rmSync(join(gateway.dataFolder, "blobs"), { recursive: true, force: true });
     return measured;
   };
@@ -100,7 +104,7 @@ export async function compareTransfers(
   return results;
 }
 
-/** Returns the rows of the report: bytes per second with a bar, processor time, and memory with a bar. */
+/** Returns three rows of the report: bytes per second with a bar, processor time, and memory with a bar. */
 export function transferRows(
   names: Pick<Row, "workload" | "figure">,
   rounds: readonly { floor: Transfer; gateway: Transfer }[],

@@ -8,7 +8,7 @@ const FORMS = [
 ];
 const CONNECTIONS = 2;
 
-/** Edits with large references, as forms and as JSON: bytes per second from the client, memory per upload. */
+/** Edits with large references, as forms and as JSON: bytes per second from the client, and memory per upload. */
 export const uploadWorkload: Workload = {
   id: "W5",
   title: "edit with 16 references of 8 MB",

@@ -5,20 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPostgres, type PrivatePostgres, startPostgres } from "../../test/support/postgres.ts";
 
-/** A kind of database. Its commits wait until the data is on disk. */
+/** A kind of database. A commit waits until its data is on disk. */
 export interface DatabaseKind {
   name: "SQLite" | "PostgreSQL";
   /** Address of a new, empty database. Undefined for the SQLite file in the gateway's data folder. */
   create(): Promise<string | undefined>;
-  /** Rows per second that one writer commits. Each row is on disk before the next row is written. */
+  /** Returns the rows per second that one writer commits. Each row is on disk before the next is written. */
   commitsPerSecond(durationMs: number): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** The row of a raw commit. It is as large as the row of a job with its request. */
+/** The row of a raw commit, as large as a job's row with its request. */
 const ROW = "x".repeat(1_200);
 
-/** Returns SQLite, and PostgreSQL if its programs are found. */
+/** Returns SQLite and, if its programs are installed, PostgreSQL. */
 export function databaseKinds(): DatabaseKind[] {
   const kinds: DatabaseKind[] = [
     {
@@ -35,7 +35,7 @@ export function databaseKinds(): DatabaseKind[] {
   }
   let server: PrivatePostgres | undefined;
   const create = async (): Promise<string> => {
-    // PostgreSQL starts only when it is measured, so that it uses no processor time before.
+    // PostgreSQL starts only for its own measurement, so that it uses no processor time during the others.
     server ??= await startPostgres(found.folder, { isDurable: true });
     return server.createDatabase();
   };

@@ -21,12 +21,12 @@ const POLLS_PER_SECOND = 2_500;
 const POLL_CONNECTIONS = 64;
 const POLL_BAR_MS = 2;
 const SUBMIT_CONNECTIONS = 32;
-/** The number is so high that no single job decides the 99th percentile. Unmeasured pick-ups warm up first. */
+/** Number of pick-ups. With so many, no single job decides the 99th percentile. */
 const PICK_UPS = 300;
 const WARM_UP_PICK_UPS = 20;
 const PICK_UP_BAR_MS = 20;
 
-/** Jobs: polls of many live jobs, submissions compared with durable commits, and the wait for a worker. */
+/** Jobs: polls while many jobs are unfinished, submissions compared with durable commits, and the wait for a worker. */
 export const jobsWorkload: Workload = {
   id: "W7",
   title: "asynchronous jobs",
@@ -50,7 +50,7 @@ export const jobsWorkload: Workload = {
 async function measureOn(stage: Stage, kind: DatabaseKind): Promise<Outcome> {
   const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
   const databaseUrl = await kind.create();
-  // This gateway runs no jobs. So live jobs stay live, and submissions are measured alone.
+  // This gateway runs no jobs. So the jobs stay unfinished, and only submissions are measured.
   const gateway = await launchGateway(stage.machine, upstream, stage.options.profileFolder, {
     configuration: {
       jobs: { concurrency: 0 },
@@ -85,7 +85,7 @@ function idOf(index: number): string {
   return `job_bench${String(index).padStart(6, "0")}`;
 }
 
-/** Writes jobs that another worker is running. */
+/** Writes the rows of jobs that seem to run at another worker. */
 async function fill(location: string): Promise<void> {
   const sql = new SQL(location.includes("://") ? location : `sqlite://${location}`, { max: 1 });
   await sql.unsafe(
@@ -99,7 +99,9 @@ async function fill(location: string): Promise<void> {
   await sql.close();
 }
 
-/** One round of polls. The baseline server (floor) sends the gateway's bytes; its latency is the machine's. */
+/**
+ * One round of polls. The baseline server (floor) sends the gateway's bytes, so its latency shows the machine's part.
+ */
 interface PollRound {
   floor: Sample;
   polls: Sample;
@@ -182,7 +184,10 @@ function measurePart(
   return measure({ measured, mock: stage.mock }, start, window);
 }
 
-/** Milliseconds from a submission to its first vendor call. Jobs run one at a time; the sandbox is the vendor. */
+/**
+ * Returns the milliseconds from a submission to the first vendor call of that job. Jobs run one at a time. The sandbox
+ * is the vendor.
+ */
 async function measurePickUps(
   stage: Stage,
   upstream: string,

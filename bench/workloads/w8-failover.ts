@@ -19,7 +19,7 @@ import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 const TARGETS = 50;
 /** A target is ejected at its fifth consecutive failure, so the first four requests may call all targets. */
 const WALKS = 4;
-/** Number of models, each with its own targets. The first `UNCOUNTED_MODELS` warm up and are not measured. */
+/** Number of models, each with its own targets. The first `UNCOUNTED_MODELS` only warm up and are not measured. */
 const MODELS = 240;
 const UNCOUNTED_MODELS = 180;
 const WARM_MODEL = "bench-warm";
@@ -28,7 +28,10 @@ const WALK_BAR = 1.3;
 const WARM_BAR = 1.1;
 const PATH = "/v1/chat/completions";
 
-/** Fifty targets, of which only the last works. First all targets are called; later ejected targets are skipped. */
+/**
+ * A model has fifty targets, of which only the last works. The first requests call all targets. Later requests skip the
+ * ejected targets.
+ */
 export const failoverWorkload: Workload = {
   id: "W8",
   title: `failover over ${TARGETS} targets, the last answers`,
@@ -109,7 +112,7 @@ function configuration(mock: string, failing: string): Record<string, unknown> {
   };
 }
 
-/** Measures one request through the gateway, and the same fifty calls by a server that does nothing else. */
+/** Measures one request through the gateway, and the same fifty calls by the server `bare-walk`. */
 async function measureWalks(gateway: Gateway, bareWalk: ServerProcess): Promise<Row> {
   const rounds: { bare: number; through: number }[] = [];
   for (let model = 0; model < MODELS; model += 1) {

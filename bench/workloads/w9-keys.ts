@@ -14,14 +14,16 @@ import { chatPlan } from "./w1-chat.ts";
 import { cpuPerRequest, type Workload } from "./workload.ts";
 
 const KEYS = 1_000_000;
-/** Keys that the requests use, spread over the million keys. Each of these keys is used once before the measurement. */
+/** Number of keys that the requests use. These keys are spread over the million keys. */
 const USED = 20_000;
 const CONNECTIONS = 64;
 const ADDED_BAR_US = 3;
 const MEMORY_BAR_MB = 100;
 const REVOKED_BAR_MS = 1_000;
 
-/** A million keys in the store: added time per request, memory, and the time until a disabled key is refused. */
+/**
+ * A million keys in the store: added processor time per request, memory, and the time until a disabled key is refused.
+ */
 export const manyKeysWorkload: Workload = {
   id: "W9",
   title: "one million keys",
@@ -47,7 +49,7 @@ export const manyKeysWorkload: Workload = {
   },
 };
 
-/** Writes a million keys to the store. Only the keys that are used have a known secret. */
+/** Writes a million keys to the store. Only keys that requests use have a known secret. */
 function fill(databasePath: string, secrets: readonly string[]): void {
   using database = new Database(databasePath);
   const insert = database.prepare(
@@ -85,7 +87,7 @@ function requestWith(key: string): Buffer {
   });
 }
 
-/** Uses each key once, unmeasured: the first use of a key queries the store, whatever the number of keys. */
+/** Uses each key once, unmeasured, because the first use of a key queries the store. */
 async function useEach(gateway: Gateway, requests: readonly Buffer[]): Promise<void> {
   const load = await startClosedLoop({
     address: gateway.address,
@@ -124,7 +126,10 @@ function measureBoth(
   });
 }
 
-/** Disables some keys in turn. Returns for each key the maximum time until its first refusal after the command. */
+/**
+ * Disables some keys one after another. Returns for each key the milliseconds from the end of the command to the first
+ * refusal.
+ */
 async function revokeAll(gateway: Gateway, secrets: readonly string[]): Promise<number[]> {
   const every = KEYS / USED;
   const taken: number[] = [];

@@ -3,7 +3,7 @@ import type { Sample } from "../measure.ts";
 import type { Stage } from "../stage.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 
-/** One benchmark. `run` first checks that the compared servers send equal responses, and throws on a difference. */
+/** One benchmark. `run` first checks that the compared servers send equal responses. It throws on a difference. */
 export interface Workload {
   /** Identifier for the option `--only`, such as `W1`. */
   id: string;
@@ -19,7 +19,9 @@ export interface Outcome {
   latencySamples: Sample[];
 }
 
-/** Returns the spread over the rounds of a figure of baseline server (floor) and gateway, and of their ratio. */
+/**
+ * Returns the spread of a figure over the rounds for baseline server (floor) and gateway, and the spread of the ratio.
+ */
 export function compareRounds(
   rounds: readonly { floor: Sample; gateway: Sample }[],
   figure: (sample: Sample, isGateway: boolean) => number,
@@ -33,7 +35,7 @@ export function compareRounds(
   };
 }
 
-/** Returns the time that baseline server (floor) and gateway add to a direct call in the same round. */
+/** Returns the time that the baseline server (floor) and the gateway add to a direct call of the same round. */
 export function addedOver(
   rounds: readonly { direct: Sample; floor: Sample; gateway: Sample }[],
   figure: (sample: Sample) => number,

@@ -3,12 +3,12 @@ import { type ComponentProps, useEffect, useRef } from "react";
 
 export * from "@rspress/core/theme-original";
 
-/** Returns the components of a page. Tables can be scrolled by keyboard too. */
+/** Returns the components of a page. Tables can also be scrolled by keyboard. */
 export function getCustomMDXComponent() {
   return { ...original(), table: ScrollingTable };
 }
 
-/** The theme's layout, in which the sidebar has a name that differs from the outline's. */
+/** The theme's layout. The sidebar gets a name of its own, so that it differs from the outline's name. */
 export function Layout(properties: ComponentProps<typeof OriginalLayout>) {
   return <OriginalLayout {...properties} beforeSidebar={<NameOfParent name="Pages" />} />;
 }
