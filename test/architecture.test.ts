@@ -4,7 +4,7 @@ import { stripped } from "./support/stripped-source.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 
-/** A folder imports itself and any folder with a lower number. No folder imports one with a higher number. */
+/** Floor of each folder. A folder may import itself and any folder with a lower number. */
 const FLOORS: Readonly<Record<string, number>> = {
   lib: 0,
   domain: 1,
@@ -27,7 +27,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   ".": 8,
 };
 
-/** Code that only the listed places may contain. */
+/** Code patterns with the only places where they may occur. */
 const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "Bun.serve", what: /\bBun\.serve\b/, where: /^server\// },
   { name: "SQL", what: /\bBun\.SQL\b|from "bun:sqlite"|import .*\bSQL\b.* from "bun"/, where: /^storage\// },
@@ -35,7 +35,8 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the foreign image codec", what: /magick-wasm/, where: /^imaging\// },
   { name: "the decoder that tests compare with", what: /from "sharp"/, where: /^$/ },
   { name: "the name of the database's file", what: /gateway\.sqlite/, where: /^run\/stores\.ts$/ },
-  // Closing any descriptor of the database or its shared memory drops SQLite's locks. The WAL file has no locks.
+  // SQLite loses its locks when this process closes any descriptor of the database or of its shared memory. The WAL
+  // file has no locks.
   {
     name: "opening of the database's files beside SQLite",
     what: /\{[^}]*\b(?:open|read(?!dir)|write|append|copy|cp|create|truncate)\w*[^}]*\} from "node:fs|\bBun\.(?:file|write)\(/,

@@ -4,12 +4,11 @@ import { callIdOf, type Outcome } from "./calls.ts";
 import { isKilled } from "./judge.ts";
 import { PROBE, type Setting } from "./setting.ts";
 
-/** A charge in the ledger. */
 interface Charge {
   id: string;
   requestId: string;
   amount: bigint;
-  /** Output tokens; null for a charge for pictures. */
+  /** Number of output tokens; null for a charge for pictures. */
   tokens: number | null;
   budgets: readonly string[];
   flags: readonly string[];
@@ -80,7 +79,8 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  // A call is sent once the connection has its bytes. If the client disconnects, these may not reach the vendor.
+  // The gateway counts a call as sent when the socket has taken its bytes. If the client then disconnects, the bytes
+  // may not reach the vendor.
   const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
   const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];
@@ -99,14 +99,17 @@ function compare(
   return problems;
 }
 
-/** Pictures that no client received are not charged. Such pictures are only recorded as a likely cost. */
+/** Checks the charge for pictures. Pictures that no client received are not charged but recorded as a likely cost. */
 function compareImage({ end, pictures }: Outcome, { amount }: Charge): string[] {
   if (end !== "whole" && amount === 0n) return [];
   const wanted = IMAGE_NANOS * BigInt(end === "whole" ? pictures : 1);
   return amount === wanted ? [] : [`charged ${amount}, not ${wanted}`];
 }
 
-/** Tokens of a response that the vendor sent completely, with any usage report. Null for any other response. */
+/**
+ * Returns the number of tokens in a response that the vendor sent completely; null for any other response. The vendor's
+ * usage report may differ.
+ */
 function sentTokens({ respondedAt, status, behaviour }: Hit): number | null {
   return respondedAt !== null && status === 200 ? (behaviour.tokens ?? null) : null;
 }
@@ -125,7 +128,7 @@ function isAtPrice(
   return prices.some(({ nanos }) => amount === BigInt(tokens ?? 0) * nanos);
 }
 
-/** Returns charges that made a budget spend more than the budget had at the charges' admission. */
+/** Returns a sentence for each charge that exceeds what its budget had at the charge's admission. */
 function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]): string[] {
   const budgets = new Set(history.amounts.map(({ budget }) => budget));
   return [...budgets, narrowBudget ?? ""].flatMap((budget) => {
@@ -146,7 +149,7 @@ function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]
   });
 }
 
-/** Returns the time at which a change has reached every process. An outage of the database delays the change. */
+/** Returns the time from which every process uses a change. An outage of the database delays the change. */
 function reachesAll({ databaseOutages }: Setting["history"], from: number): number {
   const outages = databaseOutages.filter((outage) => outage.from <= from + CHANGE_MS && outage.to >= from);
   return Math.max(from, ...outages.map(({ to }) => to)) + CHANGE_MS;

@@ -2,29 +2,29 @@ import { IMAGE_MODEL, chatBody } from "../support/fleet.ts";
 import type { Behaviour, Fault } from "../upstreams/behaviour.ts";
 import type { Hit } from "../upstreams/simulator.ts";
 
-/** Keys of a mix: one with much money, one with a small budget of its own, one with a low limit of its own. */
+/** Keys of a mix. `ample` has a large budget, `narrow` a small budget and `limited` a low limit of requests. */
 export type KeyName = "ample" | "narrow" | "limited";
 
-/** One request, and the behaviour of the vendors that serve it. */
+/** A request with the behaviour of the vendors that serve it. */
 export interface Call {
-  /** The `X-Request-Id`. The prompt repeats this id, so that vendors can record it. */
+  /** The request's `X-Request-Id`. The prompt repeats the id, so that vendors can record it. */
   id: string;
   kind: "whole" | "stream" | "image";
   key: KeyName;
   /** Number of tokens in the complete response. */
   tokens: number;
   frameDelayMs: number;
-  /** Fault of the first vendor. */
+  /** Fault of a route's first vendor. */
   fault: Fault | null;
-  /** Number of frames or bytes before a fault in the middle of a response. */
+  /** Number of frames or bytes that precede a fault in the middle of a response. */
   after: number;
-  /** Wrong usage report of all vendors after the first. */
+  /** Wrong usage report of every vendor except the first. */
   misreport: Fault | null;
   /** Milliseconds until the client disconnects; null means never. */
   hangUpMs: number | null;
 }
 
-/** The end of a call as its client saw it. */
+/** The result of a call as the client saw it. */
 export interface Outcome {
   call: Call;
   /** Index of the machine that was called. Null when a balancer chose the machine. */
@@ -35,21 +35,21 @@ export interface Outcome {
   /**
    * `whole`: a complete successful response. `refused`: an error response of the gateway. `cut`: a stream that the
    * gateway ended with an error. `lost`: the connection broke, or the balancer found no machine. `left`: the client
-   * disconnected. `silent`: no bytes for `SILENCE_MS`.
+   * disconnected. `silent`: no bytes arrived for `SILENCE_MS`.
    */
   end: "whole" | "refused" | "cut" | "lost" | "left" | "silent";
   detail: string;
-  /** Number of content tokens that arrived. */
+  /** Number of content tokens that the client received. */
   tokens: number;
   /** Completion tokens in the received usage report; null without a report. */
   reported: number | null;
   pictures: number;
 }
 
-/** Maximum of output tokens that a chat call requests. */
+/** Maximum of output tokens in a chat request. */
 export const MAX_TOKENS = 64;
 const SILENCE_MS = 30_000;
-/** One token, both in the vendor's count and in the gateway's estimate. */
+/** A text that counts as one token, both at the vendor and in the gateway's estimate. */
 const WORD = "abcd";
 
 /** Faults that end a stream after some content. */
@@ -128,7 +128,10 @@ export function makeCall(id: string, random: () => number): Call {
   };
 }
 
-/** Returns a vendor's behaviour for a call. A route's first vendor may fail, later ones at most misreport usage. */
+/**
+ * Returns a vendor's behaviour for a call. Only a route's first vendor may fail. Later vendors may only misreport
+ * usage.
+ */
 export function behaviourOf({ fault, misreport, ...call }: Call, vendor: number): Behaviour {
   const own = vendor === 0 ? fault : call.kind === "image" ? null : misreport;
   return {
@@ -146,7 +149,7 @@ export function callIdOf(hit: Pick<Hit, "body">): string {
   return /id=([\w-]+)/.exec(hit.body.toString("latin1", 0, 4_096))?.[1] ?? "";
 }
 
-/** Sends a call and reads the response until the response ends in any way. */
+/** Sends a call and reads the response to its end. */
 export async function send(
   call: Call,
   url: string,

@@ -1,7 +1,8 @@
 /**
- * Runs fifty honest callers and one attack with a hostile key: `bun test/battery/crowd.ts [--seconds N] [--only NAME,…]
- * [--list]`. Each attack lasts N seconds, 20 by default. Exits with 1 when honest callers were harmed or an attack
- * succeeded, with 2 when the attacks could not run. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
+ * Runs fifty honest callers beside one attack at a time: `bun test/battery/crowd.ts [--seconds N] [--only NAME,…]
+ * [--list]`. Each attack uses a hostile key and lasts N seconds, 20 by default. Exits with 1 when an attack succeeded
+ * or harmed honest callers, and with 2 when the attacks could not run. Needs Linux with `unshare`, `ip`, `prlimit` and
+ * `openssl`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +16,7 @@ import { CrowdSession, type Row } from "./crowd/session.ts";
 export const CROWD_SECONDS = 20;
 export const CROWD_EXIT = { unhurt: 0, hurt: 1, failed: 2 } as const;
 
-/** Runs the crowd as a program with these arguments; returns its exit code. */
+/** Runs the crowd as a separate program and returns its exit code. */
 export async function runCrowd(args: readonly string[], program: string = import.meta.path): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "crowd-"));
   try {
@@ -57,7 +58,9 @@ function attackNamed(wanted: string): Attack {
   return found;
 }
 
-/** Attacks that need equal settings share a gateway until an attack harms the gateway. Then a new gateway starts. */
+/**
+ * Runs all attacks. Attacks with equal settings share a gateway. After an attack that does harm, a new gateway starts.
+ */
 async function runAttacks(attacks: readonly Attack[], seconds: number): Promise<Row[]> {
   const rows: Row[] = [];
   for (const needsS3 of [false, true]) {
@@ -67,7 +70,7 @@ async function runAttacks(attacks: readonly Attack[], seconds: number): Promise<
   return rows;
 }
 
-/** Runs attacks from the list in turn, and stops after the first that does harm. */
+/** Runs attacks from the list in turn, until one does harm. */
 async function runSession(waiting: Attack[], seconds: number, needsS3: boolean): Promise<Row[]> {
   await using session = await CrowdSession.open(seconds, needsS3);
   console.log(`p99 of the quiet run: ${session.quietText}`);

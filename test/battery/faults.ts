@@ -8,12 +8,12 @@ import { IN_FORCE_MS, nanosOf, untilServingAll, type Setting, type Span } from "
 type Fault = (setting: Setting, random: () => number) => Promise<void>;
 
 const HOUR_SECONDS = 3_600;
-/** After this time a client is connected to the machine that it has chosen. */
+/** Time after which a client is connected to its machine. */
 const CONNECTED_MS = 100;
 const MIN_OUTAGE_MS = 500;
 const MAX_OUTAGE_MS = 3_000;
 
-/** Faults that can happen during a mix. A function resolves when its fault is over and all processes serve. */
+/** Faults that can happen during a mix. Each function resolves when its fault has ended and all processes serve. */
 export const FAULTS = {
   kill: (setting, random) =>
     killMachine(setting, machineOf(setting, random), () => Bun.sleep(random() * 500)),
@@ -60,7 +60,7 @@ export const FAULTS = {
       begin: () => setting.postgres!.crash(),
       end: () => setting.postgres!.restart(),
     }),
-  /** A machine dies during an outage of the database, and starts again after the outage. */
+  /** A machine is killed during an outage of the database, and starts again after the outage. */
   async "database-and-kill"(setting, random) {
     const span = begin(setting.history.databaseOutages);
     setting.postgres!.freeze();
@@ -71,7 +71,7 @@ export const FAULTS = {
     });
     span.to = Date.now();
   },
-  /** Another program holds SQLite's only write lock. */
+  /** Another program holds SQLite's single write lock. */
   async "database-lock"(setting, random) {
     const span = begin(setting.history.databaseOutages);
     using database = new Database(join(setting.fleet.gateways[0]!.dataDirectory, "gateway.sqlite"));
@@ -127,7 +127,7 @@ export const FAULTS = {
     await Bun.sleep(outageMs(random));
     setting.isVendorDown = false;
   },
-  /** The second vendor accepts no connection from now on. */
+  /** From now on the second vendor accepts no connection. */
   async "vendor-dies"({ fleet, history }) {
     history.vendorDeaths.push(Date.now());
     await fleet.vendors[1]!.close();
@@ -140,7 +140,7 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** Applies one fault and waits until every process serves. */
+/** Causes one fault and waits until every process serves. */
 export async function applyFault(setting: Setting, name: FaultName, random: () => number): Promise<void> {
   await FAULTS[name](setting, random);
   await untilServingAll(setting);
@@ -154,7 +154,7 @@ function machineOf({ mix }: Setting, random: () => number): number {
   return Math.floor(random() * mix.machines);
 }
 
-/** Kills a machine by SIGKILL at any moment. The machine starts again after `meanwhile`. */
+/** Kills a machine by SIGKILL. The machine starts again after `meanwhile`. */
 async function killMachine(setting: Setting, machine: number, meanwhile: () => Promise<void>): Promise<void> {
   const gateway = setting.fleet.gateways[machine]!;
   const span = { machine, victim: "machine" as const, from: Date.now(), to: Number.POSITIVE_INFINITY };

@@ -1,8 +1,9 @@
 /**
- * Changes vendors' responses at random (whole, streamed and cut) for callers of every protocol: `bun
- * test/battery/fuzz-answers.ts [--bodies N] [--seed N] [--from N]`. Checks: no crash and no stall; one charge of whole
- * numbers per response, above the hold only by documented margins; the charge's numbers in the client's record; nothing
- * left held. A violation has a number; `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
+ * Changes vendors' responses at random, whole, streamed and cut, for callers of every protocol: `bun
+ * test/battery/fuzz-answers.ts [--bodies N] [--seed N] [--from N]`. No response may cause a crash or a stall. Each
+ * response has one charge of whole numbers, which exceeds the hold only by documented margins. The client's record
+ * contains the charge's numbers. In the end nothing is held. A violation has a number, and `--from NUMBER --bodies 1`
+ * repeats it. Exits with 1 on a violation.
  */
 import { openAnswerRig } from "../support/fuzz/answer-rig.ts";
 import type { Extent } from "../support/fuzz/answer-mutations.ts";
@@ -10,11 +11,11 @@ import { recordAnswers } from "../support/fuzz/answers.ts";
 import { readOptions } from "../support/program-options.ts";
 
 const BODIES = 200_000;
-/** Number of responses for one core instance. After these responses no hold may be left. */
+/** Number of responses of one core instance. Afterwards no hold may remain. */
 const BATCH = 500;
 /** Number of core instances that run concurrently. */
 const LANES = 8;
-/** Maximum processor time of one turn of the event loop; any response needs far less. */
+/** Maximum processor time of one turn of the event loop. Any response needs far less. */
 const MAX_TURN_MS = 500;
 const MAX_VIOLATIONS = 20;
 
@@ -59,7 +60,7 @@ export async function fuzzAnswers(
   return { outcomes, longestTurnMs, violations };
 }
 
-/** Measures processor time between two timers, because a busy machine lengthens only the wall clock's time. */
+/** Measures the processor time between two timers, because a busy machine lengthens wall-clock time. */
 function watchTurns(): { end(): number } {
   let before = process.cpuUsage();
   let longest = 0;

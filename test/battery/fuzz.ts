@@ -1,7 +1,7 @@
 /**
- * Sends random bodies to every endpoint with a body: `bun test/battery/fuzz.ts [--bodies N] [--seed N] [--from N]`.
- * Allows no status from 500 up, no stall of the event loop over 100 ms, and no growth of memory, files or descriptors.
- * A violation has a number; `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
+ * Sends random bodies to every endpoint that accepts a body: `bun test/battery/fuzz.ts [--bodies N] [--seed N] [--from
+ * N]`. Forbidden are a status from 500 up, a stall of the event loop over 100 ms, and growth of memory, files or
+ * descriptors. A violation has a number, and `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
  */
 import { join } from "node:path";
 import { spooled } from "./images-memory.ts";
@@ -15,7 +15,7 @@ export interface FuzzFigures {
   bodies: number;
   seconds: number;
   stallMs: number;
-  /** Resident memory after the first bodies, and at the end. */
+  /** Resident memory after the first bodies. `endMb` is the value after all bodies. */
   warmMb: number;
   endMb: number;
   violations: string[];
@@ -23,7 +23,7 @@ export interface FuzzFigures {
 
 /** Number of concurrent requests. */
 const LANES = 8;
-/** After this number of bodies, memory, connections and caches no longer grow. */
+/** Number of bodies after which memory, connections and caches no longer grow. */
 const WARM_BODIES = 5_000;
 const MAX_STALL_MS = 100;
 const MAX_GROWTH_MB = 64;
@@ -75,7 +75,7 @@ async function sendAll(
   await Promise.all(Array.from({ length: LANES }, lane));
 }
 
-/** Returns the used resources after all requests have ended and temporary files are gone. */
+/** Returns the used resources after all requests have ended and no temporary file is left. */
 async function settled({ gateway }: FuzzRig): Promise<ReturnType<FuzzRig["gateway"]["resources"]>> {
   const isClean = () => (spooled(gateway).every((name) => !name.startsWith("spool-")) ? true : undefined);
   await until("the spool to be empty", isClean, 5_000).catch(() => undefined);

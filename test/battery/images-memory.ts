@@ -1,4 +1,4 @@
-/** Measures large image calls: memory above idle, remaining temporary files, and stalls of the event loop. */
+/** Measures large image calls: memory above the idle value, remaining temporary files, and stalls of the event loop. */
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
@@ -10,11 +10,14 @@ export interface Figures {
   overIdleMb: number;
   seconds: number;
   megabytesPerSecond: number;
-  /** Durations of health checks during the run: p95, longest, and longest in which the gateway was computing. */
+  /**
+   * Durations of health checks during the run: the p95, the maximum, and the longest time in which the gateway
+   * computed.
+   */
   p95PingMs: number;
   maxPingMs: number;
   stallMs: number;
-  /** Number of remaining temporary files, and milliseconds until none remained. */
+  /** Number of temporary files after the run, and milliseconds until none remained. */
   leftOver: number;
   cleanAfterMs: number;
 }
@@ -27,7 +30,7 @@ export interface Rig extends AsyncDisposable {
 export const MODEL = "gpt-image-2";
 const CLEAN_WITHIN_MS = 5_000;
 
-/** Starts a gateway in front of a vendor that discards all received bytes. */
+/** Starts a gateway and a vendor that discards all received bytes. */
 export async function openRig(): Promise<Rig> {
   const sink = Bun.spawn([process.execPath, join(import.meta.dir, "images-sink.ts")], {
     stdout: "pipe",
@@ -60,14 +63,17 @@ channels:
   };
 }
 
-/** Measures the cost of calls at an idle gateway. Each call returns its status and the number of bytes that it sent. */
+/**
+ * Measures the cost of calls at an otherwise idle gateway. Each call returns its status and the number of bytes that it
+ * sent.
+ */
 export async function measure(
   { gateway }: Rig,
   what: string,
   calls: () => Promise<{ status: number; carried: number }[]>,
 ): Promise<Figures> {
   const idleMb = gateway.resources().residentMb;
-  // Resets the peak to the current resident memory.
+  // Resets the peak of memory to the current value.
   writeFileSync(`/proc/${gateway.pid}/clear_refs`, "5");
   const pinger = Bun.spawn(
     [process.execPath, join(import.meta.dir, "images-pinger.ts"), gateway.url, String(gateway.pid)],
@@ -99,7 +105,7 @@ export async function measure(
   };
 }
 
-/** Returns the names of requests' temporary files. */
+/** Returns the names of the temporary files of requests. */
 export function spooled(gateway: TestGateway): string[] {
   try {
     return readdirSync(join(gateway.dataDirectory, "spool"));
@@ -122,7 +128,10 @@ export function edits(rig: Rig, form: Upload["form"], count: number, options: Pa
   };
 }
 
-/** Returns a function for concurrent generations. Each gets one picture with this number of base64 characters. */
+/**
+ * Returns a function that sends concurrent generations. Each response has a picture with this number of base64
+ * characters.
+ */
 export function generations({ gateway }: Rig, count: number, characters: number, more: object = {}) {
   return async () => {
     const body = { model: MODEL, prompt: `[[base64=${characters}]]`, response_format: "b64_json", ...more };

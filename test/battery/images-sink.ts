@@ -1,6 +1,6 @@
 /**
- * A vendor of family A for memory tests, in its own process. The vendor counts and discards received bytes and sends
- * pictures from one buffer. In the prompt, `[[base64=20000000]]` sets the bytes of each base64 picture; `[[cut]]` omits
+ * A vendor of family A for memory tests, in a separate process. Received bytes are only counted, and all pictures come
+ * from one buffer. In a prompt, `[[base64=20000000]]` sets the characters of each base64 picture, and `[[cut]]` omits
  * the second half of the response. Prints `listening <port>`.
  */
 import { makePng, pngChunk } from "../support/pictures.ts";
@@ -33,7 +33,7 @@ const server = Bun.serve({
 
 console.log(`listening ${server.port}`);
 
-/** Returns a complete response with one PNG. A chunk that readers ignore makes the PNG large. */
+/** Returns a complete response with one PNG. The PNG becomes large by a chunk that readers ignore. */
 function replyOf(characters: number): Uint8Array<ArrayBuffer> {
   const padding = Math.floor(characters / 4) * 3 - SMALL.byteLength - 12;
   const picture = padding > 0 ? withPadding(padding) : SMALL;

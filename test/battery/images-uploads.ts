@@ -21,7 +21,7 @@ export interface Upload {
   onProgress?(written: number): void;
 }
 
-/** Sends an edit with large references in pieces on its own socket. Returns status and body. */
+/** Sends an edit with large references, in pieces and on its own socket. Returns status and body. */
 export async function uploadEdit(upload: Upload): Promise<{ status: number; body: string; sent: number }> {
   const { hostname, port } = new URL(upload.url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -55,7 +55,7 @@ export async function uploadEdit(upload: Upload): Promise<{ status: number; body
   return { ...(await response), sent };
 }
 
-/** A complete picture whose base64 needs no padding characters. Decoders ignore noise after its end. */
+/** A complete picture whose base64 needs no padding characters. Decoders ignore the bytes after the picture's end. */
 const PICTURE = paddedToThree(makePng(1024, 1024, { pixel: () => [40, 80, 120, 255] }));
 
 function paddedToThree(bytes: Buffer): Buffer {
@@ -101,7 +101,7 @@ async function drained(socket: Socket): Promise<void> {
   });
 }
 
-/** Reads a response. Status 0 means that the connection ended without a response. */
+/** Reads a response. Status 0 means that the connection ended without one. */
 function readResponse(socket: Socket): Promise<{ status: number; body: string }> {
   const pieces: Buffer[] = [];
   return new Promise((resolve) => {

@@ -4,21 +4,21 @@ import { look, submit, type WireJob } from "../support/job-calls.ts";
 import type { Hit } from "../upstreams/simulator.ts";
 import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
 
-/** The result of many kills. When every promise is kept, all lists are empty and all differences are zero. */
+/** The result of many kills. If all guarantees are met, the lists are empty and `held` and `difference` are zero. */
 export interface JobKillReport {
   kills: number;
-  /** Number of jobs whose submission got a response. */
+  /** Number of jobs whose submission was acknowledged by a response. */
   acknowledged: number;
   completed: number;
   interrupted: number;
   cancelled: number;
-  /** Jobs that were acknowledged but are unknown afterwards. */
+  /** Acknowledged jobs that are unknown afterwards. */
   lost: string[];
   /** Jobs that never ended. */
   stuck: string[];
-  /** Jobs charged for a wrong number of images, or more than once. */
+  /** Jobs that were charged for a wrong number of images or more than once. */
   mischarged: string[];
-  /** Jobs that were requested from a vendor more than once. */
+  /** Jobs for which a vendor was called more than once. */
   repeated: string[];
   /** Jobs that completed although no vendor was called. */
   invented: string[];
@@ -33,10 +33,16 @@ export interface JobKillReport {
 const CLIENTS = 6;
 const MODELS = ["gpt-image-2", "bfl-flux-2-pro", "replicate-flux-2-pro"] as const;
 const MAX_LIFE_MS = 400;
-/** A dead process's lease ends after twenty seconds, or when another process takes over the dead one's journal. */
+/**
+ * A dead process's lease ends after twenty seconds, or earlier when another process takes over the dead process's
+ * journal.
+ */
 const END_MS = 60_000;
 
-/** Kills gateways and a worker of one store at random times under load. Compares clients, vendors and ledger. */
+/**
+ * Kills gateways and a worker with a common store, at random times under load. Compares the records of clients, vendors
+ * and ledger.
+ */
 export async function killJobs(
   kills: number,
   random: () => number,
@@ -77,7 +83,7 @@ export async function killJobs(
   return await compare(kills, fixture, acknowledged, jobs);
 }
 
-/** Starts clients that submit jobs and cancel some, until they are stopped. */
+/** Starts clients that submit jobs and cancel some of them. */
 function startLoad(
   gateways: readonly TestGateway[],
   random: () => number,
@@ -95,7 +101,7 @@ function startLoad(
         acknowledged.set(id, prompt);
         if (random() < 0.1) await gateway.call(`/api/jobs/${id}/cancel`, { method: "POST" });
       } catch {
-        // The gateway was killed, before or after it stored the job.
+        // The gateway was killed before or after it stored the job.
       }
       await Bun.sleep(20 + random() * 40);
     }
@@ -109,7 +115,9 @@ function startLoad(
   };
 }
 
-/** Waits until every job has ended, or until no more jobs end: how many remain depends on the machine's speed. */
+/**
+ * Waits until every job has ended, or until no further job ends. On a slow machine, many jobs remain for a long time.
+ */
 async function untilAllEnded(
   gateway: TestGateway,
   acknowledged: ReadonlyMap<string, string>,

@@ -1,14 +1,16 @@
 import { CUTS, callIdOf, type Outcome } from "./calls.ts";
 import { LIMIT, PROBE, type Setting, type Span } from "./setting.ts";
 
-/* Decides which requests may fail. All others must succeed, because one target is healthy at all times. */
+/* Decides which requests may fail. All others must succeed, because one target is healthy at any time. */
 
-/** The end of a killed process's connections may be noticed only after this delay. */
+/** Delay after which clients notice that a killed process's connections have ended. */
 const KILL_GRACE_MS = 500;
-/** After an outage of the database, amounts leased before the outage are available again within this time. */
+/** Time after an outage of the database until amounts that were leased before are available again. */
 const OUTAGE_GRACE_MS = 3_000;
 
-/** Returns a sentence for each request that failed without a reason, and for each limit that admitted too much. */
+/**
+ * Returns a sentence for each request that failed without a valid reason, and for each limit that admitted too much.
+ */
 export function judge(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const faultsOf = vendorFaults(setting);
   const failed = outcomes.filter((outcome) => !mayEndSo(setting, outcome, faultsOf.get(outcome.call.id)));
@@ -83,7 +85,7 @@ function overlaps(spans: readonly Span[], { startedAt, endedAt }: Outcome, grace
   return spans.some(({ from, to }) => from <= endedAt && to + graceMs >= startedAt);
 }
 
-/** Compares the limited key's served requests with its limit, per minute. Skipped when the clock is moved. */
+/** Compares the limited key's served requests with its limit per minute. Skipped when the test moves the clock. */
 function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const { mix, history } = setting;
   if (mix.hasClock) return [];
@@ -92,7 +94,7 @@ function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
     .map(({ startedAt, endedAt }) => ({ startedAt, endedAt }))
     .sort((one, other) => one.endedAt - other.endedAt);
   const most = LIMIT * countersOf(setting);
-  // Requests that began and ended within one minute were certainly admitted in that minute.
+  // Requests that begin and end within the same 60 seconds are certainly admitted in these 60 seconds.
   const counts = served.map(
     ({ startedAt }) =>
       served.filter((other) => other.startedAt >= startedAt && other.endedAt < startedAt + 60_000).length,
@@ -100,7 +102,7 @@ function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const worst = Math.max(0, ...counts);
   return worst > most ? [`${worst} requests of a key limited to ${most} a minute were served in one`] : [];
   function countersOf({ redis }: Setting): number {
-    // Counts in memory are lost with the process that has them (the supervisor, if there is one). Without Redis, each
+    // Counts in memory are lost with their process, which is the supervisor if there is one. Without Redis, each
     // machine counts separately.
     if (redis) return 1 + history.redisOutages.length;
     const ended = history.kills.filter(({ victim }) => victim === "machine").length;

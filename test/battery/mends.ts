@@ -1,20 +1,23 @@
-/** The protection against one attack, and the edits that remove this protection from the program. */
+/** Edits that remove the program's protection against one attack. */
 export interface Mend {
   /** Name of the attack. */
   attack: string;
-  /** Each edit removes a part of the protection. All are applied together. */
+  /** Edits that are applied together. Each edit removes a part of the protection. */
   edits: readonly Edit[];
 }
 
 export interface Edit {
   /** Path from the root of the repository. */
   file: string;
-  /** Text that occurs in the file exactly once. */
+  /** Text that occurs exactly once in the file. */
   find: string;
   replace: string;
 }
 
-/** Protections by attack. Every attack of `crowd/attacks.ts` has one, except the groups of malformed inputs. */
+/**
+ * Protections by attack. Every attack of `crowd/attacks.ts` has a protection here, except the groups of malformed
+ * inputs.
+ */
 export const MENDS: readonly Mend[] = [
   {
     attack: "H1",

@@ -8,16 +8,16 @@ export interface Mix {
   machines: number;
   /** Number of worker processes on each machine. */
   workers: number;
-  /** Faults are chosen from this list at random. A fault that is listed twice is chosen twice as often. */
+  /** The faults that are chosen at random. A fault that is listed twice is chosen twice as often. */
   faults: readonly FaultName[];
   balancer?: BalancerName;
   env?: Record<string, string>;
-  /** True when the test can move the wall clock. */
+  /** True when the mix can move the wall clock. */
   hasClock?: boolean;
   clients: number;
   /** Maximum pause of a client between two requests. */
   thinkMs: number;
-  /** Pause after a fault. */
+  /** Pause after a fault ends. */
   gapMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Kills processes under load and compares three records: the clients' complete responses, the vendor's responses, and
- * the ledger.
+ * Kills processes under load and compares three records: complete responses at the clients, responses at the vendor,
+ * and the ledger.
  */
 import {
   openFleet,
@@ -15,10 +15,10 @@ import { until } from "../support/gateway.ts";
 
 const MACHINES = 3;
 const CLIENTS = 24;
-/** A running process takes over journals every ten seconds, a starting process immediately. */
+/** Time in which leases return. A running process takes over journals every ten seconds, a starting process at once. */
 const RETURNED_MS = 15_000;
 
-/** Kills processes with one store at random moments under load. Returns true when every figure is right. */
+/** Kills processes with a common store at random times under load. Returns true when every figure is right. */
 export async function killUnderLoad(kills: number, random = Math.random): Promise<boolean> {
   await using fleet = await openFleet({ machines: MACHINES });
   await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100");
@@ -49,7 +49,7 @@ export async function killUnderLoad(kills: number, random = Math.random): Promis
   ].every(Boolean);
 }
 
-/** Starts clients that send one request after another until they are stopped. */
+/** Starts clients that send one request after another. */
 function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
   /** Output tokens of complete responses, by request id. */
   const received = new Map<string, number>();
@@ -81,7 +81,7 @@ async function callOnce(fleet: Fleet, requestId: string, isStream: boolean): Pro
   return reported === undefined ? null : Number(reported);
 }
 
-/** True when only running processes hold amounts. */
+/** Returns true when only running processes still hold amounts. */
 async function onlyLivingHold(fleet: Fleet): Promise<true | undefined> {
   const leases = await fleet.query("SELECT lease FROM leases WHERE amount > 0");
   return leases.length <= MACHINES ? true : undefined;
@@ -97,7 +97,8 @@ async function compareRecords(fleet: Fleet, received: ReadonlyMap<string, number
   );
   const unbilled = [...received.keys()].filter((id) => !billed.has(id));
   const wrong = [...received].filter(([id, tokens]) => billed.get(id) !== BigInt(tokens) * TOKEN_NANOS);
-  // The charge of a complete vendor response is its usage, or less if the client did not receive all of the response.
+  // A charge equals the usage in the vendor's complete response, or is lower if the client did not receive the whole
+  // response.
   const unknown = [...billed].filter(([id, amount]) => {
     const usage = Object(vendors.get(id)?.usage)["completion_tokens"];
     return !vendors.has(id) || (usage !== undefined && amount > BigInt(usage) * TOKEN_NANOS);

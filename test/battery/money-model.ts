@@ -1,5 +1,6 @@
 /**
- * Runs random operations on billing, leases, stores and a ledger, and compares the results with a model of plain sums.
+ * Runs random operations on billing, leases, stores and a ledger, and compares the results with a model that only adds
+ * amounts.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,12 +19,14 @@ import { reportExact } from "../support/figure.ts";
 const BY = { actor: "test" };
 const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
-/** Time between two operations, so long that cached exhaustions expire and processes wait for each other again. */
+/**
+ * Time between two operations. It is so long that cached exhaustions expire and processes wait for each other again.
+ */
 const STEP_MS = 10_000;
-/** A lease lasts 15 minutes. After this time the lease may not be used without the store. */
+/** A lease lasts 15 minutes. Then the process may not use it without the store. */
 const EXPIRY_MS = 15 * 60_000;
 
-/** One operation. `pick` and `amount` are any numbers; they are reduced to the valid range. */
+/** One operation. `pick` and `amount` can be any numbers, which are reduced to the valid range. */
 interface Operation {
   kind: (typeof KINDS)[number];
   process: number;
@@ -46,7 +49,7 @@ const KINDS = [
   "lose",
 ] as const;
 
-/** One of this many requests costs more than its hold. */
+/** One request of this many costs more than its hold. */
 const OVER_EVERY = 25;
 const OVER_NANOS = 5n;
 
@@ -87,7 +90,7 @@ export async function compareWithModel(operations: number, seed = Date.now() % 1
   return reportExact("P6", name, 0, "budgets", 0);
 }
 
-/** A process of the model. After a crash only its journal remains. */
+/** A process of the model. */
 interface Process {
   lease: string;
   leaseStore: BudgetLeases;
@@ -95,7 +98,7 @@ interface Process {
   /** Entries in the journal that are not posted yet. */
   journal: LedgerEntry[];
   open: { hold: Hold; budgets: readonly string[]; amount: bigint }[];
-  /** While true, the store executes this process's calls but their results are lost. */
+  /** True while the store executes this process's calls but the results are lost. */
   isCutOff: boolean;
 }
 
@@ -105,7 +108,7 @@ interface Account {
   spent: bigint;
   /** Amount that running requests hold. */
   outstanding: bigint;
-  /** Amount spent above holds. This cannot be prevented. */
+  /** Amount that was spent above holds, which cannot be prevented. */
   over: bigint;
 }
 
@@ -135,7 +138,8 @@ async function openWorld(
   const start = (): Process => {
     const lease = `lease_${(serial += 1)}`;
     const journal: LedgerEntry[] = [];
-    // When one process needs money, all processes with leases notice this within a quarter of a second.
+    // While a process waits for money, the processes with leases give back what they do not need. A real process does
+    // so within a quarter of a second.
     const pause = async () => {
       for (const other of processes) await other.leaseStore.yieldContended();
     };
@@ -183,7 +187,8 @@ async function openWorld(
         budgets.every((budget) => rest(budget) + sign * accounts.get(budget)!.over >= wanted),
       );
       const hold = await holdOf(process.billing, budgets, wanted);
-      // The other processes learn of a debt only when the debt is posted.
+      // Other processes learn of an amount above a hold only when it is posted. So the rest may be wrong by this
+      // amount.
       if (hold ? !most : least) {
         const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
         throw new Error(`${hold ? "admitted" : "refused"} ${wanted} of ${rests}`);
@@ -196,7 +201,7 @@ async function openWorld(
     async settle(process, { pick, amount }) {
       const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
       if (!request) return;
-      // Half of the runs have no request above its hold, so the amounts of these runs must be exact.
+      // In half of the runs no request costs more than its hold. The amounts of these runs must be exact.
       const isOver = wide % 2n === 0n && pick % OVER_EVERY === 0;
       const spent = isOver ? request.amount + OVER_NANOS : BigInt(amount) % (request.amount + 1n);
       if (isOver) for (const budget of request.budgets) accounts.get(budget)!.over += OVER_NANOS;
@@ -233,7 +238,7 @@ async function openWorld(
       await stores.leases.release(process.lease);
     },
     async expire(process) {
-      // An operator writes off only processes without holds and without journal entries.
+      // An operator writes off a process only if it has no holds and no journal entries.
       if (process.open.length > 0 || process.journal.length > 0) return;
       await expireLeases(stores, process.lease);
       now += EXPIRY_MS;
@@ -248,7 +253,7 @@ async function openWorld(
       ).catch((error: unknown) => (error instanceof DependencyError ? null : Promise.reject(error)));
       process.isCutOff = false;
       if (lost && typeof lost === "object") process.leaseStore.settle(lost, 0n);
-      // The process gets the result at its next renewal.
+      // Here the process receives the lost result.
       await process.leaseStore.renew();
     },
   };
@@ -281,7 +286,7 @@ async function openWorld(
   };
 }
 
-/** Checks that each budget has spent the posted amount, holds the amount of its leases, and is within its limit. */
+/** Checks each budget: it has spent the posted amount, holds the sum of its leases, and is within its limit. */
 async function compare(
   stores: Stores,
   accounts: ReadonlyMap<string, Account>,
@@ -318,7 +323,7 @@ async function holdOf(billing: Billing, budgets: readonly string[], amount: bigi
   }
 }
 
-/** Returns the store with a fault: results are lost while `isCutOff` returns true. */
+/** Returns a store whose results are lost while `isCutOff` returns true. */
 function lossyStore(store: BudgetStore, isCutOff: () => boolean): BudgetStore {
   const received = async <Result>(result: Promise<Result>): Promise<Result> => {
     const value = await result;

@@ -1,6 +1,6 @@
 /**
- * Stops or freezes the database under load. Known keys must still be served within their budgets, unknown keys must get
- * 503, and every charge must arrive afterwards.
+ * Stops or freezes the database under load. During the outage, known keys must be served within their budgets and
+ * unknown keys must get 503. Afterwards, every charge must arrive.
  */
 import { newSecret } from "../../src/lib/secret.ts";
 import {
@@ -27,7 +27,7 @@ const MIN_SERVED_PERCENT = 99.9;
 const MAX_MS = 1_000;
 const DRAINED_MS = 30_000;
 
-/** Returns true when every figure is right. `folder` contains PostgreSQL's programs. */
+/** Returns true when every figure is right. `folder` is the folder of PostgreSQL's programs. */
 export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folder: string): Promise<boolean> {
   const server = await startPostgres(folder);
   try {
@@ -127,7 +127,7 @@ function startLoad(fleet: Fleet): { outcomes: readonly Outcome[]; stop(): Promis
   };
 }
 
-/** Sends a request with an unknown key twice per second. Returns the statuses. */
+/** Sends two requests per second, each with a new unknown key. Returns the statuses. */
 async function sendWithUnknownKeys(fleet: Fleet, seconds: number): Promise<number[]> {
   const statuses: Promise<number>[] = [];
   const end = performance.now() + seconds * 1000;

@@ -10,8 +10,8 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { GatewayError } from "../../src/domain/gateway-error.ts";
 
 /**
- * Pictures from source packages of image libraries; `pictures.sh` downloads the packages. Another decoder reads each
- * picture too; both results must agree on readability, displayed size and colours.
+ * Pictures from source packages of image libraries, which `pictures.sh` downloads. Another decoder reads each picture
+ * too. The two results must agree on readability, displayed size and colours.
  */
 export interface PictureCorpus extends AsyncDisposable {
   /** Paths of the pictures, sorted. */
@@ -23,7 +23,7 @@ const CORPUS_DIRECTORY =
   process.env["TEST_PICTURES_DIR"] ?? join(homedir(), ".cache", "model-inference-gateway", "pictures");
 const PICTURES = ["png", "apng", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "heic", "avif", "mpo"];
 
-/** Unpacks the pictures of the downloaded packages. Returns null when there are no packages. */
+/** Unpacks the pictures of the downloaded packages. Returns null when no package was downloaded. */
 export async function openCorpus(): Promise<PictureCorpus | null> {
   const found = await readdir(CORPUS_DIRECTORY).catch(() => []);
   const archives = found.filter((name) => /\.orig\.tar\.(?:gz|xz|bz2)$/.test(name));
@@ -32,7 +32,7 @@ export async function openCorpus(): Promise<PictureCorpus | null> {
   for (const archive of archives) {
     const patterns = PICTURES.flatMap((type) => [`*.${type}`, `*.${type.toUpperCase()}`]);
     const options = ["--wildcards", "--no-anchored", ...patterns];
-    // tar exits with an error when a pattern has no match, so the exit code is ignored.
+    // The exit code is ignored, because tar fails when a pattern has no match.
     await Bun.spawn(["tar", "-xf", join(CORPUS_DIRECTORY, archive), "-C", directory, ...options], {
       stderr: "ignore",
     }).exited;
@@ -45,12 +45,12 @@ export async function openCorpus(): Promise<PictureCorpus | null> {
   };
 }
 
-/** Returns a description of the fault in the gateway's reading of a picture, or null for none. */
+/** Returns a description of the gateway's fault in reading a picture, or null for none. */
 export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promise<string | null> {
   const blob = new Blob([bytes]);
   const ours = await readOurs(blob);
   if ("crash" in ours) return `${file}: ${ours.crash}`;
-  // A job checks its mask by the header; an edit checks it by the decoded picture. So both sizes must be equal.
+  // A job compares its mask with the header, but an edit with the decoded picture. So both sizes must be equal.
   if (ours.refusal === null && (ours.header.width !== ours.width || ours.header.height !== ours.height))
     return `${file}: ${ours.header.width}x${ours.header.height} by its header, then ${ours.width}x${ours.height}`;
   if (OPEN_VERDICTS.some((pattern) => pattern.test(file))) return null;
@@ -72,20 +72,20 @@ export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promi
 }
 
 const slots = createSemaphore(2);
-/** Maximum mean distance of all channel values, which range from 0 to 255. */
+/** Maximum of the mean difference of channel values, which range from 0 to 255. */
 const MAX_DISTANCE = 4;
 
-/** Decoders disagree about these pictures. Any result is right if the gateway does not crash. */
+/** Pictures about which decoders disagree. Any result is right, but the gateway must not crash. */
 const OPEN_VERDICTS = [
-  // The other decoder cannot read these.
+  // Pictures that the other decoder cannot read.
   /\.bmp$/,
   /lab.*\.tif|Lab\.tif|12bit|tiled_planar|old-style|ojpeg|float64/,
-  // Only the other decoder can read these.
+  // Pictures that only the other decoder can read.
   /lzma|webp\.tif|zstd|tiled_cmyk|bigtiff|loop/,
-  // These are damaged on purpose.
+  // Pictures that are damaged on purpose.
   /crashers\/|crash-|overflow|_poc\b|clusterfuzz|corpus\/(?:github|hbo|uaf)|wrong_bits/,
   /multi_actl|unknown_pixel_mode|16bit\.s\.tif|1_trns\.png/,
-  // The decoders differ on orientation in a PNG, and on a frame that is smaller than its screen.
+  // The decoders differ about the orientation of a PNG, and about a GIF frame that is smaller than its screen.
   /pngtest\.png|first_frame_transparency\.gif/,
 ];
 
@@ -111,7 +111,10 @@ type Theirs =
   | { verdict: "refused"; why: string; width: 0; height: 0 }
   | { verdict: "read"; width: number; height: number; pixels: Buffer };
 
-/** Returns null when the other decoder does not support the format. Then the gateway need only read the picture. */
+/**
+ * Reads a picture by the other decoder. Returns null when the other decoder does not support the format. Then the
+ * gateway must only be able to read the picture.
+ */
 async function readTheirs(bytes: Uint8Array, file: string): Promise<Theirs | null> {
   const refused = (why: string): Theirs => ({ verdict: "refused", why, width: 0, height: 0 });
   if (file.endsWith(".heic")) return null;
@@ -141,13 +144,13 @@ function unpack(picture: Sharp): Promise<{ data: Buffer; info: OutputInfo }> {
     .toBuffer({ resolveWithObject: true });
 }
 
-/** Returns the pixels after the other encoder has made a JPEG, because any JPEG differs from the picture in colours. */
+/** Returns the pixels after the other encoder has made a JPEG of them, because every JPEG changes colours. */
 async function asJpeg({ width, height, pixels }: Extract<Theirs, { verdict: "read" }>): Promise<Buffer> {
   const picture = sharp(pixels, { raw: { width, height, channels: 4 } });
   return (await unpack(sharp(await picture.jpeg({ quality: JPEG_QUALITY }).toBuffer()))).data;
 }
 
-/** Equal to the quality of the gateway's own JPEGs. */
+/** The quality of the gateway's own JPEGs. */
 const JPEG_QUALITY = 95;
 
 /** Returns the pixels in sRGB that the gateway's codec produces. */
@@ -156,7 +159,7 @@ async function pixelsOf(blob: Blob, header: ImageHeader): Promise<Buffer> {
   return (await unpack(sharp(await picture.png({ compressionLevel: 0 }).bytes()))).data;
 }
 
-/** Returns the mean difference of the values of two pictures. Colours of fully transparent pixels do not count. */
+/** Returns the mean difference between the values of two pictures. Colours of fully transparent pixels are ignored. */
 function distanceOf(first: Buffer, second: Buffer): number {
   if (first.length !== second.length) return Number.POSITIVE_INFINITY;
   let sum = 0;

@@ -4,7 +4,10 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { judge, openCorpus, type PictureCorpus } from "./picture-corpus.ts";
 import { required } from "./setting.ts";
 
-/** Compares all pictures of the corpus with another decoder. Also checks that a hundred cut pictures are refused. */
+/**
+ * Compares the gateway's reading of all pictures with another decoder's. Also checks that a hundred cut pictures are
+ * refused.
+ */
 export async function readCorpus(): Promise<{ what: string; violations: string[] }> {
   await using corpus = required(
     (await openCorpus()) ?? { missing: "there are no pictures: run test/battery/pictures.sh" },
@@ -19,7 +22,7 @@ export async function readCorpus(): Promise<{ what: string; violations: string[]
 }
 
 const CUTS = 100;
-/** Shares of a file. Every cut removes a part that a decoder needs, even if other data follows the picture. */
+/** Shares of a file that remain after a cut. A decoder needs more, even if other data follows the picture. */
 const SHARES = [0.3, 0.5, 0.7];
 const slots = createSemaphore(2);
 

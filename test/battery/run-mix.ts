@@ -13,11 +13,11 @@ export interface MixReport {
   requests: number;
   whole: number;
   faults: readonly FaultName[];
-  /** A sentence for each broken promise. */
+  /** A sentence for each violated guarantee. */
   violations: readonly string[];
 }
 
-/** Runs a mix under load for the given seconds, then compares all its records. */
+/** Runs a mix under load for the given seconds, then compares all records of the mix. */
 export async function runMix(mix: Mix, seconds: number, seed: number): Promise<MixReport> {
   const startedAt = performance.now();
   const random = seeded(seed ^ Bun.hash.crc32(mix.name));
@@ -48,7 +48,7 @@ function setVendors(setting: Setting, calls: ReadonlyMap<string, Call>): void {
     });
 }
 
-/** Starts clients that send one request after another until they are stopped. */
+/** Starts clients that send one request after another. */
 function startLoad(
   setting: Setting,
   calls: Map<string, Call>,
@@ -77,7 +77,7 @@ function startLoad(
   };
 }
 
-/** Returns the address of the balancer or of a serving machine. Waits while no machine serves. */
+/** Returns the address of the balancer, or of a machine that serves. Waits while no machine serves. */
 async function targetOf(
   { fleet, balancer, down }: Setting,
   random: () => number,
@@ -107,7 +107,10 @@ async function applyFaults(setting: Setting, random: () => number, end: number):
   return applied;
 }
 
-/** Checks that leases of killed processes return, idle processes hold nothing, and every process exits normally. */
+/**
+ * Checks that leases of killed processes are returned, that idle processes hold nothing, and that every process exits
+ * normally.
+ */
 async function endAll(setting: Setting): Promise<string[]> {
   const { fleet, mix, history } = setting;
   const processes = mix.machines * mix.workers;
@@ -121,7 +124,9 @@ async function endAll(setting: Setting): Promise<string[]> {
   return violations;
 }
 
-/** Changes a budget, so that every process returns unused leases. Amounts that are still held have leaked. */
+/**
+ * Changes each budget, so that every process returns unused leases. An amount that is still held afterwards has leaked.
+ */
 async function returnLeases(setting: Setting): Promise<string[]> {
   const { fleet, ampleBudget, narrowBudget } = setting;
   const budgets = [ampleBudget, narrowBudget].filter((budget) => budget !== null);
@@ -130,7 +135,7 @@ async function returnLeases(setting: Setting): Promise<string[]> {
   return await untilFewer(setting, "idle processes to hold nothing", held, 0);
 }
 
-/** Waits until a query returns at most this many rows. Returns a sentence when the query still returns more. */
+/** Waits until a query returns at most `most` rows. If the query still returns more, returns a sentence. */
 async function untilFewer({ fleet }: Setting, what: string, query: string, most: number): Promise<string[]> {
   const hasFewer = async (): Promise<true | undefined> => {
     const rows = await fleet.query(query).catch(() => null);

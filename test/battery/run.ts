@@ -15,9 +15,9 @@ import { required } from "./setting.ts";
 import { runWithoutMends, UNMENDED_SECONDS } from "./without-mends.ts";
 
 /*
- * `npm run battery`: random faults under load and a comparison of all records, attacks beside honest callers, and
- * hostile bodies. `--without-mends` removes the protection against each attack first; then the attack must do harm.
- * `--only` then selects attacks, and `--seconds` applies to each attack. Exits with 1 when a promise was broken.
+ * Random faults under load with a comparison of all records, attacks beside honest callers, and hostile bodies: `npm
+ * run battery`. With `--without-mends`, each attack runs against a program without its protection and must do harm;
+ * `--only` then selects attacks, and `--seconds` applies to each attack. Exits with 1 when a guarantee was violated.
  */
 const values = readOptions({
   command: "npm run battery --",
@@ -42,11 +42,13 @@ interface Row {
 
 type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "seconds">>;
 
-/** The duration of these runs does not depend on the number of runs; `--seconds` can only shorten this duration. */
+/**
+ * Runs with a duration of their own. The other runs share the total time. `--seconds` can only shorten the duration.
+ */
 const OWN_TIME: ReadonlySet<string> = new Set(["crowd", "fuzz"]);
 const BODIES_PER_SECOND = 400;
 
-/** Runs besides the mixes. Each run measures one promise for longer than the test suite does. */
+/** Runs besides the mixes. Each run measures one guarantee for longer than the test suite does. */
 const FIGURES: Record<string, Run> = {
   crowd: async () => {
     const each = Math.min(CROWD_SECONDS, Number(values.seconds ?? CROWD_SECONDS));
@@ -85,7 +87,7 @@ const FIGURES: Record<string, Run> = {
   },
 };
 
-/** Runs about one kill per second. */
+/** Kills a process about once per second. */
 async function killJobsFor(seconds: number, seed: number, env: Record<string, string> = {}) {
   const report = await killJobs(Math.ceil(seconds), seeded(seed), env);
   const { held, difference, orphanCost, lost, stuck, mischarged, repeated, invented, ...counts } = report;
@@ -108,7 +110,7 @@ const RUNS = new Map<string, Run>([
 ]);
 
 const DEFAULT_SECONDS = 480;
-/** In each run, starting, settling and comparing together take about this time. */
+/** Time that each run needs to start its processes and to compare records at the end. */
 const OVERHEAD_SECONDS = 12;
 const MIN_SECONDS = 5;
 const MAX_NAMED = 15;

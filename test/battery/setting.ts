@@ -12,7 +12,7 @@ import type { KeyName } from "./calls.ts";
 import type { Mix } from "./mixes.ts";
 import { freePort } from "../support/free-port.ts";
 
-/** All servers of a mix, and the changes and faults that were applied to them. */
+/** The servers of a mix, with the changes and faults that were applied to them. */
 export interface Setting extends AsyncDisposable {
   mix: Mix;
   fleet: Fleet;
@@ -23,27 +23,27 @@ export interface Setting extends AsyncDisposable {
   redis: PrivateRedis | null;
   clock: FakeClock | null;
   balancer: Balancer | null;
-  /** Id of the narrow key's budget; null while this key has no budget. */
+  /** Id of the narrow key's budget; null while the key has no budget. */
   narrowBudget: string | null;
   narrowKeyId: string;
   ampleBudget: string | null;
-  /** Indexes of machines that clients must not call now. */
+  /** Indexes of machines that clients must not call at present. */
   down: Set<number>;
-  /** While true, the first vendor fails every call. */
+  /** True while the first vendor fails every call. */
   isVendorDown: boolean;
   history: History;
 }
 
-/** The time of one outage, in Unix milliseconds. */
+/** An outage from one time to another, in Unix milliseconds. */
 export interface Span {
   from: number;
   to: number;
 }
 
 export interface History {
-  /** Killed processes by machine. `to` is the time from which the machine served again. */
+  /** Kills of processes. `to` is the time from which the machine served again. */
   kills: (Span & { machine: number; victim: "machine" | "worker" })[];
-  /** Exit codes of processes that were ended by SIGTERM. */
+  /** Exit codes of processes that ended by SIGTERM. */
   stops: number[];
   databaseOutages: Span[];
   redisOutages: Span[];
@@ -121,7 +121,7 @@ export async function openSetting(mix: Mix): Promise<Setting> {
   }
 }
 
-/** Timeouts of the first vendor, which sometimes hangs. A healthy response takes half a second at most. */
+/** Timeouts of the first vendor, which sometimes hangs. A healthy response takes at most half a second. */
 const IMPATIENT = { firstByteMs: 1_000, idleMs: 2_000, totalMs: 4_000 };
 const PATIENT = { firstByteMs: 10_000, idleMs: 10_000, totalMs: 25_000 };
 
@@ -168,15 +168,15 @@ async function createAccounts(fleet: Fleet): Promise<Accounts> {
   };
 }
 
-/** After this time every process uses a change in the database (docs/money-and-privacy/budgets.md: two seconds). */
+/** Time after which every process uses a change in the database (docs/money-and-privacy/budgets.md: two seconds). */
 export const IN_FORCE_MS = 2_500;
 
-/** Request id and prompt of every probe. The battery's own checks skip probes; only `ledger verify` counts them. */
+/** Request id and prompt of every probe. The battery's own checks ignore probes, but `ledger verify` counts them. */
 export const PROBE = "probe";
 
 /**
- * Waits until every process has served the key with much money twice. The first hold of a budget tells a process how
- * much is left; at the second hold the process leases in advance.
+ * Waits until every process has served the `ample` key twice. By the first hold a process learns how much the budget
+ * has left. At the second hold the process leases in advance.
  */
 export async function untilServingAll({ fleet, mix }: Setting): Promise<void> {
   const probe = async (gateway: Fleet["gateways"][number]): Promise<boolean> => {
@@ -198,7 +198,7 @@ export async function untilServingAll({ fleet, mix }: Setting): Promise<void> {
   );
 }
 
-/** Converts a decimal with up to nine places to whole billionths. */
+/** Converts a decimal with at most nine places to whole billionths. */
 export function nanosOf(decimal: string): bigint {
   return BigInt(Math.round(Number(decimal) * 1e9));
 }

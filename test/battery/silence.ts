@@ -2,17 +2,17 @@ import { findBalancer, startPlainBalancer } from "../support/balancers.ts";
 import { until } from "../support/gateway.ts";
 import { CHAT, openGatewayFixture } from "../support/vendor.ts";
 
-/* A vendor that is silent before its first content, behind nginx and HAProxy with their installed configuration. */
+/* A vendor that is silent before its first content, behind nginx and HAProxy with the documents' configuration. */
 
 interface Silence {
   /** Duration of the vendor's silence. */
   seconds: number;
-  /** Timeouts of the gateway and of the balancers; by default those of the programs. */
+  /** Timeouts of the gateway and of the balancers. By default, those of the programs. */
   firstByteSeconds?: number;
   readSeconds?: number;
 }
 
-/** A stream as a client received it through a balancer. */
+/** A stream as the client received it through a balancer. */
 export interface SilentStream {
   name: string;
   status: number;
@@ -23,7 +23,7 @@ export interface SilentStream {
 
 const messages = (content: string) => [{ role: "user", content }];
 
-/** Returns the request of each protocol, by path. */
+/** The request of each protocol, by path. */
 const REQUESTS: Record<string, (content: string) => object> = {
   "/v1/chat/completions": (content) => ({ model: CHAT, stream: true, messages: messages(content) }),
   "/v1/messages": (content) => ({ model: CHAT, stream: true, max_tokens: 99, messages: messages(content) }),
@@ -33,7 +33,7 @@ const REQUESTS: Record<string, (content: string) => object> = {
   }),
 };
 
-/** Sends a stream of each protocol through each balancer, all concurrently. */
+/** Sends a stream of each protocol through each balancer. All streams run at the same time. */
 export async function streamsOfSilence({
   seconds,
   firstByteSeconds,

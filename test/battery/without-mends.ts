@@ -5,22 +5,22 @@ import { CROWD_EXIT } from "./crowd.ts";
 import { ATTACKS } from "./crowd/attacks.ts";
 import { MENDS, type Mend } from "./mends.ts";
 
-/** The result of an attack on the program without the attack's protection. Only `hurt` is good. */
+/** The result of an attack on a program without the attack's protection. Only `hurt` proves the protection. */
 interface Outcome {
   attack: string;
   result: "hurt" | "NOT HURT" | "BROKEN";
   seconds: number;
-  /** The first violation, or the fault of the run. */
+  /** The first violation, or the reason why the run failed. */
   detail: string;
 }
 
-/** Long enough for attacks that wait until the time limit of a body has passed. */
+/** So long that attacks reach the time limit of a body. */
 export const UNMENDED_SECONDS = 10;
 const LIMIT_MS = 180_000;
 
 /**
- * Removes the protection against each attack in a copy of the program, and runs the attack. Returns true when each
- * attack did harm. A quiet run comes first, so the attack must be the cause.
+ * Removes the protection against each attack from a copy of the program, and runs the attack there. Returns true when
+ * every attack did harm. A quiet run first proves that the attack is the cause.
  */
 export async function runWithoutMends(
   names: readonly string[] | undefined,
@@ -46,7 +46,7 @@ export async function runWithoutMends(
   }
 }
 
-/** Returns faults of the table itself. */
+/** Returns a sentence for each fault of the table itself. */
 export async function problemsOf(mends: readonly Mend[]): Promise<string[]> {
   const missing = ATTACKS.filter(
     ({ name }) => name.startsWith("H") && !mends.some(({ attack }) => attack === name),
@@ -72,7 +72,7 @@ async function tryWithout(copy: string, { attack, edits }: Mend, seconds: number
     for (const { file, find, replace } of edits) {
       const text = await readFile(join(copy, file), "utf8");
       if (!originals.has(file)) originals.set(file, text);
-      // A function as replacement: in a text, `$` would be a pattern.
+      // The replacement is a function, because `$` has a meaning in a replacement text.
       await writeFile(
         join(copy, file),
         text.replace(find, () => replace),
@@ -87,7 +87,7 @@ async function tryWithout(copy: string, { attack, edits }: Mend, seconds: number
   }
 }
 
-/** Runs the crowd in the copy. Kills the crowd and all its child processes after a time limit. */
+/** Runs the crowd in the copy. After a time limit, kills the crowd and all its child processes. */
 async function runCopy(
   copy: string,
   attack: string,

@@ -14,7 +14,7 @@ import { readRecipe } from "./recipes.ts";
 import { PICTURE, type Scenario, type Step } from "./scenarios.table.ts";
 import { callFor, countResults, hasPicture, isMainRequest, offeredTools } from "./tools.ts";
 
-/** A run of one program in one scenario with one vendor. */
+/** One program in one scenario with one vendor. */
 export interface Cell {
   program: Program;
   scenario: Scenario;
@@ -26,16 +26,16 @@ export interface CellResult {
   outcome: "done" | "message shown" | "failed";
   /** Reason for the failure. */
   reason: string;
-  /** Requests of the program's main loop that reached the gateway. */
+  /** Number of requests of the program's main loop at the gateway. */
   requests: number;
-  /** The requests that reached the gateway, and the program's output. */
+  /** Log of the requests at the gateway, and the program's output. */
   log: string;
 }
 
 const MAX_MS = 300_000;
 const LOOPS = new URL("./loops/", import.meta.url).pathname;
 
-/** Runs a program with its own gateway and its own folders, in front of one vendor. */
+/** Runs a program in front of one vendor, with a gateway and folders of its own. */
 export async function runCell(
   program: Program,
   scenario: Scenario,
@@ -57,7 +57,7 @@ export async function runCell(
   const loop = program.loop ?? "";
   const path = join(installed.folder, `${basename(folder)}-${loop}`);
   if (loop) {
-    // The file is beside the packages that it imports.
+    // The file must be beside the packages that it imports.
     ending.defer(() => rm(path, { force: true }));
     await Bun.write(path, `${recipe.code}\n${await Bun.file(join(LOOPS, loop)).text()}`);
   }
@@ -84,7 +84,7 @@ function commandOf(path: string): string {
   return `${path.endsWith(".py") ? "python3" : "node"} ${path}`;
 }
 
-/** Disables telemetry of programs, where the page's blocks do not disable it. */
+/** Disables the telemetry that the blocks of the documents do not disable. */
 const QUIET = {
   DO_NOT_TRACK: "1",
   NO_COLOR: "1",
@@ -98,7 +98,7 @@ function promptOf({ turns }: Scenario): string {
   return `Please ${steps.join(" and ")}, each file with the text hello.`;
 }
 
-/** Returns the vendor's behaviour for each request: the scenario's fault if there is one, or the task's next turn. */
+/** Returns the vendor's behaviour for each request: the next fault of the scenario, or else the task's next turn. */
 function chooseFor(scenario: Scenario, work: string, sight: { pictures: number }) {
   const faults = [...(scenario.faults ?? [])];
   return (hit: Hit): Behaviour | undefined => {
@@ -163,7 +163,7 @@ async function problemOf(outcome: Outcome): Promise<string | null> {
   return isPicture && sight.pictures === 0 ? "the model saw no picture" : null;
 }
 
-/** Returns the required end: either a message after a maximum number of requests, or the completed task. */
+/** Returns the required end: a message after at most a number of requests, or the completed task. */
 function endOf(
   { ends }: Program,
   { name, message, isFinal }: Scenario,

@@ -8,7 +8,7 @@ import { PROGRAMS } from "./programs.table.ts";
 import { RECIPE_NAMES } from "./recipes.ts";
 import { SCENARIOS } from "./scenarios.table.ts";
 
-/* The part of `npm run clients` that needs only the packages of this project. */
+/* The cells of `npm run clients` that need only the packages of this project. */
 let installed: Installed;
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), "gateway-clients-"));

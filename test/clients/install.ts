@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Program } from "./programs.table.ts";
 
-/** The folder of a program's packages, and the environment with which its process finds them. */
+/** The folder of a program's packages, and the environment in which the program finds them. */
 export interface Installed {
   folder: string;
   env: Record<string, string>;
@@ -10,7 +10,7 @@ export interface Installed {
 
 const MAX_MS = 300_000;
 
-/** Installs a program's packages by npm or pip, once for each folder. Returns the reason if this fails. */
+/** Installs a program's packages by npm or pip, once for each folder. If this fails, returns the reason. */
 export async function install({ npm, pip }: Program, root: string): Promise<Installed | string> {
   const packages = npm ?? pip ?? [];
   const folder = join(root, Bun.hash(packages.join()).toString(36));

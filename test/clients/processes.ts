@@ -3,7 +3,8 @@ import { endGroup } from "../support/tree-copy.ts";
 
 /**
  * Runs a shell command until it ends, times out or is stopped. Then ends all processes that the command started: its
- * process group, and processes outside of the group with `mark` in their environment. No other process has this value.
+ * process group, and processes outside of the group whose environment contains `mark`. `mark` is unique to this
+ * command.
  */
 export async function runProgram(
   command: string,
@@ -44,7 +45,7 @@ function processesWith(mark: string): number[] {
       try {
         return readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark);
       } catch {
-        // The process has ended, or belongs to another user.
+        // The process has ended, or it belongs to another user.
         return false;
       }
     })

@@ -1,33 +1,33 @@
-/** A third-party program. Its setup is in the blocks of docs/connect. */
+/** A third-party program. The blocks of docs/connect set it up. */
 export interface Program {
   name: string;
-  /** Name of the client whose blocks the program uses, if it is not its own name. */
+  /** Name of the client whose blocks the program uses. By default, the program's own name. */
   recipe?: string;
-  /** Package names in the registry, with versions. Programs with equal packages are installed once. */
+  /** Package names in the registry, with versions. Programs with equal packages share an installation. */
   npm?: readonly string[];
   pip?: readonly string[];
-  /** Runs the program on `$PROMPT` without interaction. Absent for a library, which has a `loop`. */
+  /** Command that runs the program on `$PROMPT` without interaction. A library has a `loop` instead. */
   command?: string;
-  /** File in `loops/` that is appended to the code block of the documents' page; for libraries. */
+  /** File in `loops/` that is appended to a library's code block of the documents. */
   loop?: string;
   /** True when the program sends pictures to the model. */
   seesPictures?: true;
-  /** True when the program uses only one tool call of a reply. */
+  /** True when the program uses only the first tool call of a reply. */
   takesOneCall?: true;
-  /** Scenarios in which the program ends differently from the `Scenario`'s rule, whatever the response says. */
+  /** Scenarios in which the program violates the `Scenario`'s rule, whatever the response is. */
   ends?: Readonly<Record<string, Ending>>;
 }
 
-/** The end of a program in a scenario: a message after at most this many requests of its loop. */
+/** The end of a program in a scenario: a message after at most this number of requests of its main loop. */
 export interface Ending {
   requests: number;
-  /** A message that replaces the scenario's. */
+  /** Message that replaces the scenario's message. */
   message?: RegExp;
-  /** The reason, and the lines of the program's source that cause this end. */
+  /** The reason for this end, with the place in the program's source. */
   why: string;
 }
 
-/** The second request fails, and the program sends no third. */
+/** The second request fails, and the program sends no third request. */
 const neverRepeats = (why: string): Program["ends"] => {
   const once = { requests: 2, why };
   return { "429": once, "529": once, cut: once };
@@ -36,7 +36,7 @@ const neverRepeats = (why: string): Program["ends"] => {
 const endsWithStream: Program["ends"] = {
   cut: { requests: 2, why: "an error in a stream is thrown to the program (its client's reader of streams)" },
 };
-/** The program sends this many requests although the error is final. */
+/** Returns the ends of a program that sends this many requests although the error is final. */
 const repeats = (
   requests: number,
   why: string,
@@ -149,7 +149,7 @@ export const PROGRAMS: readonly Program[] = [
     name: "LangChain for JavaScript",
     npm: ["langchain@1.5.14", "@langchain/core@1.4.0", "@langchain/openai@1.5.8", "zod@4.6.7"],
     loop: "langchain.js",
-    // The late refusal has its status too, because the program requests a complete reply instead of a stream.
+    // The late refusal has a status here, because the program requests a complete reply instead of a stream.
     ends: repeats(
       7,
       "repeats every 5xx six times unless its code is `insufficient_quota` (@langchain/core, async_caller.ts), beside the client's own retries, which end",

@@ -3,13 +3,13 @@ import { connect, type AddressInfo } from "node:net";
 import { isMainRequest } from "./tools.ts";
 
 export interface RecordingProxy extends AsyncDisposable {
-  /** Address of the proxy, which replaces the gateway's. */
+  /** Address of the proxy. The program uses it as the gateway's address. */
   url: string;
   /** Variables that make the program use this proxy for all addresses. The proxy forwards only to this machine. */
   env: Record<string, string>;
   /** Number of requests that offered the task's tools. */
   mainRequests(): number;
-  /** Every request with its status. A failed request also has its response. */
+  /** Each request with its status, and a failed request with its response. */
   log(): readonly string[];
 }
 
@@ -69,7 +69,10 @@ export async function startRecordingProxy(gateway: string): Promise<RecordingPro
 
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/** Returns the address to call: the gateway's for a path, or the given address on this machine. Null for any other. */
+/**
+ * Returns the address to call. A path belongs to the gateway. A full address must be on this machine; null for any
+ * other address.
+ */
 function targetOf({ url = "/" }: IncomingMessage, gateway: string): URL | null {
   const target = new URL(url, gateway);
   return target.hostname === "127.0.0.1" ? target : null;

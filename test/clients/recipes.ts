@@ -1,10 +1,10 @@
 import { PAGES, type Fence } from "../documents/pages.ts";
 
-/** The blocks of one client in docs/connect, filled in with an address, a model and a home folder. */
+/** The blocks of one client in docs/connect, with an address and a model inserted. */
 export interface Recipe {
-  /** Settings for a shell. */
+  /** Commands for a shell. */
   shell: string;
-  /** Code in JavaScript or Python that creates the client. */
+  /** JavaScript or Python code that creates the client. */
   code: string;
   /** Settings in files, by path in the home folder. */
   files: Record<string, string>;

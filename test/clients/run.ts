@@ -1,7 +1,7 @@
 /**
- * Runs third-party programs through the gateway in front of simulated vendors: `npm run clients`. The programs have
- * their defaults and the blocks of docs/connect. The programs are installed first, into a temporary or a permanent
- * folder. Exits with 1 unless each program ended as required.
+ * Runs third-party programs through the gateway in front of simulated vendors: `npm run clients`. The programs use
+ * their default settings and the blocks of docs/connect. Before the runs, the programs are installed into a temporary
+ * or a permanent folder. Exits with 1 unless each program ended as required.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -67,7 +67,7 @@ function scenariosOf({ seesPictures, takesOneCall }: Program): Scenario[] {
   return SCENARIOS.filter(({ name }) => name.includes(values.scenario) && !left.has(name));
 }
 
-/** Returns the vendors of a scenario. Translation affects only content, so one vendor is enough for failures. */
+/** Returns the vendors of a scenario. For failures one vendor is enough, because translation affects only content. */
 function vendorsOf({ isOnce }: Scenario): VendorName[] {
   const wanted = VENDORS.filter((vendor) => vendor.includes(values.vendor));
   return isOnce ? wanted.slice(0, 1) : wanted;
@@ -79,12 +79,12 @@ async function work(waiting: Waiting[]): Promise<void> {
     const result = await runCell(program, scenario, { vendor, installed, signal: stopping.signal }).catch(
       notRun,
     );
-    // A cell that was interrupted has no result.
+    // An interrupted cell has no result.
     if (!stopping.signal.aborted) report({ program, scenario, vendor, result });
   }
 }
 
-/** A cell that cannot run must not end the run of the other cells. */
+/** Returns the result of a cell that cannot run. The other cells still run. */
 function notRun(error: unknown): CellResult {
   return { outcome: "failed", reason: "could not be run", requests: 0, log: String(error) };
 }

@@ -1,21 +1,24 @@
 import type { Behaviour } from "../upstreams/behaviour.ts";
 
-/** The events that a program meets, and the end that it must reach. */
+/** The behaviour that a program meets, and the end that it must reach. */
 export interface Scenario {
   name: string;
-  /** The model's tool calls in each turn, before the model reports that the task is done. */
+  /** The model's tool calls in each turn. After the last turn, the model reports that the task is done. */
   turns: readonly (readonly Step[])[];
-  /** Behaviours of the vendor for the first requests. Later requests get a normal response. */
+  /** The vendor's behaviours for the first requests, in order. Later requests get a normal response. */
   faults?: readonly Behaviour[];
-  /** The vendor behaves like this for each request. */
+  /** The vendor's behaviour for every request. */
   always?: Behaviour;
   /** True when the key's budget is spent. */
   isPoor?: true;
-  /** The gateway's message for the fault. A program that does not complete the task must show this message. */
+  /** The gateway's message for the fault. A program must complete the task or show this message. */
   message?: RegExp;
-  /** True when a retry cannot help: the program must call once and show the message. Otherwise it must do the task. */
+  /**
+   * True when a retry cannot help. Then the program must call once and show the message. Otherwise the program must
+   * complete the task.
+   */
   isFinal?: true;
-  /** True when the vendor's protocol makes no difference, so that one vendor is enough. */
+  /** True when one vendor is enough, because the vendor's protocol makes no difference. */
   isOnce: boolean;
 }
 
@@ -61,7 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "late refusal",
     turns: TASK,
-    // The vendor refuses only after the gateway has begun a stream's response.
+    // The vendor refuses after the gateway has begun a stream's response.
     always: { delayMs: 12_000, fault: "unauthorized" },
     message: /may not use this model/,
     isFinal: true,
@@ -71,7 +74,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "spent budget",
     turns: TASK,
     isPoor: true,
-    // The second message is Codex's own.
+    // The second alternative is Codex's own message.
     message: /budget is exhausted|Quota exceeded/,
     isFinal: true,
     isOnce: true,

@@ -4,10 +4,10 @@ import type { Step } from "./scenarios.table.ts";
 
 type Arguments = Call["arguments"];
 
-/** Names of the programs' tools for writing a file and for viewing a picture, with their arguments. */
+/** The programs' tools that write a file, by name, with the arguments of a call. */
 const SAVING: Readonly<Record<string, (path: string, content: string) => Arguments>> = {
   save_file: (path, content) => ({ path, content }),
-  // Instructor has this name instead of a tool.
+  // Instructor has no tool, but this name for its result.
   File: (path, content) => ({ path, content }),
   Write: (file_path, content) => ({ file_path, content }),
   write_file: (file_path, content) => ({ file_path, content }),
@@ -23,7 +23,7 @@ const LOOKING: Readonly<Record<string, (path: string) => Arguments>> = {
   view_image: (path) => ({ path }),
 };
 
-/** Returns the names of the tools that a request offers, in any protocol. */
+/** Returns the names of the tools that a request offers. The request may have any protocol. */
 export function offeredTools(body: Record<string, unknown>): string[] {
   const tools = Array.isArray(body["tools"]) ? body["tools"].filter(isObject) : [];
   return tools.flatMap((tool) => {
@@ -38,12 +38,12 @@ export function offeredTools(body: Record<string, unknown>): string[] {
   });
 }
 
-/** True for a request of the program's main loop, which has a tool for saving files. */
+/** True for a request of the program's main loop, which offers a tool for writing files. */
 export function isMainRequest(body: Record<string, unknown>): boolean {
   return offeredTools(body).some((name) => name in SAVING);
 }
 
-/** Returns the number of tool results in a request, in any protocol. */
+/** Returns the number of tool results in a request of any protocol. */
 export function countResults(body: Record<string, unknown>): number {
   const text = JSON.stringify(body);
   return text.match(RESULTS)?.length ?? 0;
@@ -52,12 +52,12 @@ export function countResults(body: Record<string, unknown>): number {
 const RESULTS =
   /"type":"tool_result"|"role":"tool"|"type":"(?:function|custom_tool)_call_output"|"functionResponse":\{/g;
 
-/** True for a request with a picture for the model, in any protocol. */
+/** True for a request of any protocol that contains a picture for the model. */
 export function hasPicture(body: Record<string, unknown>): boolean {
   return /"type":"(?:image|image_url|input_image)"|"inlineData":\{/.test(JSON.stringify(body));
 }
 
-/** Returns the call for a step by one of the offered tools; null if none fits. */
+/** Returns a call for a step by one of the offered tools; null if no tool fits. */
 export function callFor(step: Step, offered: readonly string[], folder: string): Call | null {
   const [table, path] = "save" in step ? [SAVING, step.save] : [LOOKING, step.look];
   const name = Object.keys(table).find((each) => offered.includes(each));

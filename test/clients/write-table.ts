@@ -1,6 +1,6 @@
 import type { Cell } from "./cell.ts";
 
-/** Returns the results as a Markdown table with a row per program and a column per scenario. */
+/** Returns the results as a Markdown table with a row for each program and a column for each scenario. */
 export function writeTable(cells: readonly Cell[]): string {
   const scenarios = [...new Set(cells.map(({ scenario }) => scenario.name))];
   const rows = [...Map.groupBy(cells, ({ program }) => program)].map(([program, own]) => [

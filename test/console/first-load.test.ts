@@ -97,7 +97,7 @@ describe.skipIf(chromium === null)("the first paint", () => {
   });
 });
 
-/** Delays the page's first script, as a slow network does, until `release` or the end. */
+/** Delays the page's first script, as a slow network does, until `release` is called or the fixture is disposed of. */
 async function holdFirstScript({ page, gateway }: TestConsole) {
   const requests: HTTPRequest[] = [];
   const first = await firstScript();
@@ -156,7 +156,7 @@ async function textOf(name: string): Promise<string> {
   return await Bun.file(join(DIRECTORY, version, name)).text();
 }
 
-/** Returns the names of the files whose addresses are in a text. */
+/** Returns the names of the console's files that a text refers to. */
 function namesIn(text: string): string[] {
   return [...new Set(text.matchAll(/\/console\/assets\/([\w.-]+)/g).map(([, name = ""]) => name))];
 }

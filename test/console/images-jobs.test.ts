@@ -6,13 +6,13 @@ import { tabTo } from "../support/keyboard.ts";
 describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   let console: TestConsole;
   beforeAll(async () => {
-    // No worker runs, so jobs wait until they are cancelled.
+    // No worker runs, so a job waits until it is cancelled.
     console = await startTestConsole({ env: { JOBS_CONCURRENCY: "0" } });
     await console.signIn();
   }, 30_000);
   afterAll(() => console[Symbol.asyncDispose]());
 
-  /** Returns the fields in which a caller gets the picture after a request for this response format. */
+  /** Returns the fields in which a caller gets the picture for a requested response format. */
   async function delivered(responseFormat?: string): Promise<string> {
     const body = {
       model: "sandbox-c",
@@ -66,7 +66,7 @@ describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   test("links live as long as the organization says", async () => {
     await console.open("/images");
     await console.fill("Links are valid for", "2");
-    // The field saves a number only when it loses the focus.
+    // The field takes over a number only when it loses the focus.
     await console.page.keyboard.press("Tab");
     await console.press("button", "Save");
     await console.see("The settings are saved");
@@ -156,7 +156,7 @@ describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   });
 });
 
-/** Selects one of the three states and saves. */
+/** Selects one of three states and saves. */
 async function choose({ page, press, see, find }: TestConsole, label: string): Promise<void> {
   await (await find("radio", label)).evaluate((radio) => (radio as unknown as { click(): void }).click());
   await press("button", "Save");

@@ -49,7 +49,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await console.page.keyboard.type("0.33");
     await console.see("$0.33");
     expect(await console.accessibilityFindings()).toEqual([]);
-    // The old price is 0.01. The new price may be a typing error, so the page asks for confirmation.
+    // The new price differs from 0.01 by a large factor and may be a typing error. So the page asks for confirmation.
     await tabTo(console.page, "Apply");
     await console.page.keyboard.press("Enter");
     await console.see("A price changes by a factor of ten or more");
@@ -73,7 +73,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await setFrom(console, new Date(Date.now() - 3_600_000));
     await console.fill("Reason", "A typing mistake");
     await console.fill("low", "0.03");
-    // The charges were 0.01 and 0.33; each is 0.03 after the correction.
+    // The charges were 0.01 and 0.33. The correction makes each of them 0.03.
     await console.see("-$0.28");
     await console.press("button", "Apply correction");
     await console.see("Corrected 2 charges");
@@ -150,7 +150,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     expect(await page.evaluate("document.documentElement.innerHTML")).not.toContain(made);
     expect((await callWith(made)).status).toBe(200);
 
-    // A call above the budget is refused. Both the response and the page say this.
+    // Both the response and the page report that the budget is exhausted.
     expect((await callWith(made)).status).toBe(200);
     const refused = await callWith(made);
     expect(refused.status).toBe(429);
@@ -220,7 +220,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
   });
 });
 
-/** Sets the first time field of the dialog, in the browser's time zone. */
+/** Sets the dialog's first time field, in the browser's time zone. */
 async function setFrom({ page }: TestConsole, time: Date): Promise<void> {
   await page.evaluate(`(() => {
     const field = document.querySelector("[role=dialog] input[type=datetime-local]");

@@ -335,7 +335,7 @@ async function ask({ gateway }: TestConsole, requestId: string): Promise<Respons
   return response;
 }
 
-/** Waits until the request is in the log, which is written after the response. */
+/** Waits until the log contains the request. The record is written after the response. */
 function recorded({ send }: Administrator, id: string): Promise<unknown> {
   return until(`the record of ${id}`, async () => {
     const { status } = await send("GET", `/requests/${id}`);
@@ -350,7 +350,7 @@ async function call({ gateway }: TestConsole, model = MODEL): Promise<number> {
   return response.status;
 }
 
-/** Moves a route's target above all others, by keyboard. */
+/** Moves a route's target above the others, by keyboard. */
 async function moveUp({ page }: TestConsole, target: string): Promise<void> {
   await page.focus(`button[aria-label="Move ${target}"]`);
   await page.keyboard.press("Enter");

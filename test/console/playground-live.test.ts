@@ -8,7 +8,7 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { fixtureYaml, IMAGE } from "../support/vendor.ts";
 
 const HOSTILE = `<img src=x onerror="window.broken = true"> in 60 words`;
-/** Long enough for the page to read the job while the job runs. */
+/** So long that the page reads the job while it runs. */
 const DELAY_MS = 1_500;
 /** Longer than two intervals of the page's reads. */
 const PERIODS_MS = 2_500;
@@ -66,7 +66,7 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
     await tabTo(page, "Send");
     await page.keyboard.press("Enter");
     await page.waitForFunction(`document.querySelector("[data-role=assistant]")?.innerText.length > 40`);
-    // The send button still has the focus, and now stops the reply.
+    // The send button still has the focus. Now the button stops the reply.
     await page.keyboard.press("Enter");
     await console.see("Stopped");
     await console.fill("Message", "And harbours in 5 words?");
@@ -128,7 +128,7 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
   });
 });
 
-/** Returns the lengths of the reply's text while the text grows, until the reply is complete. */
+/** Returns the lengths that the reply's text has until the reply is complete. */
 async function lengthsOf({ page }: TestConsole): Promise<number[]> {
   return (await page.evaluate(`new Promise((resolve) => {
     const lengths = new Set();

@@ -91,7 +91,7 @@ describe.skipIf(chromium === null)("the playground's pictures", () => {
     await console.press("button", "Make it");
     await resultOf(console);
     const picture = await pixelsOf(console);
-    // The red picture is the first reference now. Unpainted parts must stay red.
+    // The first reference is now the red picture, so unpainted parts must stay red.
     expect(picture.at(0.1, 0.1)).toEqual([...RED]);
     expect(picture.at(0.9, 0.9)).toEqual([...RED]);
     expect(picture.at(0.5, 0.5)).not.toEqual([...RED]);
@@ -149,7 +149,7 @@ describe.skipIf(chromium === null)("the playground's pictures", () => {
   });
 });
 
-/** Waits until a picture is loaded completely. */
+/** Waits until a picture is completely loaded. */
 async function resultOf({ page }: TestConsole): Promise<void> {
   await page.waitForFunction(
     `[...document.querySelectorAll("article img")].some(({ complete, naturalWidth }) => complete && naturalWidth > 0)`,
@@ -184,7 +184,7 @@ async function chooseFiles(
   await chooser.accept(paths);
 }
 
-/** Drags the first of two pictures after the second. */
+/** Drags the first of two pictures behind the second. */
 async function dragToTheEnd({ page }: TestConsole): Promise<void> {
   const [first, second] = await page.$$("[role=row]");
   const from = (await first!.boundingBox())!;
@@ -212,7 +212,7 @@ async function pasteFile(
   })()`);
 }
 
-/** Paints from the middle to the right edge, by keyboard. */
+/** Paints by keyboard from the middle to the right edge. */
 async function paintByKeys({ page }: TestConsole): Promise<void> {
   await page.waitForSelector("canvas");
   await tabTo(page, "Picture to paint over");
@@ -221,7 +221,7 @@ async function paintByKeys({ page }: TestConsole): Promise<void> {
   await page.keyboard.press("Space");
 }
 
-/** Reads pixels of the shown picture in the browser. Positions are fractions of its width and height. */
+/** Reads pixels of the shown picture in the browser. Positions are fractions of the picture's width and height. */
 async function pixelsOf({ page }: TestConsole) {
   const { width, height, data } = (await page.evaluate(`(async () => {
     const image = document.querySelector("article img");

@@ -165,7 +165,7 @@ describe.skipIf(chromium === null)("settings in the console", () => {
           const found = await administrator.send("GET", `/requests/${requestId}`);
           return found.status === 200 ? found : undefined;
         });
-        // The prompt is stored shortly after the record, and only if the setting was already active.
+        // The prompt is stored shortly after the record, if the setting was active before the request.
         return await until(
           "its prompt",
           async () => {

@@ -146,7 +146,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await page.evaluate(TWO_FRAMES);
     page.off("request", hold);
     await page.setRequestInterception(false);
-    // The browser counts no shift when new elements replace old ones, but a reader sees the elements move.
+    // The browser counts no layout shift when new elements replace old ones. But a reader sees such a shift.
     expect(Math.abs((await top("main dl")) - expected)).toBeLessThan(16);
     expect(await shown.layoutShift()).toBeLessThanOrEqual(MAX_SHIFT);
   });
@@ -436,11 +436,11 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await shown.page.keyboard.up("Control");
     await shown.page.waitForSelector("[role=dialog]");
     await shown.fill("Search", typed);
-    // An empty list has one entry, which says that the list is empty.
+    // An empty list has a single entry that says so.
     await shown.page.waitForFunction(`document.querySelectorAll("[role=menuitem][data-key]").length === 1`);
     await shown.page.keyboard.press("Enter");
     await shown.page.waitForSelector("[role=dialog]", { hidden: true });
-    // One frame after the dialog has closed, the focus returns to its earlier element.
+    // The focus returns one frame after the dialog has closed.
     await shown.page.evaluate(TWO_FRAMES);
   }
 

@@ -25,7 +25,7 @@ const PATH = "/services/T000/B000/secret";
 const SLACK = `https://hooks.slack.com${PATH}`;
 const KEY = "0123456789abcdef0123456789abcdef";
 
-/* Follows alerts from their cause to simulated chat and on-call services, which refuse invalid requests. */
+/* Follows alerts from a cause to simulated chat and on-call services. These services refuse invalid requests. */
 onEachDatabase("receivers of alerts", (databases) => {
   const receivers = startAlertReceivers({ path: PATH, routingKey: KEY });
   afterAll(() => receivers.stop());

@@ -22,7 +22,7 @@ import {
   updateMember,
 } from "../support/admin-calls.ts";
 
-/* Follows alerts from their cause to the mail server and the queue of webhooks. */
+/* Follows alerts from a cause to the mail server and the queue of webhooks. */
 interface MailRow {
   status: string;
   last_result: string | null;
@@ -158,7 +158,8 @@ onEachDatabase("alerts", (databases) => {
       emails: ["billing@example.com"],
       usesWebhooks: true,
     });
-    // No operation accepts this name. Even if the store contains the name, no mail gets a header from it.
+    // No operation accepts this name. If the store contains the name nevertheless, it must not become a header of a
+    // mail.
     const name = "Money\r\nBcc: everybody@example.com";
     await stores.admin.alerts.update(id, () => ({ name }), BY);
     await look();
@@ -354,7 +355,7 @@ onEachDatabase("alerts", (databases) => {
       expect((await events()).map((event) => event.resolvedAt)).toEqual([null, null]);
       if (endReason === "disabled") await updateAlert(admin, id, { isDisabled: true });
       else await removeAlert(admin, id);
-      // The watching process may have read the rule before the change.
+      // The process that sends alerts may have read the rule before the change.
       const condition = { condition: "late", subject: "late", severity: "warning", message: "late" } as const;
       await stores.alerts.settle(known!, [condition], Date.now(), { name: "gateway", url: null });
       await look();

@@ -5,7 +5,7 @@ import { callAzure } from "../support/azure-calls.ts";
 import { startAzure } from "../upstreams/azure.ts";
 import { CLIENT, CLIENT_SECRET, startEntra, TENANT } from "../upstreams/entra-tokens.ts";
 
-/* An Azure OpenAI resource that accepts Microsoft Entra tokens in place of its key. */
+/* An Azure OpenAI resource that accepts Microsoft Entra tokens instead of its key. */
 const entra = await startEntra();
 const revoked = new Set<string>();
 const vendor = await startAzure((token) => entra.granted.includes(token) && !revoked.has(token));
@@ -40,7 +40,7 @@ test.each([
   }
   expect(vendor.hits.every(({ status }) => status === 200)).toBe(true);
   expect(vendor.hits.every(({ headers }) => headers["api-key"] === undefined)).toBe(true);
-  // For each surface: one token for texts and one for pictures.
+  // Each surface needs one token for texts and one for pictures.
   expect(entra.hits.map((hit) => hit.method)).toEqual(Array.from({ length: 4 }, () => method));
 });
 

@@ -42,7 +42,7 @@ describe("a failure", () => {
     ["ServiceUnavailable", 503, "overloaded"],
     ["Timeout", 408, "overloaded"],
   ];
-  /** Public messages by fault. Other faults have no public message. */
+  /** Public messages by fault. Faults that are not listed have no public message. */
   const publicMessages: Record<string, string> = {
     contentFilter: "Your task failed as a result of our safety system.",
     contentFilterOfImage: "Generated image was filtered as a result of our safety system.",

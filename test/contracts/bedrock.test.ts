@@ -10,7 +10,7 @@ import type { Behaviour } from "../upstreams/behaviour.ts";
 import { startSimulator } from "../upstreams/simulator.ts";
 import { sendJson } from "../upstreams/transport.ts";
 
-/* Claude on Bedrock, by API key, by signature, and by the machine's credentials. */
+/* Claude on Bedrock, with an API key, with a signature, and with the machine's credentials. */
 const OPUS = "global.anthropic.claude-opus-5";
 const HAIKU = "global.anthropic.claude-haiku-4-5-20251001-v1:0";
 const vendor = await startBedrock();

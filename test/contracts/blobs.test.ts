@@ -18,11 +18,11 @@ const linkSecrets = () => ["a secret of thirty-two characters"];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** One kind of store, and a function that makes a blob older. */
+/** A kind of blob store, with a function that makes a blob older. */
 interface Setting {
   open(directory: string): Promise<Blobs>;
   age(directory: string, name: string, ageMs: number): Promise<void>;
-  /** Returns the number of blobs by reading the storage directly. */
+  /** Returns the number of blobs, read from the storage without the gateway's code. */
   count(directory: string): Promise<number>;
 }
 

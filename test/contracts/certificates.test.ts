@@ -9,13 +9,13 @@ import { RedisLink } from "../../src/storage/counters/redis-link.ts";
 import { makeSelfSigned, type SelfSigned } from "../support/certificate.ts";
 
 /*
- * A connection to a server with an untrusted certificate ends before a password or any other data is sent. PostgreSQL
- * and vendors have separate tests.
+ * A connection to a server with an untrusted certificate must end before any data, such as a password, is sent.
+ * PostgreSQL and vendors have tests of their own.
  */
 let tls: SelfSigned;
 let ports: Record<"silent" | "smtps" | "smtp", number>;
 const stops: (() => void)[] = [];
-/** Data that servers received over TLS. */
+/** Data that the servers received over TLS. */
 const received: string[] = [];
 beforeAll(async () => {
   tls = makeSelfSigned();

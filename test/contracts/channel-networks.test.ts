@@ -14,7 +14,7 @@ import { openAdministration } from "../support/configuration.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "../support/image-calls.ts";
 import { testSpool } from "../support/spool.ts";
 
-/* For every call of a provider, the gateway connects only to addresses that the channel's networks allow. */
+/* Every call of a provider may connect only to addresses that the channel's networks allow. */
 
 let hits = 0;
 const server = Bun.serve({
@@ -39,7 +39,7 @@ const ACCOUNT = {
   project_id: "project",
 };
 
-/** Settings of each provider, with all addresses at the test server. Some settings include tokens. */
+/** Settings of each provider, with all addresses at the test server. */
 const SETTINGS: Readonly<Record<string, readonly object[]>> = {
   vertex: [
     { baseUrl: url, project: "project", metadataUrl: url },
@@ -221,7 +221,7 @@ function signedInAs(role: Role): Pick<OperationContext, "signedIn"> {
   return { signedIn: { member: { ...member, ...never, ...access }, access, session: null } };
 }
 
-/** Returns all calls that the gateway can make for a channel. The probe is the first. */
+/** Returns all calls that the gateway can make for a channel. The first call is the probe. */
 function callsOf(channel: Channel): (() => Promise<unknown>)[] {
   const upstreams = openUpstreams([channel], new FairSemaphore(2));
   const raw = JSON.stringify({
@@ -246,7 +246,7 @@ function callsOf(channel: Channel): (() => Promise<unknown>)[] {
   ];
 }
 
-/** Returns the error message of each call; empty for a call that succeeds. */
+/** Returns the error message of each call; empty for a successful call. */
 async function refusals(calls: (() => Promise<unknown>)[]): Promise<string[]> {
   return await Promise.all(
     calls.map((call) =>

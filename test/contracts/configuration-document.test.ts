@@ -81,7 +81,7 @@ for (const kind of ["sqlite", "postgres"] as const)
   describe.skipIf(kind === "postgres" && "missing" in found)(
     `a document of the configuration on ${kind}`,
     () => {
-      // For tests that do not depend on the database: they run on SQLite alone.
+      // Declares a test that does not depend on the database and so runs on SQLite only.
       const testOnce = kind === "sqlite" ? test : untested;
       const open = async () =>
         openAdministration(kind === "sqlite" ? undefined : await postgres!.createDatabase());

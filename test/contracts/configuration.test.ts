@@ -59,7 +59,7 @@ async function memberWithTotp({ store, by, configuration }: OperationContext) {
 
 for (const kind of ["sqlite", "postgres"] as const)
   describe.skipIf(kind === "postgres" && "missing" in found)(`stored configuration on ${kind}`, () => {
-    // For tests that do not depend on the database: they run on SQLite alone.
+    // Declares a test that does not depend on the database and so runs on SQLite only.
     const testOnce = kind === "sqlite" ? test : untested;
     const open = async () =>
       openAdministration(kind === "sqlite" ? undefined : await postgres!.createDatabase());
@@ -79,7 +79,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       });
       const { catalogue } = await stateOf(context);
       expect(catalogue.routes.get("gpt-5.4")?.targets[0]?.channel.settings).toMatchObject({ apiKey: SECRET });
-      // The vendor's newer models use another shipped channel with the same credential.
+      // Another shipped channel with the same credential serves the vendor's newer models.
       expect(catalogue.routes.get("gpt-6-sol")?.targets[0]?.channel.id).toBe("openai-responses");
       expect(catalogue.models.has("sandbox-chat")).toBe(false);
     });

@@ -11,7 +11,7 @@ import { adminContext, NOW, refusal } from "../support/admin-context.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";
 
 const HOUR_MS = 3_600_000;
-/** Prices per million tokens. Each entry here has one million tokens of each kind. */
+/** Prices per million tokens. Each entry of this suite has one million tokens of each kind. */
 const CORRECTED = { perMillion: { input: "0.2", output: "0.3" } };
 
 onEachDatabaseAndPooler("Corrections", (databases) => {
@@ -25,7 +25,7 @@ onEachDatabaseAndPooler("Corrections", (databases) => {
     context = { ...(await adminContext()), store: stores.admin };
   });
 
-  /** Creates an organization with a budget and with this number of charges of 0.60 each. */
+  /** Creates an organization with a budget and the given number of charges of 0.60 each. */
   async function refcounts(charges: number, change: Partial<LedgerEntry> = {}) {
     count += 1;
     const organizationId = `org_${count}`;

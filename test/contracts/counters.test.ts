@@ -7,7 +7,7 @@ import { findRedis, startRedis } from "../support/redis.ts";
 const found = findRedis();
 if ("missing" in found) console.log(`SKIPPED what is told of a lost Redis: ${found.missing}`);
 
-/** Opens counters. `told` receives the first words of each reported problem. */
+/** Opens counters. `told` collects the beginning of each reported problem. */
 async function open(redisUrl: string | null) {
   const told: string[] = [];
   const onProblem = (message: string) => void told.push(message.split(/[,:]/)[0]!);

@@ -8,7 +8,7 @@ import type { Behaviour } from "../upstreams/behaviour.ts";
 import { SIMULATED_KEY, SIMULATED_PROJECT, startGemini, startVertex } from "../upstreams/gemini.ts";
 import { startTokenServer } from "../upstreams/google-tokens.ts";
 
-/* Text at both addresses of the vendor: for API keys, and in a cloud project. */
+/* Text at both kinds of address of the vendor: for API keys and in a cloud project. */
 const MODEL = "gemini-3.8-flash";
 const tokens = await startTokenServer();
 const revoked = new Set<string>();

@@ -10,7 +10,7 @@ import { aJob } from "../support/jobs.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/* Jobs submitted concurrently share a transaction. The decision on each is the same as for a single submission. */
+/* Jobs that are submitted concurrently share a transaction. Each job must get the decision of a single submission. */
 onEachDatabase("jobs submitted at once", (databases) => {
   let database: Database;
   let stores: Stores;
@@ -138,7 +138,7 @@ onEachDatabase("jobs submitted at once", (databases) => {
         SELECT held, expires_at FROM budgets JOIN leases ON budget = budgets.id`,
     );
     expect(rows.map(({ held }) => BigInt(held))).toEqual([40n]);
-    // The hold must last for any time that the job waits and runs.
+    // The hold must outlast the job, however long the job waits and runs.
     const aYear = 365 * 24 * 60 * 60_000;
     expect(Number(rows[0]?.expires_at)).toBeGreaterThan(Date.now() + aYear);
   });
@@ -257,7 +257,7 @@ onEachDatabase("jobs submitted at once", (databases) => {
 
   if (databases.kind === "sqlite") return;
 
-  /** Runs `work`, which waits for the first budget, and proves that `work` has not locked the second budget by then. */
+  /** Runs `work` until it waits for the first budget. Proves that `work` has not locked the second budget yet. */
   const withoutTheSecond = async (work: () => Promise<unknown>): Promise<void> => {
     let ended: Promise<unknown> = Promise.resolve();
     await database.begin(async (sql) => {
@@ -273,7 +273,7 @@ onEachDatabase("jobs submitted at once", (databases) => {
             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         );
       await until("a wait for the lock", async () => hasEnded || (await waiting()).length > 0 || undefined);
-      // Fails immediately if `work` has locked this budget; else both transactions would wait for each other.
+      // Fails at once if `work` has locked this budget. Otherwise both transactions would wait for each other.
       await sql`SELECT id FROM budgets WHERE id = 'budget_2' FOR UPDATE NOWAIT`;
     });
     await ended;

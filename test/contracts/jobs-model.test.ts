@@ -9,7 +9,7 @@ import { aBudget, aKey, anOrganization, BY, temporaryFolder } from "./storage-ha
 
 /*
  * Runs random operations of callers, workers and sweeps concurrently on the real store. A lease can be lost at any
- * moment. After each group of operations, states, counts and money must agree.
+ * time. After each group of operations, states, counts and money must agree.
  */
 const KEYS = ["key_a", "key_b"];
 const BUDGET = "budget_model";
@@ -44,11 +44,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("loseLeases", "endOverdue", "expire") }) },
 );
 
-/** A run of the store, with the model's record of each job. */
+/** A run on the store, and the model's record of each job. */
 class Run {
-  /** The last seen state of each job, in the order of submission. */
+  /** The last seen state of each job, in order of submission. */
   readonly statuses = new Map<string, JobStatus>();
-  /** All leases that were ever granted, including lost ones. */
+  /** All leases that were granted, including lost ones. */
   readonly leases: ClaimedJob[] = [];
 
   constructor(
@@ -150,7 +150,7 @@ class Run {
   }
 }
 
-/** True when a job may change from the first state to the second between two reads. */
+/** True when a job's state may change from `before` to `after` between two reads. */
 function isLegal(before: JobStatus, after: JobStatus): boolean {
   if (before === after) return true;
   if (before === "completed") return after === "expired";

@@ -24,7 +24,7 @@ import { aBudget, anEntry, BY, temporaryFolder } from "./storage-harness.ts";
 
 const folder = temporaryFolder();
 
-/** Opens a database and a journal folder. `persisted` records the segments that existed at each persist. */
+/** Opens a database and a folder of journals. `persisted` records the segments that existed at each persist. */
 async function open(name: string) {
   mkdirSync(join(folder, name, "journals", "proc_a"), { recursive: true });
   const database = join(folder, name, "gateway.sqlite");
@@ -103,13 +103,13 @@ test("a journal that was taken over is removed once its charges are on the datab
   expect(recovery.recovered()).toBe(1);
   expect(persisted).toEqual([[1]]);
   expect(existsSync(journals)).toBe(false);
-  // The running process still holds its own amount.
+  // The running process still holds 20 nano-units.
   expect(await stores.admin.budgets.get("budget")).toMatchObject({ spent: 7n, held: 20n });
   expect(problems).toEqual([]);
   await stores.database.close();
 });
 
-/** Creates a journal of `proc_a` with one charge, for recovery by `proc_b`. */
+/** Creates a journal of `proc_a` with one charge, which `proc_b` is to recover. */
 async function openLeft(name: string, charge: string) {
   const opened = await open(name);
   const { stores, root, journals, posting } = opened;
@@ -126,7 +126,7 @@ async function openLeft(name: string, charge: string) {
       root,
       processId: "proc_b",
     });
-  /** Moves a segment to the segments that were posted in a batch. */
+  /** Moves a segment to the kept segments, as if `batch` had posted it. */
   const keepPosted = (id: string, batch: number) => {
     const from = join(folder, name, "aside");
     mkdirSync(from);
@@ -240,7 +240,7 @@ const configured = {
   prices: new PatternMap<PriceRow>(),
 };
 
-/** Opens a storage on a copy of the database that was made before `proc_late` started and ended. */
+/** Opens a storage on an old copy of the database, made before `proc_late` started and ended. */
 async function openOlderCopy(name: string) {
   const location = join(folder, `${name}.sqlite`);
   const journals = join(folder, name);
@@ -308,7 +308,7 @@ test("posted segments are kept for an hour, within their bytes, and not removed 
   const kept = keptSegments(root, "ledger", 1_000);
   const keep = (segment: number, bytes: number, minutesAgo: number) => {
     writeFileSync(segmentPath(journal, segment), "x".repeat(bytes));
-    // The file may be old, but it is kept for the full time from now.
+    // The file's own age does not count: it is kept for the full time from now.
     utimesSync(segmentPath(journal, segment), 0, 0);
     kept.keep(journal, "proc_a", [segment], segment);
     expect(kept.list().find((found) => found.segment === segment)!.keptAt).toBeGreaterThan(

@@ -29,7 +29,9 @@ onEachDatabaseAndPooler("Leases of several processes", (databases) => {
   });
   afterAll(() => timers.forEach((timer) => clearInterval(timer)));
 
-  /** Starts takers that take repeatedly, each at its own process. Returns the number of granted requests. */
+  /**
+   * Starts concurrent takers, each in its own process, that take repeatedly. Returns the number of granted requests.
+   */
   async function takeAll(budget: string, at: readonly number[]): Promise<number> {
     let count = 0;
     const taker = async (index: number) => {
@@ -123,7 +125,7 @@ onEachDatabaseAndPooler("Leases of several processes", (databases) => {
         two!.stores.leases.renew(lease, ["budget_race"]),
         two!.stores.leases.take(lease, [request]),
       ]);
-      // Releases the amount that was taken after the first release.
+      // Releases what was taken after the first release.
       await one!.stores.leases.release(lease);
     }
     expect((await stores.admin.budgets.get("budget_race"))!.held).toBe(0n);

@@ -9,8 +9,8 @@ import { openStores } from "../../src/storage/index.ts";
 import { anEntry, onEachDatabase } from "./storage-harness.ts";
 
 /*
- * A ledger's exported files after its database went back in time. Read by the documented rule, they contain each entry
- * of the ledger exactly once, and no other.
+ * The exported files of a ledger whose database went back in time. A reader who follows the documents must find each
+ * entry exactly once, and no other entry.
  */
 const PAGE = await Bun.file(join(import.meta.dir, "../../docs/money-and-privacy/warehouse.md")).text();
 const [, LOAD = ""] =
@@ -236,7 +236,7 @@ function countedFiles(names: readonly string[]): string[] {
     .map(({ file }) => file);
 }
 
-/** The random generator Mulberry32. An equal seed gives equal numbers. */
+/** The random generator Mulberry32. Equal seeds give equal numbers. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -41,12 +41,12 @@ onEachDatabase("The export of the ledger", (databases) => {
       await post(stores, `round${round}`, 7, posted);
       s3.requests.length = 0;
       const exporter = startExporter(location, `proc_${round}`);
-      // The file exists, but the cursor is not updated yet.
+      // At this time the file exists, but the cursor is not updated.
       await until("a file", async () => s3.requests.some((one) => one.startsWith("PUT")) || undefined);
       exporter.kill("SIGKILL");
       await exporter.exited;
       await endTurn(stores);
-      // A file never changes, whether it was written before the kill or is written again after it.
+      // A file never changes, even if it is written again after the kill.
       for (const [name, bytes] of written) expect(s3.objects.get(name)?.bytes, name).toEqual(bytes);
       written = new Map([...s3.objects].map(([name, { bytes }]) => [name, bytes]));
     }
@@ -185,7 +185,7 @@ test("the same bucket and prefix at another endpoint gets all entries", async ()
   await other.stop();
 });
 
-/** Returns the exact amounts in the file. The reader would convert decimals to floating-point numbers. */
+/** Returns the exact amounts in the file. The Parquet reader would convert decimals to floating-point numbers. */
 async function exactAmounts(bytes: Uint8Array<ArrayBuffer>): Promise<bigint[]> {
   const metadata = parquetMetadata(bytes.buffer);
   const amount = metadata.schema.find(({ name }) => name === "amount");
@@ -202,7 +202,9 @@ async function opened(location: string): Promise<Stores & AsyncDisposable> {
   return { ...stores, [Symbol.asyncDispose]: () => stores.database.close() };
 }
 
-/** Posts `count` entries one by one, so that each has its own sequence number. Then posts as many entries together. */
+/**
+ * Posts `count` entries one by one, each with its own sequence number. Then posts the same number of entries together.
+ */
 async function post({ ledger }: Stores, name: string, count: number, posted: string[]): Promise<void> {
   const entries = Array.from({ length: 2 * count }, (_, index): LedgerEntry =>
     anEntry(`${name}_${index}`, 1n),
@@ -229,7 +231,7 @@ function runningExport(
   return { ...running, [Symbol.asyncDispose]: () => running.stop() };
 }
 
-/** Ends the time for which a killed process may export. */
+/** Ends the time for which a killed process has the right to export. */
 async function endTurn({ database }: Stores): Promise<void> {
   await database.begin(async (sql) => void (await sql`UPDATE ledger_exports SET until_time = 0`));
 }

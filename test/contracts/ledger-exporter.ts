@@ -1,6 +1,6 @@
 import { startLedgerExport } from "../../src/storage/ledger-export/ledger-export.ts";
 
-/* Exports the ledger in its own process until it is killed. */
+/* Exports the ledger in a separate process until that process is killed. */
 const [location = "", url = "", format = "", processId = ""] = process.argv.slice(2);
 startLedgerExport({
   location,

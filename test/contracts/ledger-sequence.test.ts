@@ -24,7 +24,7 @@ onEachDatabase("The order of posting", (databases) => {
     const found: string[] = [];
     let after = 0;
     let cursor: string | undefined;
-    /** Reads a page. After the last page, later reads continue after the entries that were found. */
+    /** Reads one page. When no page is left, the next read continues after the entries that were found. */
     const read = async () => {
       const { entries, next } = await listLedger(context, { after, cursor, limit: 300 });
       found.push(...entries.map(({ id }) => id));

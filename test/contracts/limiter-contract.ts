@@ -6,16 +6,16 @@ import type {
   LimitRequest,
 } from "../../src/gateway/admission/limits.ts";
 
-/** Short, so that a driver with a real clock needs little time. */
+/** The window is short, because a driver with a real clock must wait for it. */
 export const WINDOW_MS = 1_000;
 
 export interface Subject {
   limiter: Limiter;
-  /** Advances a fake clock, or waits on a real clock. */
+  /** Lets time pass, on a fake or a real clock. */
   pass(durationMs: number): Promise<void>;
 }
 
-/** The guarantees of every limiter, wherever the limiter counts. */
+/** The guarantees of every limiter, with counts in memory or in Redis. */
 export function contract(make: (windowMs?: number) => Subject | Promise<Subject>): void {
   test("exactly the limit is admitted in a window, and again when it has passed", async () => {
     const { limiter, pass } = await make();

@@ -100,7 +100,7 @@ withRedis("limiter on Redis", () => {
       expect(correcting).toBeInstanceOf(Promise);
       await correcting;
     }
-    // A correction that adds is counted exactly too: after it the limit has nothing left.
+    // An increase by correction is counted exactly too: afterwards nothing is left of the limit.
     expect(taken).toEqual(Array.from({ length: 300 }, (_, turn) => turn <= 250));
   });
 
@@ -195,7 +195,7 @@ withRedis("limiter on Redis", () => {
       const before = await Promise.all([admitted(limiter, ask()), admitted(limiter, ask())]);
       await server.crash();
       const during = await Promise.all(Array.from({ length: 20 }, () => limiter.take(ask())));
-      // This process may grant half of 10 requests (2 are used), and half of 3 slots rounded down (2 are taken).
+      // This process may now grant 5 of 10 requests, of which 2 are used, and 1 of 3 slots, of which 2 are taken.
       expect(during.filter((verdict) => verdict.isAdmitted).length).toBe(0);
       before[0]!.release();
       before[1]!.release();
@@ -219,7 +219,8 @@ withRedis("limiter on Redis", () => {
     expect(await count(quiet.limiter, asked, 5)).toBe(5);
     const held = await admitted(busy.limiter, [request("concurrent_images", "org", 1)]);
     await redis.ask("FLUSHALL", []);
-    // While the processes write back, each may grant half of 20. The busy process has granted 8, so 2 are left.
+    // While the processes write their counts back, each process may grant half of 20. The busy process has granted 8,
+    // so 2 are left.
     expect(await count(busy.limiter, asked, 20)).toBe(2);
     let more = 0;
     await until(async () => {

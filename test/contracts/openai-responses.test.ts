@@ -158,7 +158,7 @@ test("whatever a caller of another protocol can say, the vendor takes", () => {
   let written = 0;
   const property = fc.property(conversations, (conversation) => {
     let raw: string;
-    // The vendor checks schemas that are marked as strict, so no schema is marked here.
+    // The simulated vendor checks strict schemas, so no schema here is strict.
     const tools = conversation.tools.map((tool) => ({
       ...tool,
       strict: tool.strict === true ? null : tool.strict,
@@ -174,7 +174,7 @@ test("whatever a caller of another protocol can say, the vendor takes", () => {
     const request = { headers: { "content-type": "application/json" }, body: Buffer.from(raw) };
     expect(findResponsesFault(request as never, ["gpt-5.4"], "other")?.code ?? null).toBeOneOf([
       null,
-      // The signatures in these conversations are arbitrary texts.
+      // The signatures in these conversations are invented.
       "invalid_encrypted_content",
     ]);
   });

@@ -15,7 +15,7 @@ const harness = await openHarness({
 });
 const { vendor, open, order, generate } = harness;
 
-/** Returns an order for a model of family A. An operator may route such a model to this vendor. */
+/** Returns an order for a model of family A, which an operator may route to this vendor. */
 const richOrder = (change: Change = {}) =>
   order({ ...change, upstreamModel: "openai/gpt-image-2" }, "gpt-image-2");
 

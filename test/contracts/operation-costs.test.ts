@@ -18,7 +18,8 @@ import { anOrganization, BY } from "./storage-harness.ts";
 
 /*
  * Counts the rows that the store returns to each operation. An operation that declares to read one page must read
- * equally many rows from a small and a large store. Each input must find a record; an invalid input fails the test.
+ * equally many rows from a small and from a large store. Each input must find a record, so an input that finds none
+ * fails the test.
  */
 const ORGANIZATION = "many";
 const ENTRY = "entry_many";
@@ -30,7 +31,7 @@ const RANGE = {
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
 const CORRECTION = { ...PRICE, ...RANGE, reason: "tried", organizationId: ORGANIZATION };
-/** Ids for the field `id` of inputs, by the first part of the operation's name. */
+/** Values of the input field `id`, by the first part of the operation's name. */
 const IDS: Readonly<Record<string, string>> = {
   organizations: ORGANIZATION,
   keys: "key_many",
@@ -153,7 +154,7 @@ beforeAll(async () => {
   const context = await administration.as({ env: { SANDBOX: "on", GATEWAY_MASTER_KEY: newMasterKey() } });
   await createChannel(context, { id: "own", provider: "openai", credential: "sk-own" });
   for (const times of [ROWS, 1]) {
-    // The second pass copies each of the copies once more.
+    // The second pass also copies the copies of the first pass.
     copyRows(database, times);
     rows.push(await rowsOfEach(context));
   }
@@ -172,7 +173,7 @@ function inputOf(name: string, { input }: Operation): object {
 }
 
 const CREATING = /\.(create|test)$/;
-/** Refusals that occur only after all reading is done. */
+/** Statuses of refusals that an operation sends only after all its reads. */
 const REFUSALS = [403, 404, 409];
 
 async function rowsOfEach(context: OperationContext): Promise<Record<string, number>> {
@@ -197,7 +198,7 @@ async function rowsOfEach(context: OperationContext): Promise<Record<string, num
   return found;
 }
 
-/** Runs work and rolls its changes back. */
+/** Runs work and then rolls its changes back. */
 async function undone(work: (store: AdminStore) => Promise<void>): Promise<void> {
   const over = new Error("over");
   const run = async (store: AdminStore): Promise<never> => {

@@ -15,8 +15,8 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { temporaryFolder } from "./storage-harness.ts";
 
 /*
- * Options of PostgreSQL addresses, tested with real servers: encryption, a pooler, several servers. Names that are not
- * known names of this machine, such as `localhost.` with its dot, count as another machine.
+ * Options of PostgreSQL addresses, tested with real servers: encryption, a pooler, several servers. A name that is not
+ * a known name of this machine, such as `localhost.` with a final dot, counts as another machine.
  */
 const found = findPostgres();
 if ("missing" in found) console.warn(`SKIPPED: addresses of PostgreSQL (${found.missing})`);
@@ -198,7 +198,7 @@ describe.skipIf("missing" in found)("the address of PostgreSQL", () => {
 
 type Outcome = "refused" | "encrypted" | "plain";
 
-/** Returns the result of connecting to an address: refused by the certificate, encrypted, or plain. */
+/** Returns the result of connecting: refused because of the certificate, encrypted, or unencrypted. */
 async function outcomeOf(address: string): Promise<Outcome> {
   const database = await openDatabase(address);
   try {

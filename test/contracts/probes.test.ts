@@ -15,7 +15,7 @@ import { SIMULATED_KEY as OPENROUTER_KEY, startOpenRouter } from "../upstreams/o
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
 
-/* Each provider's probe accepts the vendor's valid credentials, at the vendor's own paths, and costs nothing. */
+/* The probe of each provider accepts valid credentials, uses the vendor's own paths, and costs nothing. */
 
 const tokens = await startTokenServer();
 const vendors = {
@@ -43,7 +43,7 @@ const compatible = (persona: string, path: string) => ({
 
 interface Subject {
   vendor: (typeof vendors)[keyof typeof vendors];
-  /** Path before the vendor's own paths. */
+  /** Path that precedes the vendor's own paths. */
   base: string;
   key: string;
   settings?: object;

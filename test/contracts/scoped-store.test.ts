@@ -10,8 +10,8 @@ import { aMember, anAlert, aPrice, aSession, aToken, aWebhook, fill } from "../s
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 /*
- * The store as a member of the organization `mine` sees it. Every method of every store must return and change nothing
- * of `theirs`, and must return records of `mine`. A new method must be listed here.
+ * The store as a member of the organization `mine` sees it. No method may return or change records of `theirs`, and
+ * each method must return those of `mine`. A new method must be listed here.
  */
 const PAGE = { limit: 100 };
 const POSTED = { ...PAGE, after: { sequence: -1, id: "", kind: "" }, upTo: 10 ** 15 };
@@ -140,7 +140,7 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.ledger.listPosted(POSTED),
     (s) => s.ledger.listPosted({ ...POSTED, organizationId: "theirs" }),
   ],
-  // This number of the whole installation reveals nothing about an organization.
+  // The number concerns the whole installation and reveals nothing about an organization.
   "ledger.readableSequence": [],
   "ledger.position": [(s) => s.ledger.position("entry_theirs")],
   "ledger.history": [(s) => s.ledger.history("entry_theirs")],
@@ -221,7 +221,7 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
   atomically: [(s) => s.atomically(async (all) => await all.keys.get("key_theirs"))],
 };
 
-/** Calls that find the member's own records. */
+/** Calls that find records of the member's own organization. */
 const OWN: readonly Call[] = [
   (s) => s.organizations.get("mine"),
   (s) => s.organizations.page(PAGE),
@@ -252,7 +252,7 @@ const OWN: readonly Call[] = [
   (s) => s.audit.list({ ...PAGE, subject: "key_mine" }),
 ];
 
-/** Adds an undelivered message and an unavailable target of one organization. */
+/** Adds an undelivered message and an unavailable target for one organization. */
 async function addAlertTraces(database: Database, organization: string): Promise<void> {
   const now = Date.now();
   await database.begin(async (sql) => {

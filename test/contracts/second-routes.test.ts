@@ -6,7 +6,7 @@ import { SIMULATED_KEY as FAL_KEY, startFal } from "../upstreams/fal.ts";
 import { SIMULATED_KEY as OPENROUTER_KEY, startOpenRouter } from "../upstreams/openrouter.ts";
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 
-/* Image models at resellers. Each vendor of a model's route must accept all options in the model's record. */
+/* Image models at resellers. Each vendor in a model's route must accept all options of that model's record. */
 const fal = await openHarness({
   channel: "fal",
   variables: ["FAL_KEY"],
@@ -43,7 +43,8 @@ describe("what the record offers is taken by the reseller", () => {
   test.each(cases)("%s", async (id, harness) => {
     const { model } = imageModel(harness.settings, id);
     const { tiers, ratios, qualities, sizeMode } = model.image;
-    // A vendor that takes the size as a ratio has a list of ratios, so all ratios are tested. Large pictures take long.
+    // A vendor that takes the size as a ratio has a fixed list, so all ratios are tested. For other vendors one picture
+    // is enough, because large pictures take long.
     const isListed = harness === replicate || (harness === fal && sizeMode === "table");
     const shapes = isListed ? ratios : [ratios.at(-1)!];
     for (const ratio of shapes)

@@ -12,14 +12,14 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import type { KeyRecord } from "../../src/admin/keys/schema.ts";
 import type { OrganizationRecord } from "../../src/admin/organizations/schema.ts";
 
-/** Creates empty databases of the tested kind for a suite. */
+/** Creates empty databases of the tested kind. */
 export interface TestDatabases {
   kind: Database["kind"];
   /** Returns the location of a new, empty database. */
   location(): Promise<string>;
-  /** Opens a database. The database is closed after the suite. */
+  /** Opens a database that is closed after the suite. */
   open(location: string): Promise<Database>;
-  /** Returns the database's server. SQLite has none. */
+  /** Returns the database's server. Throws on SQLite, which has none. */
   server(): PrivatePostgres;
 }
 

@@ -111,7 +111,7 @@ onEachDatabase("The journal", (databases) => {
     const journal = openJournal({ folder: join(journals, "proc_dead"), onAppend() {}, onProblem() {} });
     const budgets = ["budget_left"];
     journal.append({ type: "charge", entry: anEntry("left_charge", 7n, { budgets }) });
-    // More entries than are posted together.
+    // The number of entries exceeds one batch.
     for (let index = 0; index < 500; index += 1)
       journal.append({ type: "charge", entry: anEntry(`left_${index}`, 1n) });
     journal.append({
@@ -131,7 +131,7 @@ onEachDatabase("The journal", (databases) => {
     await storage.close(1000);
   });
 
-  // PostgreSQL creates its own checkpoints.
+  // PostgreSQL makes its own checkpoints.
   if (databases.kind === "sqlite")
     test("a WAL checkpoint is made while the process runs", async () => {
       const storage = await open("proc_checkpoints", join(folder, "checkpoints"));
@@ -139,7 +139,7 @@ onEachDatabase("The journal", (databases) => {
       for (let index = 0; index < 500; index += 1)
         storage.journal.append({ type: "charge", entry: anEntry(`written_${index}`, 1n) });
       expect(await storage.flush(5000)).toBe(true);
-      // There are far fewer writes than would cause a checkpoint at a commit.
+      // So few writes cause no checkpoint at a commit.
       await until("a checkpoint", () => (statSync(database).size > before ? true : undefined));
       await storage.close(1000);
     });

@@ -2,24 +2,24 @@ import type { Socket } from "node:net";
 import { openSocket, writeRequest } from "../../support/sockets.ts";
 import type { HostileKeys } from "./setting.ts";
 
-/** One method by which the holder of a valid key tries to harm other callers. */
+/** A method by which the holder of a valid key tries to harm other callers. */
 export interface Attack {
   name: string;
   /** Short description of the attack. */
   what: string;
-  /** True when the attack needs pictures to be stored in S3. */
+  /** True when the gateway must store pictures in S3. */
   needsS3?: boolean;
   /** Repeats the attack until the signal aborts. */
   run(context: AttackContext): Promise<void>;
 }
 
-/** The address and the keys for an attack, and functions that report results. */
+/** The address and keys that an attack uses, and functions that report its results. */
 export interface AttackContext {
   url: string;
   keys: HostileKeys;
   revokedLink: string;
   signal: AbortSignal;
-  /** Reports a result that must be impossible, in addition to harm that honest callers measure. */
+  /** Reports a result that must be impossible. Harm to honest callers is measured separately. */
   achieve(what: string): void;
   /** Counts a request. */
   count(): void;
@@ -42,14 +42,14 @@ export async function repeat(
   const work = async (_: unknown, lane: number): Promise<void> => {
     while (!signal.aborted) {
       await step(lane).catch(() => {});
-      // The pause limits the rate: the test measures the harm of each request, not of a flood.
+      // The pause limits the rate, because the test measures the harm of single requests and not of a flood.
       await Bun.sleep(PACE_MS);
     }
   };
   await Promise.all(Array.from({ length: lanes }, work));
 }
 
-/** Waits for the given time, but no longer than the attack lasts. */
+/** Waits for the given time, but at most until the attack ends. */
 export async function pause({ signal }: AttackContext, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
@@ -64,7 +64,7 @@ interface Posting {
   headers?: Record<string, string>;
 }
 
-/** Sends a body by POST; an object is sent as JSON. Reports a status from 500 up that is no deliberate refusal. */
+/** Sends a body by POST; an object is sent as JSON. Reports each response for which `isUnexpected` is true. */
 export async function post(
   context: AttackContext,
   body: object | string | Uint8Array<ArrayBuffer>,
@@ -85,7 +85,10 @@ export async function post(
 
 const DELIBERATE: ReadonlySet<number> = new Set([501, 502, 503, 504, 505]);
 
-/** True for a status from 500 up, except deliberate refusals: overload, a vendor's failure, an unknown protocol. */
+/**
+ * True for a status from 500 up that is not deliberate. Deliberate are overload, a vendor's failure and an unknown
+ * protocol.
+ */
 export function isUnexpected(status: number): boolean {
   return status >= 500 && !DELIBERATE.has(status);
 }
@@ -122,7 +125,7 @@ export function write(socket: Socket, bytes: string | Uint8Array): Promise<void>
   });
 }
 
-/** Returns a multipart form of raw parts. Each part has a header and its content. */
+/** Returns a multipart form with the given headers and contents of its parts. */
 export function rawForm(
   parts: readonly (readonly [header: string, content: Uint8Array])[],
 ): Buffer<ArrayBuffer> {

@@ -19,10 +19,12 @@ const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
 const EDITS = "/v1/images/edits";
 const SIGN_IN = "/admin/v1/session";
-/** An unfinished body that stays open for this time beyond the limit for bodies was not noticed. */
+/**
+ * A body may stay open for this time beyond the limit for bodies. Later, the gateway has missed the unfinished body.
+ */
 const LATE_SECONDS = 2;
 
-/** Attacks on memory, disk space and the slots of limits. */
+/** Attacks on memory, disk space and slots of limits. */
 export const MEMORY_ATTACKS: readonly Attack[] = [
   {
     name: "H4",
@@ -140,7 +142,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
     run: (context) => {
       const fields = Array.from({ length: 10 }, (_, index) => field(`unknown_${index}`));
       const text = Buffer.alloc(34 * MIB, "x");
-      // Compressed, because the gateway would refuse the declared length of the plain form.
+      // The form is compressed, because the gateway would refuse the length of the plain form.
       const form = gzipSync(rawForm(fields.map((header) => [header, text] as const)));
       const headers = { "content-type": FORM_TYPE, "content-encoding": "gzip" };
       return repeat(context, 2, async () => {
@@ -161,7 +163,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
         { path: "/v1/images/generations" },
       );
       const { pathname, search } = new URL(JSON.parse(made.text).data[0].url);
-      // These connections stay open until the attack ends. The system buffers bytes that their clients do not read.
+      // These connections stay open until the attack ends. The system buffers the bytes that their clients do not read.
       const stalled: Socket[] = [];
       await repeat(context, 1, async () => {
         context.count();
@@ -186,7 +188,7 @@ function chunksOfOneByte(bytes: Buffer): Buffer {
 async function untilClosed({ signal }: AttackContext, socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.on("close", () => resolve());
-  // A refusal on an open connection is as good as a closed connection.
+  // A refusal on an open connection counts like a closed connection.
   socket.on("data", () => resolve());
   signal.addEventListener("abort", () => resolve(), { once: true });
   if (!signal.aborted && !socket.destroyed) await promise;

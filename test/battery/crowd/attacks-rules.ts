@@ -11,7 +11,7 @@ const PAID_FIELDS: readonly object[] = [
   { tools: [{ type: "web_search" }] },
 ];
 
-/** Attacks on rules. They overload nothing; they try to get something that a rule forbids. */
+/** Attacks that overload nothing but try to break a rule. */
 export const RULE_ATTACKS: readonly Attack[] = [
   {
     name: "H7",

@@ -10,7 +10,7 @@ const PART_SPACES = 16_200;
 const NAMES = 499_000;
 const LINKS_AT_ONCE = 64;
 const CONNECTIONS = 1_500;
-/** An honest client with a revoked key repeats that one key. More unknown keys than this number must be an attack. */
+/** An honest client with a revoked key repeats one unknown key. So more unknown keys than this number are an attack. */
 const PATIENT_UNKNOWN_KEYS = 200;
 
 /** Attacks on processor time and on resources for which all requests wait. */

@@ -4,7 +4,6 @@ import { RULE_ATTACKS } from "./attacks-rules.ts";
 import { TIME_ATTACKS } from "./attacks-time.ts";
 import { BAD_INPUT_ATTACKS } from "./bad-inputs.ts";
 
-/** Every attack, by name. */
 export const ATTACKS: readonly Attack[] = [
   ...TIME_ATTACKS,
   ...MEMORY_ATTACKS,

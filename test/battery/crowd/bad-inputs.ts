@@ -11,8 +11,8 @@ import {
 } from "./attack.ts";
 
 /*
- * Groups of malformed requests: by framing, key and JSON, and by the fields of each endpoint. None may get a status
- * that means a fault of the server.
+ * Groups of malformed requests: by framing, key and JSON, and by the fields of each endpoint. No response may have a
+ * status that means a fault of the server.
  */
 
 const CHAT = "/v1/chat/completions";

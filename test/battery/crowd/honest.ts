@@ -1,6 +1,6 @@
 /**
- * Fifty honest callers in their own process: chat, streams, edits by link and by upload, and downloads. Argument: a
- * JSON object of type `HonestOrder`. Prints the result of every request as `HonestFigures`.
+ * Fifty honest callers in a separate process: chats, streams, edits by link and by upload, and downloads. The argument
+ * is a JSON object of type `HonestOrder`. Prints the results of all requests as `HonestFigures`.
  */
 import { gradient, makePng } from "../../support/pictures.ts";
 import { LINK_HOST } from "./network.ts";
@@ -22,7 +22,7 @@ export type HonestFigures = Record<Kind, { durations: number[]; failures: string
 const CALLERS: Record<Kind, number> = { chat: 18, stream: 12, link: 7, upload: 7, download: 6 };
 const MIN_PAUSE_MS = 150;
 const MORE_PAUSE_MS = 500;
-/** Far longer than any honest request needs. */
+/** Maximum wait, far longer than any honest request needs. */
 const PATIENCE_MS = 30_000;
 const PICTURE = makePng(320, 240, { pixel: gradient });
 
@@ -47,7 +47,7 @@ async function serveCrowd(order: HonestOrder): Promise<HonestFigures> {
   return figures;
 }
 
-/** Sends a request. Returns a description of the fault in the response, or null for none. */
+/** Sends a request. Returns a description of the response's fault, or null for none. */
 type Call = (order: HonestOrder) => Promise<string | null>;
 
 const CALLS: Record<Kind, Call> = {

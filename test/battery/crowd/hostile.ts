@@ -1,6 +1,6 @@
 /**
- * One attack with one key in its own process. Argument: a JSON object of type `HostileOrder`. Prints `HostileFigures`
- * and ends.
+ * Runs one attack with one key in a separate process. The argument is a JSON object of type `HostileOrder`. Prints
+ * `HostileFigures`.
  */
 import type { AttackContext } from "./attack.ts";
 import { ATTACKS } from "./attacks.ts";
@@ -12,7 +12,7 @@ export interface HostileOrder extends Pick<AttackContext, "url" | "keys" | "revo
 
 export interface HostileFigures {
   sent: number;
-  /** Successes of the attack besides harm to honest callers, with their counts. */
+  /** Number of times that each forbidden result was reached. Harm to honest callers is measured separately. */
   achieved: Record<string, number>;
 }
 
@@ -33,7 +33,7 @@ async function runAttack({ attack, seconds, ...order }: HostileOrder): Promise<H
     achieve: (what) => (figures.achieved[what] = (figures.achieved[what] ?? 0) + 1),
     count: () => (figures.sent += 1),
   });
-  // An attack that does not stop in time ends with this process.
+  // An attack that ignores its signal ends with this process.
   await Promise.race([running, ended.then(() => Bun.sleep(1_000))]);
   return figures;
 }

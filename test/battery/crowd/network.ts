@@ -2,30 +2,30 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 /*
- * The crowd runs in its own network and mount namespaces. In these namespaces this machine has public addresses, and
- * the gateway's disk is small. The gateway program itself is unchanged.
+ * The crowd runs in its own network and mount namespaces. There this machine has public addresses, and the gateway's
+ * disk is small. The gateway's program is unchanged.
  */
 
 /** The host of honest links and of most hostile links. */
 export const LINK_HOST = "93.184.216.34";
-/** A public host that the operator's settings deny for links. */
+/** A public host whose links the operator's settings deny. */
 export const DENIED_HOST = "93.184.216.35";
-/** The hostile client calls the gateway at this address, so its requests also come from this address. */
+/** Address at which the hostile client calls the gateway. Its requests therefore come from this address too. */
 export const HOSTILE_ADDRESS = "10.66.0.6";
 const DISK_MIB = 400;
 const VARIABLE = "CROWD_NAMESPACE";
 
-/** Returns the folder of the namespace; undefined when this process is not in a namespace. */
+/** Returns the namespace's folder; undefined outside of a namespace. */
 export function namespaceFolder(): string | undefined {
   return process.env[VARIABLE];
 }
 
-/** Returns the path of the namespace's small disk. */
+/** Returns the path at which the namespace's small disk is mounted. */
 export function smallDisk(folder: string): string {
   return join(folder, "disk");
 }
 
-/** Runs a program in a new namespace with a certificate for the public hosts. Returns the exit code. */
+/** Runs a program in a new namespace that has a certificate for the public hosts. Returns the exit code. */
 export async function runInNamespace(
   program: string,
   args: readonly string[],
@@ -47,7 +47,7 @@ export async function runInNamespace(
   return await child.exited;
 }
 
-/** Returns the paths of the public hosts' key and certificate. */
+/** Returns the paths of the key and certificate of the public hosts. */
 export function certificateOf(folder: string): { key: string; certificate: string } {
   return { key: join(folder, "key.pem"), certificate: join(folder, "certificate.pem") };
 }

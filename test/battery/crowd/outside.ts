@@ -1,8 +1,8 @@
 /**
  * All servers that the crowd's gateway calls, in one process: a vendor of chat and pictures, and the hosts of links.
- * Prints one line of JSON with the vendor's address. Markers in a prompt: `[[delay=500]]` waits, `[[base64=20000000]]`
- * sets a picture's length in characters, `[[names]]` makes the reply list the received fields, `[[relay]]` makes the
- * reply contain the vendor's name.
+ * Prints one line of JSON with the vendor's address. A prompt may contain markers: `[[delay=500]]` delays the response,
+ * `[[base64=20000000]]` sets a picture's length in characters, `[[names]]` requests a list of the received fields,
+ * `[[relay]]` requests the vendor's name.
  */
 import { gradient, makePng, pngChunk } from "../../support/pictures.ts";
 import { certificateOf, DENIED_HOST, LINK_HOST, namespaceFolder } from "./network.ts";
@@ -21,7 +21,7 @@ const vendor = Bun.serve({
   maxRequestBodySize: 2 ** 31,
   async fetch(request) {
     const bytes = Buffer.from(await request.arrayBuffer());
-    // In a request the prompt precedes the pictures.
+    // The prompt is near the start of a request, before the pictures.
     const beginning = bytes.toString("utf8", 0, 65_536);
     await Bun.sleep(Number(/\[\[delay=(\d+)\]\]/.exec(beginning)?.[1] ?? DELAY_MS));
     if (new URL(request.url).pathname.endsWith("/chat/completions")) return chat(bytes.toString("utf8"));
@@ -36,7 +36,7 @@ interface ChatBody {
   messages: { content: unknown }[];
 }
 
-/** Repeats the prompt's last word. By this word a client recognizes the reply to its own request. */
+/** Repeats the prompt's last word, by which a client recognizes the reply to its own request. */
 function chat(text: string): Response {
   const body = JSON.parse(text) as ChatBody;
   const prompt = JSON.stringify(body.messages.at(-1)?.content ?? "");
@@ -65,7 +65,7 @@ function chat(text: string): Response {
   return new Response(frames() as never, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** Reads the body like a vendor whose JSON library ignores case in names and takes the last of equal names. */
+/** Reads a body like a vendor whose JSON library ignores case in names and uses the last of equal names. */
 function received(body: object): string {
   const names = Object.keys(body);
   const model = Object.entries(body).findLast(([name]) => name.toLowerCase() === "model")?.[1];
@@ -100,7 +100,7 @@ for (const hostname of [LINK_HOST, DENIED_HOST])
     fetch: linked,
   });
 
-/** Serves links: `/a.png` is a picture, `/silent` never responds, `/slow` sends single bytes at long intervals. */
+/** Serves links: `/a.png` returns a picture, `/silent` never responds, `/slow` sends single bytes at long intervals. */
 function linked(request: Request): Response | Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname.startsWith("/silent")) return new Promise(() => {});

@@ -5,38 +5,42 @@ import type { HonestFigures, HonestOrder, Kind } from "./honest.ts";
 import type { HostileFigures, HostileOrder } from "./hostile.ts";
 import { freeBytes, openCrowd, RESERVE_MIB, spooledFiles, type CrowdSetting } from "./setting.ts";
 
-/** The result of one attack. */
 export interface Row {
   attack: string;
   what: string;
-  /** Number of honest requests, and number of those that failed. */
+  /** Number of honest requests. `failed` counts those that failed. */
   honest: number;
   failed: number;
   hostile: number;
-  /** The slowest kind's p99 divided by its p99 in the quiet run. */
+  /** p99 of the most affected kind of request, divided by that kind's p99 in the quiet run. */
   ratio: number;
   slowest: Kind;
   peakMb: number;
-  /** Seconds until everything was normal again; null when this took too long. */
+  /** Seconds until all resources were normal again; null when they did not become normal in time. */
   recoverySeconds: number | null;
-  /** Broken promises; empty when the gateway kept all. */
+  /** A sentence for each violated guarantee. */
   violations: string[];
 }
 
 const MAX_RATIO = 3;
-/** A p99 below this value counts as this value, because one computation may block the event loop for this time. */
+/**
+ * A quiet p99 below this value counts as this value, because one computation may block the event loop for this time.
+ */
 const FLOOR_MS = 100;
 const MAX_MB = 600;
 const RECOVERY_SECONDS = 60;
 const SAMPLE_MS = 50;
 const MAX_NAMED_FAILURES = 3;
 const MIB = 1024 * 1024;
-/** Other data that may be written to the disk while an upload has reached the reserve. */
+/** Bytes that other data may take from the reserve of free space while an upload waits at the reserve. */
 const RESERVE_SLACK_MIB = 4;
 /** Allowed increases over the values of the quiet run. */
 const NORMAL = { residentMb: 150, descriptors: 30, lagSeconds: 0.05 };
 
-/** A gateway that was measured without attacks first (the quiet run). Attacks are compared with that run. */
+/**
+ * A gateway for several attacks. First it is measured without an attack (the quiet run). Attacks are compared with that
+ * run.
+ */
 export class CrowdSession implements AsyncDisposable {
   readonly #setting: CrowdSetting;
   readonly #seconds: number;
@@ -68,10 +72,10 @@ export class CrowdSession implements AsyncDisposable {
       .join(", ");
   }
 
-  /** Runs honest callers and one attack, then waits until everything is normal again. */
+  /** Runs honest callers and one attack, then waits until all resources are normal again. */
   async run(attack: Attack): Promise<Row> {
     const setting = this.#setting;
-    // Resets the peak to the current resident memory.
+    // Resets the peak of memory to the current value.
     writeFileSync(`/proc/${setting.gateway.pid}/clear_refs`, "5");
     using disk = watchDisk(setting);
     const [honest, hostile] = await Promise.all([
@@ -126,7 +130,10 @@ export class CrowdSession implements AsyncDisposable {
     }
   }
 
-  /** Lists differences from the quiet run: memory, connections, temporary files, event loop, hostile key's slots. */
+  /**
+   * Lists differences from the quiet run: memory, connections, temporary files, event loop, and slots of the hostile
+   * key.
+   */
   async #notNormal(): Promise<string[]> {
     const setting = this.#setting;
     const { residentMb, descriptors } = setting.gateway.resources();
@@ -147,7 +154,7 @@ export class CrowdSession implements AsyncDisposable {
   }
 }
 
-/** Returns faults when the hostile key is not served normally after its attack. */
+/** Returns a sentence for each fault when the hostile key is not served normally after its attack. */
 async function hostileSlots({ hostileUrl, hostileKeys }: CrowdSetting): Promise<string[]> {
   const send = async (path: string, body: object) => {
     const response = await fetch(`${hostileUrl}${path}`, {
@@ -185,7 +192,7 @@ function hostilely(setting: CrowdSetting, attack: string, seconds: number): Prom
   return readProgram("hostile.ts", order);
 }
 
-/** Runs a program of this folder with one argument and returns its output. */
+/** Runs a program of this folder with a JSON argument and returns its parsed output. */
 async function readProgram<Figures>(name: string, order: object): Promise<Figures> {
   const command = [process.execPath, join(import.meta.dir, name), JSON.stringify(order)];
   const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"] });
@@ -203,7 +210,7 @@ function p99(durations: readonly number[]): number {
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
 }
 
-/** Records the minimum of free disk space until the result is disposed of. */
+/** Records the minimum of free disk space until it is disposed of. */
 function watchDisk(setting: CrowdSetting): Disposable & { leastMib: number } {
   const watch = {
     leastMib: Infinity,

@@ -19,7 +19,7 @@ export interface CrowdSetting extends AsyncDisposable {
   disk: string;
 }
 
-/** Keys of one organization without limits. Most attacks use the first key. */
+/** Keys of the hostile organization. Most attacks use `unlimited`. */
 export interface HostileKeys {
   unlimited: string;
   /** A key for one request per minute. */
@@ -28,11 +28,11 @@ export interface HostileKeys {
   imageless: string;
 }
 
-/** Free space that uploads must leave for the journal. */
+/** Free disk space that uploads must leave for the journal. */
 export const RESERVE_MIB = 64;
-/** Maximum time for any body to arrive. */
+/** Maximum time in which any body must arrive. */
 export const BODY_GRACE_SECONDS = 2;
-/** Maximum of open files for the gateway. Most machines set this limit for services. */
+/** Maximum of open files for the gateway, as on most machines. */
 export const OPEN_FILES = 1024;
 
 export async function openCrowd(storesInS3: boolean): Promise<CrowdSetting> {
@@ -81,7 +81,7 @@ export function freeBytes({ disk }: CrowdSetting): number {
   return bavail * bsize;
 }
 
-/** Returns the number of the requests' temporary files. */
+/** Returns the number of temporary files of requests. */
 export function spooledFiles({ gateway }: CrowdSetting): number {
   const names = readdirSync(join(gateway.dataDirectory, "spool"));
   return names.filter((name) => name.startsWith("spool-")).length;
