@@ -23,7 +23,7 @@ export interface AdminContext {
   catalogue: Catalogue;
   /** The running gateway; absent on the command line, which has only the database. */
   running?: RunningGateway;
-  /** Receives the progress of a long operation; absent where nobody sees it. */
+  /** Receives the progress of a long operation; absent when nobody sees the progress. */
   onProgress?: Progress | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface RunningGateway {
   ejections(): readonly Ejection[];
   /** Cancels a job by the rules of the folder `jobs` and returns the changed job; null for an unknown job. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
-  /** Sends a mail now. `message` is the refusal of the mail server, or says that none is configured. */
+  /** Sends a mail now. `message` is the refusal of the mail server, or says that no mail server is configured. */
   testMail(recipient: string): Promise<{ isSent: boolean; message: string }>;
   /** Writes the process's counts of requests to the store now. */
   writeCounts(): Promise<void>;

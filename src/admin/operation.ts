@@ -53,8 +53,9 @@ export function operation<Input extends ZodType, Output extends Shown>(
 }
 
 /**
- * Runs an operation for the caller in the context. Its changes are in force in this process when it returns. Throws an
- * `AdminError`: 403 without the required access, 400 for input that the schema refuses, or the operation's own error.
+ * Runs an operation for the caller in the context. The operation's changes are in force in this process when this
+ * function returns. Throws an `AdminError`: 403 without the required access, 400 for input that the schema refuses, or
+ * the operation's own error.
  */
 export async function runOperation<Input extends ZodType, Output extends Shown>(
   operation: Operation<Input, Output>,

@@ -13,7 +13,7 @@ export function isAtLeast(role: Role, least: Role): boolean {
 
 /**
  * Rights of a member or token: a role in some organizations or, with `"*"`, in all organizations and over everything
- * that they share.
+ * that organizations share.
  */
 export interface Access {
   role: Role;

@@ -51,7 +51,7 @@ export interface Storage extends Stores {
   verification(): { at: number; differences: number };
   /** Returns the number of charges of this process that are not in the ledger yet. */
   backlog(): number;
-  /** Returns the number of charges in the journals that this process has taken over from ended ones. */
+  /** Returns the number of charges in the journals that this process has taken over from ended processes. */
   recovered(): number;
   /**
    * Returns the number of charges that this process has posted again, because the database was set back to an earlier
@@ -66,7 +66,10 @@ export interface Storage extends Stores {
   damage(): string | null;
   /** Returns the number of live gateway processes that use this database, on all machines. */
   processes(): number;
-  /** Posts the journaled charges. Returns false when `deadlineMs` milliseconds have passed before all are posted. */
+  /**
+   * Posts the journaled charges. Returns false when `deadlineMs` milliseconds have passed before all charges are
+   * posted.
+   */
   flush(deadlineMs: number): Promise<boolean>;
   /**
    * Flushes, returns this process's budget leases to the budgets and closes everything. If charges were not posted in
@@ -143,7 +146,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     quarantined: () => countQuarantined(root),
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {
-      // The journal does not wait until this work has stopped, because the database may not respond to the work.
+      // The journal is closed without waiting for this work to stop, because the work may wait for a database that does
+      // not respond.
       const stopped = Promise.all(work.map((one) => one.stop()));
       await own.close(deadlineMs);
       await withDeadline(deadlineMs, stopped, () => new Error("the deadline has passed")).catch(() => {});

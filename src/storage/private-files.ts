@@ -4,7 +4,7 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * Makes a folder, with its parents, that only its owner can enter. An existing folder gets the same mode if it is the
+ * Makes a folder that only its owner can enter, and missing parents. An existing folder gets the same mode if it is the
  * gateway's own. The operator's data folder keeps its mode, because it may be shared intentionally.
  */
 export function createPrivateFolder(path: string, { isOwn }: { isOwn: boolean }): void {

@@ -4,8 +4,8 @@ import type { AdminStore } from "../admin-store.ts";
 import { covers } from "../sign-in/signed-in.ts";
 
 /**
- * Throws 400 for the first address to which the gateway may not send mail. Allowed are the domains in
- * `mail.allowed_domains` and the addresses of enabled members. `organizationId` restricts these members to an
+ * Throws 400 for the first address to which the gateway may not send mail. It may send to the domains in
+ * `mail.allowed_domains` and to the addresses of enabled members. `organizationId` restricts these members to an
  * organization, or with null to members of all organizations. Without a mail server, every address is allowed.
  */
 export async function requireRecipients(

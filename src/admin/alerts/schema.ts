@@ -26,7 +26,6 @@ export const alertSchema = z.object({
   version: versionViewSchema,
 });
 
-/** A rule with its version. */
 export type AlertRecord = z.output<typeof alertSchema>;
 
 export const eventSchema = z.object({

@@ -20,7 +20,9 @@ export interface AlertAdminStore {
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
-  /** Returns messages about events, by the event's id; with `organizationIds`, only those of the organizations. */
+  /**
+   * Returns the messages about events, by the event's id. With `organizationIds`, only messages of these organizations.
+   */
   notices(
     eventIds: readonly string[],
     organizationIds?: readonly string[],
@@ -31,8 +33,9 @@ export interface AlertAdminStore {
    */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
-   * Counts the alert messages of the last day that failed, and those that wait for a further attempt or too long for
-   * the first attempt. `organizationIds` restricts the messages to these organizations.
+   * Counts the alert messages of the last day that were not delivered. A message counts when it has failed, when it
+   * waits for a further attempt, or when it has waited too long for its first attempt. `organizationIds` restricts the
+   * messages to these organizations.
    */
   undelivered(organizationIds?: readonly string[]): Promise<Undelivered[]>;
 }

@@ -85,7 +85,7 @@ async function listAudit(
 
 /**
  * Returns the row with the path of a webhook's address masked, because the path may be a secret. The stored row
- * contains the path, because the hash of the row covers it.
+ * contains the path, because the hash of the row covers the path.
  */
 function withMaskedAddress(row: AuditRecord): AuditRecord {
   if (row.kind !== "webhook") return row;

@@ -3,9 +3,10 @@ import type { AdminContext } from "../context.ts";
 import type { AuditRecord } from "./schema.ts";
 
 /**
- * Returns the names of the subjects of audit rows, by revision. Most rows contain the name: a price its model, a
- * webhook the host of its address. Otherwise the name comes from the stored key, organization or member; a budget has
- * the name of its key or organization. Rows without a name are left out. Reads each record once.
+ * Returns the names of the subjects of audit rows, by revision. Most rows contain the name: the row of a price has its
+ * model, and the row of a webhook the host of its address. Otherwise the name comes from the stored key, organization
+ * or member; a budget has the name of its key or organization. Rows without a name are left out. Reads each record
+ * once.
  */
 export async function subjectNames(
   context: Pick<AdminContext, "store">,

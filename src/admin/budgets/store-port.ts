@@ -15,10 +15,13 @@ export interface BudgetAdminStore {
   page(page: ListPage & OrganizationFilter & { keyId?: string }): Promise<BudgetRecord[]>;
   /** Returns the budgets with the largest spent share, at most `limit` of them. */
   mostSpent(limit: number): Promise<BudgetRecord[]>;
-  /** Returns the budgets that are nearly spent in their running periods, the spent ones first, at most `limit`. */
+  /**
+   * Returns the budgets that are spent or nearly spent in their running periods, at most `limit` of them. Spent budgets
+   * come first.
+   */
   nearlySpent(filter: OrganizationFilter & { limit: number }): Promise<BudgetRecord[]>;
   ofKeys(ids: readonly string[]): Promise<BudgetRecord[]>;
-  /** Returns the budgets of whole organizations, without those of their keys. */
+  /** Returns the budgets of whole organizations, without the budgets of their keys. */
   ofOrganizations(ids: readonly string[]): Promise<BudgetRecord[]>;
   /** Sets the amount that `change` returns for the current budget. Returns null when there is no such budget. */
   update(

@@ -156,8 +156,8 @@ export interface Configuration {
   read(stored: readonly StoredEntry[]): Promise<ConfigurationState>;
   /**
    * Encrypts a secret for one field of one record. Makes a master key if there is none and nothing is sealed yet.
-   * Throws an `AdminError` when secrets are stored and this process has no key, and in a command whose keys open none
-   * of the stored secrets.
+   * Throws an `AdminError` when secrets are stored and this process has no key. In a command, also throws when its keys
+   * open none of the stored secrets.
    */
   seal(store: SecretStore, name: SecretName, text: string): Promise<SealedSecret>;
   /** Returns the secret that `seal` has encrypted; null when no key opens it. */

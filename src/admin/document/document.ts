@@ -40,7 +40,7 @@ export async function exportConfiguration(context: OperationContext): Promise<{ 
   return { yaml };
 }
 
-/** Number of entries written in one turn of the event loop. Each takes up to a tenth of a millisecond. */
+/** Number of entries written in one turn of the event loop. Each entry takes up to a tenth of a millisecond. */
 const ENTRIES_A_TURN = 50;
 
 /**

@@ -4,7 +4,7 @@ import type { AdminContext } from "../context.ts";
 import { explainRoute } from "../routes/explain-route.ts";
 import { getKey } from "./keys.ts";
 
-/** A model that a first call with the key could use now. `model` is null when there is none. */
+/** A model that a first call with the key could use now. `model` is null when there is no such model. */
 interface ExampleCall {
   model: string | null;
   kind: "text" | "image";

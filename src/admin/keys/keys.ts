@@ -46,7 +46,6 @@ export async function createKey(
   return { secret, key };
 }
 
-/** A key and its new secret. */
 interface NewSecret {
   secret: string;
   key: KeyRecord;
@@ -95,8 +94,9 @@ export async function updateKey(
 }
 
 /**
- * Gives a key a new secret, which only the result contains. The previous secret is accepted for `overlapMs` more. Still
- * older secrets are accepted for at most `overlapMs` more, and never longer than before. Throws 404 for an unknown key.
+ * Gives a key a new secret, which only the result contains. The previous secret is accepted for another `overlapMs`
+ * milliseconds. Older secrets are accepted for at most the same time, and never longer than before the rotation. Throws
+ * 404 for an unknown key.
  */
 export async function rotateKey(
   context: AdminContext,
@@ -137,7 +137,7 @@ function checkKey(
 }
 
 /**
- * Number of an organization's keys at which its own members cannot create more. Members of all organizations can create
- * any number.
+ * An organization's own members cannot create more keys when the organization has this many. Members of all
+ * organizations can create any number.
  */
 const MAX_OWN_KEYS = 10_000;

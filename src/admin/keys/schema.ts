@@ -35,7 +35,6 @@ export const keySchema = z.object({
   version: versionViewSchema,
 });
 
-/** A stored key. */
 export type KeyRecord = z.output<typeof keySchema> & {
   /** Lower-case hex SHA-256 of the secret. */
   hash: string;

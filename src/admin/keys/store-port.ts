@@ -18,17 +18,22 @@ export interface KeyStore {
   get(id: string): Promise<KeyRecord | null>;
   /** Returns the key whose current secret has this hash. A secret from before a rotation does not count. */
   findByHash(hash: string): Promise<KeyRecord | null>;
-  /** True for the secret of a deleted key, and for a former secret of a rotated key even if still accepted. */
+  /**
+   * True for the secret of a deleted key, and for a former secret of a rotated key even if this secret is still
+   * accepted.
+   */
   isRetired(hash: string): Promise<boolean>;
-  /** Returns keys, oldest first; of one organization if given, and at most `most` if given. */
+  /** Returns keys, oldest first, at most `most` of them. `organizationId` selects the keys of one organization. */
   list(organizationId?: string, most?: number): Promise<KeyRecord[]>;
   /** Returns a page of keys, oldest first. `search` is a part of the id or the name, or the beginning of the secret. */
   page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
   /** Returns the number of an organization's keys. Counting stops at `most`. */
   count(organizationId: string, most: number): Promise<number>;
-  /** Returns the names of keys by id, deleted keys too; only keys of `organizationIds` if these are given. */
+  /**
+   * Returns the names of keys by id, including deleted keys. With `organizationIds`, only keys of these organizations.
+   */
   names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Returns the last uses of keys that have been used. */
+  /** Returns the last uses by key. Keys that were never used are missing from the result. */
   lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, LastUse>>;
   /**
    * Replaces a key by the result of `change` for its current state, so that no two changes undo each other. Returns the

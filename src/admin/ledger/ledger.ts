@@ -128,9 +128,9 @@ function isOfPrice({ flags }: LedgerEntry): boolean {
 }
 
 /**
- * Returns an entry that corrects a charge. Its id is `<charge>:<n>`, where the first correction of the charge has the n
- * 1. So a charge can have several corrections, and none is written twice. A negative amount is a refund, a positive one
- * an adjustment. The entry has no usage and no vendor cost, because these would count twice.
+ * Returns an entry that corrects a charge. Its id is `<charge>:<n>`, with the number of the correction, counted from
+ * one. So a charge can have several corrections, and no correction is written twice. A negative amount is a refund, a
+ * positive amount an adjustment. The entry has no usage and no vendor cost, because these would count twice.
  */
 export function newCorrection(
   { charge, corrections }: ChargeHistory,

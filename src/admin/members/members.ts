@@ -10,9 +10,9 @@ import { accessOf, covers, decidesForAll, requireWithin } from "../sign-in/signe
 import { memberChangeSchema, memberCreationSchema, type MemberRecord } from "./schema.ts";
 
 /**
- * Creates a member. `password` null makes a member without a password, for the identity provider. If `password` is
- * absent, one is generated, which is returned only once and must be changed. Throws 409 for a name or address that
- * exists, and 403 for more access than the caller has.
+ * Creates a member. If `password` is null, the member has no password and signs in at the identity provider. If
+ * `password` is absent, a password is generated. It is returned only once, and the member must change it. Throws 409
+ * for a name or address that exists, and 403 for more access than the caller has.
  */
 export async function createMember(
   context: AdminContext,
@@ -48,7 +48,7 @@ export async function listMembers(context: AdminContext): Promise<MemberRecord[]
   return (await context.store.members.list()).filter(({ organizations }) => covers(access, organizations));
 }
 
-/** Returns a member. Throws 404 when there is none, or the caller may not see the member. */
+/** Returns a member. Throws 404 for an unknown member, and for a member that the caller may not see. */
 export async function getMember(context: AdminContext, id: string): Promise<MemberRecord> {
   const member = await context.store.members.get(id);
   if (member && covers(accessOf(context), member.organizations)) return member;
@@ -146,8 +146,8 @@ async function requireFreeEmail(
 }
 
 /**
- * Throws 403 when the member has more access than the caller. This is checked in the transaction, because the member
- * may have got more access meanwhile.
+ * Throws 403 when the member has more access than the caller. Changes call this function in their transaction, because
+ * the member may have got more access since it was read.
  */
 function requireManageable(context: AdminContext, member: MemberRecord): void {
   requireWithin(context, member);

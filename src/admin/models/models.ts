@@ -93,7 +93,10 @@ export async function updateModel(
   return await getModel(context, id);
 }
 
-/** Removes a model from the database. A shipped model gets the catalogue's values back. Throws 404 or 409. */
+/**
+ * Removes a model from the database. A shipped model gets the catalogue's values back. Throws 404 for an unknown model,
+ * and 409 for a model that is not stored.
+ */
 export async function removeModel(context: OperationContext, id: string): Promise<void> {
   const configured = await readConfigured(context);
   const entry = storedEntry(configured, "model", id);
@@ -172,8 +175,8 @@ function unknown({ state }: ConfiguredValues, id: string): AdminError {
 }
 
 /**
- * Returns a function that makes the view of a model. Its prices are those that the organization pays; without an
- * organization, the default prices in their own currency.
+ * Returns a function that makes the view of a model. The prices in the view are those that the organization pays;
+ * without an organization, they are the default prices in their own currency.
  */
 async function viewer(context: OperationContext, configured: ConfiguredValues, organizationId?: string) {
   const { store, clock } = context;

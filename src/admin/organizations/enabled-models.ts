@@ -14,8 +14,8 @@ export function mayCallModel({ models }: Pick<OrganizationRecord, "models">, mod
 }
 
 /**
- * Returns the set of models that a stored list describes. A pattern in the list covers every model whose id begins as
- * the pattern does.
+ * Returns the set of models that a stored list describes. A pattern in the list covers every model whose id begins with
+ * the text before the pattern's `*`.
  */
 export function modelSet(models: EnabledModels): ModelSet {
   if (models === "*") return "*";

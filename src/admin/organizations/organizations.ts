@@ -89,7 +89,7 @@ export async function updateOrganization(
   });
 }
 
-/** Replaces an organization by the result of `change` for its current state. Throws 404 for an unknown one. */
+/** Replaces an organization by the result of `change` for its current state. Throws 404 for an unknown organization. */
 export async function changeOrganization(
   context: Pick<AdminContext, "store" | "by">,
   id: string,
@@ -131,7 +131,7 @@ export async function disableModels(
   });
 }
 
-/** Returns the models in a list, which are either allowed or excepted. */
+/** Returns the models that a list names, either as allowed or as excepted. */
 function namesOf(models: EnabledModels): string[] {
   if (models === "*") return [];
   return Array.isArray(models) ? models : models.except;

@@ -6,7 +6,7 @@ import { every, type BackgroundWork } from "../../lib/waiting.ts";
 /** A change that `LiveEvents` reports to its followers. */
 export interface LiveEvent {
   kind: "jobs" | "channels" | "requests";
-  /** The organization that the change concerns; null when it concerns all. */
+  /** The organization that the change concerns; null when the change concerns all organizations. */
   organizationId: string | null;
   data: object;
 }

@@ -140,7 +140,10 @@ function spendByModel(
   }));
 }
 
-/** Returns which of the first steps are done. Two keys count as a created key, because the first start makes one. */
+/**
+ * Returns which of the first steps are done. The step of creating a key is done when there are two keys, because the
+ * first start makes one key.
+ */
 async function firstSteps({ store, catalogue }: AdminContext) {
   const [picture, keys, budgets, alerts] = await Promise.all([
     store.usage.hasPictures(),

@@ -38,7 +38,8 @@ export function comparedRates(before: Price | null, after: Price | null) {
     (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
   );
   return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
-    // A cell without an amount has that of a more general cell: `1K:*` for `1K:high`, `input` for `input above 200000`.
+    // A cell without its own amount has the amount of a more general cell: `1K:*` for `1K:high`, `input` for `input
+    // above 200000`.
     const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
     const was = old?.get(cell) ?? old?.get(general);
     const is = changed?.get(cell) ?? changed?.get(general);

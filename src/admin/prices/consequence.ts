@@ -20,7 +20,10 @@ export const consequenceSchema = z.object({
 
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
-/** Number of charges whose sizes and qualities stand for all, because sums do not tell images apart. */
+/**
+ * Maximum number of charges that are read for their sizes and qualities. The proportions of these charges apply to all
+ * images, because sums do not contain sizes and qualities.
+ */
 const MAX_CHARGES = 1_000;
 
 /** Returns the organizations that a price change concerns, and the change's effect on their last week. */
@@ -67,8 +70,9 @@ function tokensOf({ organizationId, categories }: UsageSum): Used {
 }
 
 /**
- * Divides the images of each sum by size class and quality in the proportions of the organization's charges, or of all
- * charges when the organization has none among them. Exact when `charges` has every charge of the sums.
+ * Divides the images of each sum by size class and quality in the proportions of the organization's charges. When
+ * `charges` has none of the organization, uses the proportions of all charges. Exact when `charges` has every charge of
+ * the sums.
  */
 function imagesOf(
   sums: readonly UsageSum[],

@@ -16,8 +16,9 @@ import { ownValue } from "../../lib/json.ts";
 type Detail = z.input<typeof requestDetailSchema>;
 
 /**
- * Returns all known facts about one request. `id` is the id of the request (also of its ledger entry) or of a
- * correction, or an id from the caller or a vendor, for the newest request with this id. Throws 404 for an unknown id.
+ * Returns all known facts about one request. `id` is the id of the request or its ledger entry, the id of a correction,
+ * or an id from the caller or a vendor. If several requests have the same id from the caller or a vendor, returns the
+ * newest. Throws 404 for an unknown id.
  */
 export async function getRequest(context: AdminContext, id: string): Promise<Detail> {
   const found = await context.store.requests.find(id);

@@ -26,7 +26,7 @@ interface RouteQuestion {
   /** Id of a key. Without a key, only the organization's rules apply. */
   key?: string;
   model: string;
-  /** A route that is not saved, which replaces the saved one in the dry run. */
+  /** A route that is not saved. It replaces the saved route in the dry run. */
   draft?: z.output<typeof routeDraftSchema>;
   /** Targets that are out of service, if a running gateway reports them. */
   health?: readonly Ejection[];
@@ -38,7 +38,10 @@ export interface RouteExplanation {
   key: string | null;
   model: string;
   source: "organization" | "default" | "draft";
-  /** A channel of the organization's own route that is not configured, so that the route is ignored; else null. */
+  /**
+   * A channel of the organization's own route that is not configured. The route is then ignored. Null when every
+   * channel is configured.
+   */
   missingChannel: string | null;
   strategy: Route["strategy"];
   /** Targets in the order of calls. For `weighted`, the most likely first. */
@@ -52,7 +55,7 @@ export interface RouteExplanation {
 
 /**
  * Makes a dry run of access, price and routing by the same rules as for real requests. Sends nothing. Throws 404 for an
- * unknown organization or key, and 400 for an unknown model and for a draft that cannot be saved. Everything else is
+ * unknown organization or key, and 400 for an unknown model and for a draft that cannot be saved. Any other refusal is
  * part of the explanation.
  */
 export async function explainRoute(

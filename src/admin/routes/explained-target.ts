@@ -14,7 +14,7 @@ export interface ExplainedTarget {
   reasoning: TargetReasoning | undefined;
   /** Share of the requests that call this target first, from 0 to 1, considering ejections. */
   share: number;
-  /** The ejection because of which the target is skipped; null when the target is not skipped. */
+  /** The ejection that makes routing skip the target; null when the target is not skipped. */
   ejection: Ejection | null;
 }
 
@@ -44,7 +44,10 @@ export function explainTargets(route: Route, health: readonly Ejection[]): Expla
   return route.strategy === "weighted" ? targets.toSorted((one, other) => other.share - one.share) : targets;
 }
 
-/** Returns the ejection of a target, unless it is over, because the next request then probes the target. */
+/**
+ * Returns the ejection of a target. Returns null when the ejection is over, because the next request then probes the
+ * target.
+ */
 function ejectionOf(target: Target, health: readonly Ejection[]): Ejection | null {
   return health.find((each) => each.target === targetName(target) && each.durationMs > 0) ?? null;
 }

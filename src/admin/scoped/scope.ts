@@ -12,7 +12,7 @@ export function isWithin({ organizations }: OrganizationScope, id: string | null
   return id !== null && id !== undefined && organizations.includes(id);
 }
 
-/** Throws 404 for an organization outside of the scope, as for one that does not exist; 403 for null. */
+/** Throws 404 for an organization outside of the scope, as for an unknown organization. Throws 403 for null. */
 export function requireOwn(scope: OrganizationScope, id: string | null): void {
   if (id === null) refuseShared();
   if (!isWithin(scope, id)) throw new AdminError(404, "organizationId", `there is no organization "${id}"`);

@@ -41,8 +41,8 @@ export interface IdentityClaims {
 }
 
 /**
- * The changes that leave the identity provider as the only way to sign in. The member's creator knows the earlier
- * password, and may have entered somebody else's address.
+ * The changes after which a member can sign in only at the identity provider. They are made because the member's
+ * creator knows the earlier password and may have entered somebody else's address.
  */
 const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: null } as const;
 

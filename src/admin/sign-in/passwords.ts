@@ -31,7 +31,7 @@ export async function isPassword(password: string, hash: string | null | undefin
 }
 
 /**
- * Changes the password of the signed-in member. All sessions of the member end, except for the one that made the
+ * Changes the password of the signed-in member. All sessions of the member end, except for the session that made the
  * change, which gets a new token. Throws 403 for a wrong current password and 429 for too many attempts.
  */
 export async function changePassword(

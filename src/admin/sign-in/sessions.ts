@@ -72,7 +72,7 @@ export async function listSessions(context: AdminContext): Promise<SessionRecord
   return (await context.store.sessions.list(member.id)).filter((each) => !hasEnded(each, now));
 }
 
-/** Ends one session of the signed-in member. Throws 404 for an unknown one. */
+/** Ends one session of the signed-in member. Throws 404 for an unknown session. */
 export async function removeSession(context: AdminContext, id: string): Promise<void> {
   const { member, session } = requireSession(context);
   if (!(await context.store.sessions.remove(member.id, id)))

@@ -33,7 +33,6 @@ export interface Caller {
   signedIn?: SignedIn;
 }
 
-/** Returns the rights of the caller. */
 export function accessOf({ signedIn }: Caller): Access {
   return signedIn?.access ?? FULL_ACCESS;
 }

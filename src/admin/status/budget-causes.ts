@@ -11,9 +11,9 @@ import { RECENT_MS } from "./recent-traffic.ts";
 const MAX_BUDGETS = 20;
 
 /**
- * Returns the budgets that are spent or nearly spent, and those that have refused requests lately because less money
- * was left than they needed. Leaves out budgets of keys and organizations that are not in use. `ids` names the
- * organizations; undefined for all.
+ * Returns the budgets that are spent or nearly spent, and budgets that have lately refused requests because too little
+ * money was left. Leaves out budgets of keys and organizations that are not in use. `ids` names the organizations;
+ * undefined for all.
  */
 export async function budgetCauses(
   context: AdminContext,

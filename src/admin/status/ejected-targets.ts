@@ -16,7 +16,7 @@ export interface EjectedTarget {
   until: number | null;
 }
 
-/** Joins this process's own ejections with those that all processes have reported in the store. */
+/** Joins this process's own ejections with the ejections that all processes have reported in the store. */
 export async function readEjections({
   store,
   running,

@@ -16,7 +16,6 @@ export const tokenSchema = z.object({
   createdAt: timeCodec,
 });
 
-/** A stored token. */
 export type AdminTokenRecord = z.output<typeof tokenSchema> & {
   /** SHA-256 of the token. */
   hash: string;

@@ -23,9 +23,9 @@ const MAX_RANGE_MS = 400 * DAY_MS;
 type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
 /**
- * A range, divided into the points of a chart. Its start is rounded down and its end is rounded up: to the minute, or to
- * the hour if it cannot be read by the minute or its points are days of a time zone. An end that is not in the past is
- * always rounded to the minute.
+ * A range, divided into the points of a chart. The start is rounded down and the end is rounded up to the minute. If
+ * the range cannot be read by the minute, or if its points are days of a time zone, they are rounded to the hour. An
+ * end that is not in the past is always rounded to the minute.
  */
 export interface Series {
   /** Unix milliseconds. */
@@ -38,8 +38,8 @@ export interface Series {
   /** True when the last point has not ended yet. */
   isUnfinished: boolean;
   /**
-   * Time zone of the points. It is UTC unless the points are days, and also if the range is too long to be summed by the
-   * days of another zone.
+   * Time zone of the points. It differs from UTC only if the points are days and the range is short enough to be summed
+   * by the days of the zone.
    */
   zone: string;
   /** The range, the span and the days of the sums to read. */
@@ -93,8 +93,8 @@ export function readSeries(
   const points: number[] = [];
   for (let at = startOf(first); at < last; at = nextOf(at)) points.push(at);
   const isUnfinished = nextOf(points.at(-1) ?? first) > now;
-  // A range that ends now is read up to the end of the month. No rows are after now, and the running hour, day or month
-  // is then read from one row for each combination of names.
+  // A range that ends now is read up to the end of the month. There are no rows after now, and the running hour, day or
+  // month can then be read from one row for each combination of names.
   const until = last < now ? last : nextSpan("month", startOfSpan("month", last));
   const where = { from: first, to: until, span: chosen, ...(isOfZone && { days: points }) };
   return { from: first, to: last, interval: chosen, points, isUnfinished, zone, where };

@@ -41,8 +41,9 @@ export interface UsageRange {
   /** The time span of one row, for sums over time. Minutes and quarters of an hour are kept for two days. */
   span: Span;
   /**
-   * Starts of the days of a time zone, for sums by such days. The first day may have started before `from`. Sums by or of
-   * keys, sources and clients are made of hours, each of which counts in the day in which it begins.
+   * Starts of the days of a time zone, for sums by such days. The first day may have started before `from`. Sums that
+   * are grouped or filtered by keys, sources or clients are made of hours. Each hour counts in the day in which it
+   * begins.
    */
   days?: readonly number[];
   /** Each of these lists, if present, has at least one item. */

@@ -30,9 +30,7 @@ export function totalOf(sums: readonly UsageSum[], currency: string) {
   return { ...spendingOf(sums, currency), categories, ...cost };
 }
 
-/** Result of `spendingOf`. */
 export type Spending = ReturnType<typeof spendingOf>;
-/** Result of `totalOf`. */
 export type Total = ReturnType<typeof totalOf>;
 
 /** Returns the view of a sum of spending. */

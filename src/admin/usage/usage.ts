@@ -43,7 +43,10 @@ export const usageInputSchema = usageFilterSchema.extend({
   limit: z.coerce.number().int().min(1).max(MAX_GROUPS).optional().describe(`${DEFAULT_GROUPS} by default`),
 });
 
-/** `by` groups the sums and `counted` the traffic (null: traffic lacks the dimension); `filter` selects a group. */
+/**
+ * `by` is the dimension of the sums. `counted` is the dimension of the traffic; null when traffic lacks it. `filter` is
+ * the field of the range that selects a group.
+ */
 const GROUPS: Record<
   z.output<typeof usageInputSchema>["groupBy"],
   { by: Group; counted: CountedGroup | null; filter: keyof UsageRange }
@@ -116,7 +119,7 @@ export async function readUsage(
 
 /**
  * Counts all requests and the failed requests of each group. If only the ledger has the groups (`counted` is null),
- * failed requests belong to no group, and `unnamed` counts those that are not in the ledger.
+ * failed requests belong to no group, and `unnamed` counts the failed requests that are not in the ledger.
  */
 async function countRequests(
   { store: { usage } }: AdminContext,

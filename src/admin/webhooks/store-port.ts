@@ -10,7 +10,9 @@ interface DeliveryFilter extends OrganizationFilter {
 
 export interface WebhookStore {
   add(endpoint: WebhookEndpoint & { secret: string }, by: Actor): Promise<void>;
-  /** Returns the endpoints of an organization; for null those of the installation; for undefined all endpoints. */
+  /**
+   * Returns the endpoints of an organization, for null the endpoints of the installation, for undefined all endpoints.
+   */
   list(organizationId?: string | null): Promise<WebhookEndpoint[]>;
   /** Removes an endpoint. Returns false when there is no such endpoint. */
   remove(id: string, by: Actor): Promise<boolean>;

@@ -5,12 +5,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract, pack } from "tar-stream";
 
-/** Called with the number of processed bytes and the number of all bytes. When it throws, the work ends. */
+/** Called with the number of bytes processed so far and the total number. An error that it throws ends the work. */
 type OnBytes = (done: number, total: number) => void;
 
 /**
- * Writes the files of a folder as a tar file that only its owner can read. The files in `first` come first, in that
- * order.
+ * Writes the files of a folder as a tar file that only its owner can read. The archive begins with the files in
+ * `first`, in their order.
  */
 export async function packFolder(
   folder: string,

@@ -66,15 +66,15 @@ async function gather(
 ): Promise<BackupManifest> {
   const copied = join(folder, JOURNALS);
   const isSqlite = typeof database === "string";
-  // A charge is in a journal until it is in the database. If the database were copied first, a charge could be in
-  // neither copy.
+  // The journals are copied before the database. In the opposite order, a charge that moves from a journal to the
+  // database between the two copies would be in neither copy.
   addJournals(journals, copied);
   onProgress("Copying the database.");
   const kind = isSqlite ? "sqlite" : "postgres";
   const copy = join(folder, DATABASE[kind]);
   const copyJournals = () => {
-    // The copied database may contain leases of a process that has started meanwhile. Only that process's journal can
-    // return the money of these leases, so the journals are copied again.
+    // A process may have started after the first copy of the journals, and the copied database may contain its leases.
+    // Only that process's journal can return their money, so the journals are copied again.
     addJournals(journals, copied);
     onProgress("Verifying the copy.");
     return copied;

@@ -7,8 +7,8 @@ import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 
 /**
  * Copies the files of all journals below `from` to `to`. Journal files only grow, so of two files with the same name
- * the longer one is kept. A running process may remove a file meanwhile, but only after all its charges are in the
- * ledger. Such a file is skipped.
+ * the longer one is kept. A running process may remove a file during the copying, but only after all charges in the
+ * file are in the ledger. Such a file is skipped.
  */
 export function addJournals(from: string, to: string): void {
   for (const path of journalFiles(from)) {

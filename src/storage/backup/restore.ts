@@ -15,7 +15,6 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Progress } from "../../lib/progress.ts";
 import { doSqliteWork } from "./sqlite-work.ts";
 
-/** The result of a restore. */
 interface Restored {
   manifest: BackupManifest;
   /** Path to which the earlier database was moved; null when there was none. */
@@ -33,8 +32,9 @@ interface RestoreOptions {
 /**
  * Restores a backup after verifying all of it. Existing journals stay, because they may contain charges that are
  * nowhere else. The journals of the backup are added to them, and the next start posts charges that the ledger lacks.
- * Throws an `Error` without any change when the installation is in use, the backup is damaged or a PostgreSQL database
- * has tables; unless forced, also when a SQLite database or journals exist or the master key is a different one.
+ * Throws an `Error` without any change when the installation is in use, when the backup is damaged, or when a
+ * PostgreSQL database has tables. Unless forced, also throws when a SQLite database or journals exist, or when the
+ * master key is a different one.
  */
 export async function restoreBackup(
   installation: Installation,

@@ -4,7 +4,10 @@ import { reportWhile, type Progress } from "../../lib/progress.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import type { DatabaseFacts } from "./database-facts.ts";
 
-/** Copies `path` to `other`; migrates the copy at `path`; or verifies it with the journals in the folder `other`. */
+/**
+ * `copy` copies `path` to `other`. `migrate` migrates the copy at `path`. `verify` verifies the copy at `path` with the
+ * journals in the folder `other`.
+ */
 export interface SqliteWork {
   kind: "copy" | "migrate" | "verify";
   path: string;
@@ -14,10 +17,10 @@ export interface SqliteWork {
 export type SqliteWorkResult = { facts: DatabaseFacts | null } | { problem: string };
 
 const SCRIPT = threadScript("src/storage/backup/sqlite-thread.ts");
-/** Time after which the thread counts as dead, longer than the work takes on any SQLite file. */
+/** Time after which the thread is considered dead. Work on any SQLite file takes less time. */
 const PATIENCE_MS = 24 * 60 * 60_000;
 
-/** Does work on a whole SQLite file in a thread of its own. Throws as the work does, and when `onProgress` throws. */
+/** Does work on a whole SQLite file in a thread of its own. Throws the error of the work or of `onProgress`. */
 export async function doSqliteWork(
   work: SqliteWork,
   onProgress: Progress,

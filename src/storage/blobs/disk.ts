@@ -63,7 +63,7 @@ async function linkSpooled(image: Blob, path: string): Promise<boolean> {
   const source = spoolPathOf(image);
   if (source === null) return false;
   try {
-    // The blob may be a slice of a file. The path of such a blob is that of the whole file.
+    // The blob may be a slice of a file, but its path is the path of the whole file.
     if ((await stat(source)).size !== image.size) return false;
     await link(source, path);
     return true;
@@ -95,9 +95,8 @@ const DISK = {
 };
 
 /**
- * Makes a function that returns true while a folder accepts new files, to be called before a vendor is paid for a
- * picture. At most once a second, the function writes a test file, because a disk with free space may have no free
- * inodes.
+ * Returns a function that returns true while a folder accepts new files. The function is called before a vendor is paid
+ * for a picture. It writes a test file at most once a second, because a disk with free space may have no free inodes.
  */
 export function diskCheck(folder: string, clock: Clock, report: StorageReport): () => boolean {
   const outage = outageReport(DISK, report);

@@ -94,7 +94,7 @@ interface BlobSettings {
 export interface Blobs {
   store: BlobStore;
   links: Links;
-  /** True when the last call reached the object storage, and always without object storage. */
+  /** True when the last call reached the object storage, or when there is no object storage. */
   isRemoteUp(): boolean;
   /** Returns the number of pictures on the local disk that wait for the object storage. */
   pending(): number;

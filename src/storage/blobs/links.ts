@@ -81,7 +81,6 @@ export function isBlobName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Returns the MIME type for the extension of a blob's name. */
 export function mimeTypeOf(name: string): string {
   if (name.endsWith(".bin")) return "application/octet-stream";
   return name.endsWith(".png") ? "image/png" : name.endsWith(".jpg") ? "image/jpeg" : "image/webp";

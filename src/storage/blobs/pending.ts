@@ -21,7 +21,6 @@ interface PendingOptions {
   report: StorageReport;
   /** Milliseconds between attempts to upload waiting pictures. */
   intervalMs?: number;
-  /** Maximum number of waiting pictures. */
   maxPending?: number;
 }
 

@@ -92,8 +92,8 @@ const PIECE_BYTES = 512 * 1024;
 const PAGE = 500;
 const MAX_CALL_MS = 60_000;
 /**
- * Maximum time of a write. It is shorter than that of other calls, because a client waits for the write, and the local
- * disk can store the picture instead.
+ * Maximum time of a write, shorter than the time of other calls. A client waits for the write, and the local disk can
+ * store the picture instead.
  */
 const MAX_WRITE_MS = 20_000;
 

@@ -8,7 +8,7 @@ import { expiry, take, WANTED_MS } from "./take.ts";
 
 /**
  * Budgets, and the leases of processes on them. A take never raises `spent + held` above the amount of a budget, and
- * `held` is always the sum of the leases. The amount of a lease is what was drawn from the budget minus the posted
+ * `held` is always the sum of the leases. The amount of a lease is the money drawn from the budget minus the posted
  * charges.
  */
 export interface LeaseStore extends BudgetStore {
@@ -25,7 +25,7 @@ export interface LeaseStore extends BudgetStore {
   processesInDoubt(): Promise<string[]>;
 }
 
-/** Timeout of a take. It is shorter than that of other calls, because a request waits for the take. */
+/** Timeout of a take. A request waits for the take, so this timeout is shorter than the timeout of other calls. */
 const TAKE_TIMEOUT_MS = 1000;
 
 /**

@@ -146,8 +146,8 @@ function release(budget: LockedBudget, lease: LockedLease, amount: Nanos): Nanos
 }
 
 /**
- * Returns the period that runs at `now` (by the store's clock), and the spent amount and level of the budget in it.
- * When the stored row belongs to an earlier period, nothing is spent and the budget has no level.
+ * Returns the period that runs at `now` (by the store's clock), with the budget's spent amount and level in that
+ * period. When the stored row belongs to an earlier period, nothing is spent and the budget has no level.
  */
 export function inRunningPeriod(
   {
@@ -185,9 +185,9 @@ interface Correction {
 }
 
 /**
- * Corrects a locked budget whose period a wrong clock began: sets the running period for the budget and for the
- * bookings of the wrong period. Returns the amount spent in the running period, including bookings from before the
- * clock went wrong.
+ * Corrects a locked budget whose period began by a wrong clock. Moves the budget and the bookings of the wrong period
+ * to the running period. Returns the amount spent in the running period, including bookings from before the clock went
+ * wrong.
  */
 async function correctPeriod(
   sql: Sql,

@@ -28,8 +28,8 @@ interface LimitCoordinatorOptions {
   workers: number;
   clock: Clock;
   /**
-   * Time for which an acquired amount counts. It includes `CREDIT_MS`, because an amount of a credit may be used up to
-   * `CREDIT_MS` after it was counted.
+   * Time for which an acquired amount counts. It includes `CREDIT_MS`, because a worker may use a credit up to
+   * `CREDIT_MS` after the credit was counted.
    */
   windowMs?: number;
   send(worker: number, message: SupervisorLimits): void;
@@ -149,7 +149,7 @@ export class LimitCoordinator {
     return holders;
   }
 
-  /** Asks workers to return their credits of a counter with nothing left. Returns false when no worker has one. */
+  /** Asks workers to return their credits of a used-up counter. Returns false when no worker has such a credit. */
   #recall(waiting: WaitingTake, counter: LimitCounter): boolean {
     const name = counterName(counter);
     const holders = waiting.recalled.has(name) ? [] : [...this.#holdersOf(counter).keys()];

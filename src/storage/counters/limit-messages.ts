@@ -27,7 +27,7 @@ interface LimitCorrection {
   /** Time at which the amount was counted, in monotonic milliseconds of the supervisor. */
   takenAt: number;
   by: number;
-  /** The part of that amount that can no longer be given back. */
+  /** The part of the amount counted at `takenAt` that can no longer be given back. */
   closed: number;
 }
 
@@ -35,7 +35,6 @@ export interface ReturnedCredit {
   counter: LimitCounter;
   /** Id of the take with which the credit was granted; null when the worker no longer has the recalled credit. */
   takeId: number | null;
-  /** The unused part of the credit. */
   unused: number;
   /** The part of the used amount that running requests may still give back. */
   open: number;
@@ -50,7 +49,10 @@ export type SupervisorLimits =
 type TakeVerdict =
   { isAdmitted: true; windows: readonly LimitWindow[] } | Extract<LimitVerdict, { isAdmitted: false }>;
 
-/** A part of a limit, counted as used, from which a worker admits requests by itself for a short time. */
+/**
+ * A part of a limit that is counted as used. For a short time, a worker admits requests from this part without the
+ * supervisor.
+ */
 export interface LimitCredit {
   counter: LimitCounter;
   limit: number;

@@ -1,14 +1,14 @@
 import { openAmount, type LimitRequest, type LimitWindow } from "../../gateway/admission/limits.ts";
 import { script } from "./script.ts";
 
-/** Number of slots that divide a window, as in the limiter of one process. */
+/** Number of slots into which a window is divided. The limiter of a single process uses the same number. */
 export const SLOTS = 30;
 
 /**
  * Functions on windows. A window is one packed value, `{began, total, last, amount, open, last, amount, open, …}`.
  * `began` is the start of the newest slot, and `total` the sum of all amounts. Each slot, oldest first, has the time of
  * its last addition, its amount, and the open part of the amount, which running requests may give back. Times are the
- * server's, in milliseconds. A value from the future, left by a clock that was set back, counts as empty.
+ * server's, in milliseconds. After a clock was set back, a value may be from the future; such a value counts as empty.
  */
 const WINDOWS = `
 local time = redis.call("TIME")
@@ -124,7 +124,7 @@ export const PROBE: LimitRequest = {
   amount: 1,
 };
 
-/** Reads the result of `TAKE`; null when it has another form. */
+/** Reads the result of `TAKE`. Returns null when the result has another form. */
 export function readTake(response: unknown, requestCount: number): number[] | null {
   if (!Array.isArray(response) || response.length !== 3 + requestCount * 2) return null;
   return response.every((item) => typeof item === "number") ? response : null;
@@ -153,7 +153,6 @@ local epoch = redis.call("GET", KEYS[1])
 return {epoch, now - tonumber(string.match(epoch, "%d+$"))}
 `);
 
-/** Reads the result of `EPOCH`. */
 export function readEpoch(result: unknown): [epoch: string, ageMs: number] {
   const [epoch, ageMs]: unknown[] = Array.isArray(result) ? result : [];
   return [String(epoch), Number(ageMs)];

@@ -187,8 +187,8 @@ export class WorkerLimiter implements Limiter {
   }
 
   /**
-   * Sends a credit back to the supervisor. Also confirms the recall of a credit that is no longer held, because the
-   * supervisor waits for a confirmation.
+   * Sends a credit back to the supervisor. Also confirms the recall of a credit that the worker no longer has, because
+   * the supervisor waits for a confirmation.
    */
   #returnCredit(counter: LimitCounter): void {
     const name = counterName(counter);

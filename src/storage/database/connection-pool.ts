@@ -21,8 +21,8 @@ interface Connection {
 }
 
 /**
- * Maximum age of a connection. Older ones are replaced, so that all connections follow when the host name changes to a
- * new server.
+ * Maximum age of a connection. Older connections are replaced. So all connections move to a new server soon after the
+ * host name points to that server.
  */
 const LIFETIME_MS = 30 * 60_000;
 const CLOSE_TIMEOUT_SECONDS = 1;
@@ -76,7 +76,7 @@ class Pool implements ConnectionPool {
     this.#open.clear();
   }
 
-  /** Takes the connection that was used last, so that the others age and close after a peak of load. */
+  /** Takes the connection that was used last, so that the other connections age and close after a peak of load. */
   async #take(signal: AbortSignal): Promise<Connection> {
     const now = performance.now();
     for (let last = this.#idle.pop(); last; last = this.#idle.pop()) {

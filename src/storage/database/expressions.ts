@@ -35,7 +35,8 @@ export function padded(items: readonly string[]): string[] {
  * `value`; read its parts as text by `value ->> 0` and so on. Whole numbers are passed as text, so CAST them.
  */
 export function jsonRows(kind: Database["kind"], sql: Sql, tuples: readonly (readonly unknown[])[]) {
-  // Amounts of money are converted before, because a replacer function would make `JSON.stringify` three times as slow.
+  // Amounts of money are converted before the call, because a replacer function would make `JSON.stringify` three times
+  // as slow.
   const text = JSON.stringify(tuples.map((tuple) => tuple.map(toJson)));
   // JSONB is parsed once, but JSON would be parsed again by each `->>`. The inner cast keeps the PostgreSQL client from
   // encoding the text as JSON once more.
@@ -76,7 +77,6 @@ export function definedFields<T extends object>(change: T): Partial<T> {
   return copy;
 }
 
-/** Returns the first row of a result, or null. */
 export function firstOf<T>(rows: readonly T[]): T | null {
   return rows[0] ?? null;
 }

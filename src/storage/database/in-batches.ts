@@ -40,7 +40,7 @@ async function gathered(waiting: readonly unknown[]): Promise<void> {
 /**
  * Runs work on batches. A batch contains the items that arrived within a few turns of the event loop or while the
  * previous batch ran. If the database refuses a batch because of its data, each item is tried alone. If the database is
- * unavailable, all items of the batch and all that wait in its lane fail.
+ * unavailable, all items of the batch and all waiting items of its lane fail.
  */
 export function inBatches<Item, Result>({
   laneOf,

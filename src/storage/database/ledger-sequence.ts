@@ -3,9 +3,9 @@ import { sleep } from "../../lib/waiting.ts";
 import type { Database, Sql } from "./sql.ts";
 
 /*
- * Each ledger entry has a sequence number. A reader that has read up to a number finds all later entries above it.
- * Transactions that post do not wait for each other: each chooses a number above all numbers promised to readers. A
- * number is promised only after all transactions that may have chosen a lower number have ended.
+ * Each ledger entry has a sequence number. A reader that has read up to a number finds all later entries above this
+ * number. Transactions that post do not wait for each other: each chooses a number above all numbers promised to
+ * readers. A number is promised only after all transactions that may have chosen a lower number have ended.
  */
 
 /** Number of the advisory lock. It may be any number that no other program uses on the same database. */
@@ -49,7 +49,8 @@ const WAIT_MS = 10;
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Returns a sequence number up to which all entries are final. Throws a `DependencyError`, also after `MAX_WAIT_MS`.
+ * Returns a sequence number up to which all entries are final. Throws a `DependencyError` when the database is
+ * unavailable, or after `MAX_WAIT_MS`.
  */
 export async function readableSequence(database: Database): Promise<number> {
   const { kind } = database;

@@ -16,7 +16,10 @@ interface OpenedFiles {
   separateWal(): void;
 }
 
-/** Call it while a connection to the database is open. The connection prevents SQLite from removing the WAL. */
+/**
+ * Call this function while a connection to the database is open, because the connection prevents SQLite from removing
+ * the WAL.
+ */
 export function openedFiles(location: string): OpenedFiles {
   const database = openedFile(location);
   const wal = openedFile(`${location}-wal`);
@@ -43,7 +46,7 @@ export function openedFiles(location: string): OpenedFiles {
  */
 export const SQLITE_SUFFIXES = ["", "-wal", "-shm"] as const;
 
-/** Returns the new name of a database that another one replaces. */
+/** Returns the new name of a database that another database replaces. */
 export function replacedName(location: string, at: Date): string {
   return `${location}.replaced-${at.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
 }
@@ -54,7 +57,7 @@ function openedFile(path: string) {
     path,
     isInPlace() {
       const inode = inodeOf(path);
-      // A WAL is first seen here when it did not exist at opening, because SQLite creates it at the first access.
+      // SQLite creates the WAL at the first access. A WAL that did not exist at opening is recorded here.
       opened ??= inode;
       return inode === opened;
     },

@@ -57,7 +57,7 @@ class Connector implements PostgresConnector {
       statement_timeout: String(timeoutMs),
       lock_timeout: String(timeoutMs),
       idle_in_transaction_session_timeout: String(timeoutMs * 2),
-      // The server would compile reports for longer than it runs them.
+      // With JIT, the server would spend more time on compiling a report than on running it.
       jit: "off",
     };
   }
@@ -114,7 +114,8 @@ class Connector implements PostgresConnector {
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       await sql.connect();
-      // With a single server, only the first connection is inspected, which saves the others a round trip.
+      // With a single server, only the first connection is inspected, which saves a round trip for each later
+      // connection.
       if (this.#isPooled === null || this.#servers.length > 1) await this.#inspect(sql, isPooled);
     } catch (error) {
       giveUp();

@@ -6,8 +6,8 @@ import type { Sql } from "./sql.ts";
 interface SqliteClient {
   sql: Sql;
   /**
-   * Runs `work` in one transaction; only one runs at a time. Rolls the transaction back if the signal has aborted
-   * before the end of `work`.
+   * Runs `work` in one transaction. Transactions run one at a time. Rolls the transaction back if the signal has
+   * aborted before the end of `work`.
    */
   transact<T>(mode: string, work: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T>;
   close(): void;

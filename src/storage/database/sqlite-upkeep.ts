@@ -42,8 +42,8 @@ interface DamageReport {
 }
 
 /**
- * Matches errors that may end by themselves, because a disk may recover. A page with wrong content stays wrong even if
- * the next check does not read it.
+ * Matches errors that may end by themselves, because a disk may recover. Other errors stay recorded: a page with wrong
+ * content stays wrong even if the next check does not read the page.
  */
 const PASSING = /SQLITE_IOERR/;
 

@@ -151,8 +151,8 @@ const ADVICE = [
 ] as const;
 
 /**
- * Commits do not wait for the disk. A thread makes WAL checkpoints; a commit makes one only when the thread is far
- * behind.
+ * Commits do not wait for the disk. A thread makes WAL checkpoints; a commit makes a checkpoint only when the thread is
+ * far behind.
  */
 const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16000"];
 
@@ -188,8 +188,8 @@ async function insertGroup(
 }
 
 /**
- * Maximum number of rows in a transaction. Fewer rows would write the same pages more often; more would make other
- * writers wait.
+ * Maximum number of rows in a transaction. With fewer rows, the same pages would be written more often. With more rows,
+ * other writers would wait.
  */
 const ROWS_A_TRANSACTION = 512;
 

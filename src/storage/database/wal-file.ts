@@ -5,9 +5,9 @@ import { promisify } from "node:util";
 const syncData = promisify(fdatasync);
 
 /**
- * The WAL of a database. While the WAL is open here, the database must have a connection, which prevents SQLite from
- * replacing the file. The WAL is the only file of SQLite that other code may open, because SQLite's locks are on the
- * database and the shared memory.
+ * The WAL of a database. While the WAL is open here, the database must have a connection, because a connection prevents
+ * SQLite from replacing the file. The WAL is the only file of SQLite that other code may open, because SQLite's locks
+ * are on the database and the shared memory.
  */
 export class WalFile {
   readonly #path: string;

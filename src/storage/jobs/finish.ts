@@ -30,7 +30,7 @@ export async function finishJob(
   return true;
 }
 
-/** Ends a job for which no vendor was called yet; null for any other job. Lock the job's organization first. */
+/** Ends a job for which no vendor was called yet. Returns null for any other job. Lock the job's organization first. */
 export async function endPending(
   kind: Database["kind"],
   sql: Sql,

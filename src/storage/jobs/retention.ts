@@ -30,8 +30,8 @@ export async function endOverdue(
 }
 
 /**
- * Locks the organizations of jobs, then the budgets that hold money for the jobs. Both are locked in the order that all
- * transactions keep.
+ * Locks the organizations of jobs, then the budgets that hold money for the jobs. The rows are locked in the order that
+ * all transactions use.
  */
 async function lockAll(
   kind: Database["kind"],

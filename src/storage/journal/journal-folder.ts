@@ -46,8 +46,8 @@ export function createFolder(root: string, processId: string): JournalFolder {
 }
 
 /**
- * Takes over every journal whose process has ended. Calls `onUnreadable` for a journal that cannot be locked for
- * another reason than a running owner, and continues with the others. Ignores folders that are not journals.
+ * Takes over every journal whose process has ended. Calls `onUnreadable` for a journal that cannot be locked for a
+ * reason other than a running owner, and continues with the other journals. Ignores folders that are not journals.
  */
 export function adoptFolders(
   root: string,
@@ -147,8 +147,8 @@ export function lastPosted(folder: string): number {
 }
 
 /**
- * Removes a folder if it is empty. Another process that tries the lock may have made the lock file again; that process
- * then removes the folder.
+ * Removes a folder if it is empty. The folder may contain a new lock file of another process that tries to take the
+ * lock. That process then removes the folder.
  */
 function removeEmpty(folder: string): void {
   try {
@@ -165,7 +165,7 @@ export function countQuarantined(root: string): number {
   return readdirSync(folder).reduce((sum, processId) => sum + readdirSync(join(folder, processId)).length, 0);
 }
 
-/** Tries to take the lock of a folder; returns null when another process holds it. */
+/** Tries to take the lock of a folder; returns null when another process has the lock. */
 function tryLock(folder: string): Database | null {
   const path = join(folder, LOCK);
   let lock: Database | undefined;

@@ -12,7 +12,7 @@ interface OwnJournal {
   journal: FileJournal;
   shipper: Shipper;
   /**
-   * Posts the journal until the deadline (milliseconds). If all of it is posted, moves its segments to the kept
+   * Posts the journal for at most `deadlineMs` milliseconds. If all of it is posted, moves its segments to the kept
    * segments.
    */
   close(deadlineMs: number): Promise<void>;
@@ -59,7 +59,7 @@ async function close(
   await shipper.flush(deadlineMs);
   await shipper.stop();
   await journal.close();
-  // `isSettled` is asked last, because a record may have been appended while the last charges were posted. If charges
+  // `isSettled` is called last, because a record may have been appended while the last charges were posted. If charges
   // are left, their money stays held until another process has taken the journal over and posted them.
   if (!shipper.isSettled()) return folder.release();
   const { processId, path } = folder;

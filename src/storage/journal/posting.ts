@@ -24,7 +24,7 @@ export interface LedgerWriter {
 export interface Posting {
   ledger: Pick<LedgerStore, "post">;
   marks: Pick<JournalMarks, "raise">;
-  /** Path of the file of refused entries, one JSON line each, for a person to deal with. */
+  /** Path of the file of refused entries, one JSON line each. A person has to deal with these entries. */
   refusedPath: string;
   onProblem: StorageReport;
 }

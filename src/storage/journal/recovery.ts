@@ -48,7 +48,7 @@ interface RecoveryOptions {
 
 export function createRecovery(options: RecoveryOptions): Recovery {
   const { root, processId: own, onProblem } = options;
-  /** Journals whose problem is in the log already. Each is tried again every few seconds. */
+  /** Journals whose problem is in the log already. Each journal is tried again every few seconds. */
   const reported = new Set<string>();
   const report = (processId: string, cause: unknown) => {
     if (reported.has(processId)) return;

@@ -50,13 +50,16 @@ const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
 /**
- * Maximum number of charges in memory that the disk has refused. The limit is not reached: fewer requests run at the
- * same time, and new requests are refused while the disk is full.
+ * Maximum number of charges in memory that the disk has refused. This limit is never reached, because fewer requests
+ * run at the same time, and new requests are refused while the disk is full.
  */
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5000;
-/** A segment of this size is closed early when all of it is posted, so that a restart has little to read again. */
+/**
+ * A segment of at least this size is closed early when all its charges are posted, so that a restart has little to read
+ * again.
+ */
 const SETTLED_SEGMENT_BYTES = 4 * 1024 * 1024;
 
 class JournalShipper implements Shipper {
@@ -226,7 +229,7 @@ class JournalShipper implements Shipper {
   }
 
   /**
-   * Reads the next batch from disk. From the end of the journal on, batches are filled with records as they are
+   * Reads the next batch from disk. After the end of the journal is reached, records are added to batches as they are
    * appended.
    */
   #readMore(): void {

@@ -17,7 +17,7 @@ export interface ExportTarget {
 interface ExportOptions extends ExportTarget {
   format: LedgerFileFormat;
   processId: string;
-  /** Number of entries in a file. A file may have more, because entries of one transaction stay in one file. */
+  /** Number of entries in a file. A file may have more entries, because entries of one transaction stay in one file. */
   maxEntries?: number;
 }
 

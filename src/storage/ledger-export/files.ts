@@ -27,7 +27,7 @@ export interface BegunFile extends FilePosition {
   format: LedgerFileFormat;
 }
 
-/** Returns the file of at least one entry. The same entries always result in the same bytes. */
+/** Makes a file from at least one entry. The same entries always result in the same bytes. */
 export function fileOf(
   entries: readonly LedgerEntry[],
   after: FilePosition,

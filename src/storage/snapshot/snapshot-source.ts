@@ -135,7 +135,9 @@ interface KeyCache {
   clear(): void;
 }
 
-/** Returns a cache of at most `capacity` keys. At least half of them are the most recently used ones. */
+/**
+ * Returns a cache of at most `capacity` keys. It always contains the most recently used keys, up to half of `capacity`.
+ */
 export function keyCache(capacity: number): KeyCache {
   const generation = Math.max(1, Math.floor(capacity / 2));
   let recent = new Map<string, ApiKey>();

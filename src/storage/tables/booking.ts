@@ -142,7 +142,10 @@ export function readEntryRow(row: Row): LedgerEntry {
   return entry;
 }
 
-/** Returns the row of an entry. `sequence` is that of the transaction (`nextSequence`); null when it is set later. */
+/**
+ * Returns the row of an entry. `sequence` is the sequence number of the transaction (`nextSequence`); null when it is
+ * set later.
+ */
 export function writeEntryRow(entry: LedgerEntry, sequence: bigint | null): Row {
   const row = entries.write(entry);
   row["vendor_cost"] = entry.vendorCost?.amount ?? null;

@@ -62,7 +62,7 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
   };
 }
 
-/** Returns the months whose removal was interrupted, including those that have no entries left. */
+/** Returns the months whose removal was interrupted, including months that have no entries left. */
 async function unfinishedMonths(folder: string): Promise<string[]> {
   if (!existsSync(folder)) return [];
   const names = (await readdir(folder)).filter((name) => /^ledger-.*\.json$/.test(name));

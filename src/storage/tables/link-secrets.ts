@@ -7,8 +7,8 @@ import { makeChange } from "./change.ts";
 
 const SECRET_BYTES = 32;
 /**
- * Maximum lifetime of a link; the schema of `blobs.link_hours` allows no longer lifetime. All links of a secret that
- * was replaced longer ago have expired.
+ * Maximum lifetime of a link, as in the schema of `blobs.link_hours`. If a secret was replaced longer ago than this,
+ * all its links have expired.
  */
 const MAX_LINK_MS = 168 * 60 * 60 * 1000;
 
@@ -68,7 +68,7 @@ export function linkSecretStore(database: Database): LinkSecretStore {
         const older = rows.map(({ createdAt }) => Number(createdAt));
         const createdAt = Math.max(at, (older[0] ?? 0) + 1);
         await sql`INSERT INTO shared_secrets (purpose, place, secret) VALUES ('links', ${createdAt}, ${newSecret()})`;
-        // A secret was replaced at the time when the next one was created.
+        // A secret was replaced at the time when the next secret was created.
         const isValid = (index: number) => keepsOld && (older[index - 1] ?? createdAt) > at - MAX_LINK_MS;
         const removed = older.filter((_, index) => !isValid(index));
         for (const each of removed)

@@ -13,8 +13,8 @@ const [DAY_MS, , HOUR_MS] = SERIES_SPANS_MS;
 const DAYS = 2;
 
 /**
- * Adds to the tables of series the amounts of the last two days that only the tables of hours have: a process of an
- * earlier version, without the tables of series, may still run.
+ * Completes the tables of series for the last two days from the tables of hours. A process of an earlier version may
+ * still run, and adds only to the tables of hours.
  */
 export async function addMissingSeries(database: Database, now: number): Promise<void> {
   const since = startOfSpan("day", now) - DAYS * DAY_MS;

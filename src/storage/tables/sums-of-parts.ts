@@ -37,7 +37,10 @@ function rowsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summe
   });
 }
 
-/** Returns the condition on the rows of a table of series: their length, and whose sums they are. */
+/**
+ * Returns the condition on the rows of a table of series. It selects the length of the rows, and either the sums of all
+ * organizations together or the sums of single organizations.
+ */
 function seriesOf(range: UsageRange, names: readonly string[], spanMs: string | number): string {
   const isOfAll = range.organizations === undefined && !names.includes("organization_id");
   return `span_ms = ${spanMs} AND organization_id ${isOfAll ? "=" : "<>"} '${ALL_ORGANIZATIONS}' AND`;

@@ -207,8 +207,9 @@ function sumsOf({ levels, key, numbers, series }: SummedTables, minutes: readonl
 type Position = (at: number) => Readonly<Record<string, string | number>> & { at: number };
 
 /**
- * Adds up rows that have the same key. A row is added once for each position, whose columns replace those of the row.
- * The result is ordered by the key, so that two transactions that add to the same rows lock them in the same order.
+ * Adds up rows that have the same key. Each row is added once for each position, with the columns of the position in
+ * place of the row's own. The result is ordered by the key, so that two transactions that add to the same rows lock
+ * them in the same order.
  */
 function added(
   rows: readonly SumRow[],

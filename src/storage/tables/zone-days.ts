@@ -13,7 +13,7 @@ export type Lengths = readonly number[];
  * Returns the spans from which `joinDays` makes the sums of a zone's days. `whole` consists of days in UTC. The pieces
  * lie between each edge (the start or end of a day of the zone) and the midnight in UTC that is nearest to the edge.
  * Together they have far fewer rows than all hours of the range. A piece is read from rows of one length, and `point`
- * is its edge. When no row is short enough, all of the last row counts in the day in which it begins.
+ * is its edge. When no row is short enough, all of the last row counts in the day in which the row begins.
  */
 export function zoneParts(range: ZoneRange, lengths: Lengths) {
   const edges = edgesOf(range);

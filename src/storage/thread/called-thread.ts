@@ -6,7 +6,10 @@ import type { StorageReport } from "../report.ts";
 
 /** A thread that executes calls. Arguments and results are cloned. */
 export interface CalledThread<Argument, Result> {
-  /** Executes a call. Throws a `DependencyError` when the thread ends or hangs, or the call throws one. */
+  /**
+   * Executes a call. Throws a `DependencyError` when the thread ends or hangs, or when the call itself throws a
+   * `DependencyError`.
+   */
   call(argument: Argument): Promise<Result>;
   /** Ends the thread after the running calls, but at most a second later. */
   close(): Promise<void>;

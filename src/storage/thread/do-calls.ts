@@ -7,7 +7,7 @@ import type { ThreadCall, ThreadWord } from "./called-thread.ts";
 interface Work<Argument> {
   run(argument: Argument): Promise<unknown>;
   close(): Promise<void>;
-  /** True to begin each call when it arrives; by default a call waits for the calls before it. */
+  /** True to begin each call when it arrives. By default, each call waits for the end of the earlier calls. */
   areTogether?: boolean;
 }
 
@@ -34,10 +34,10 @@ export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argu
   });
 }
 
-/** Sends a report of damage of the database to the thread that started this one. */
+/** Sends a report of damage of the database to the thread that started this thread. */
 export const reportDamageAbove = (reason: string): void => send({ kind: "damage", reason });
 
-/** Sends a report of a problem to the thread that started this one. */
+/** Sends a report of a problem to the thread that started this thread. */
 export const reportAbove: StorageReport = (message, cause) =>
   send({ kind: "problem", message, cause: String(cause) });
 
