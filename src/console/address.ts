@@ -25,7 +25,7 @@ export function renderSearch(search: Search): string {
 
 /**
  * Returns the filters that a view's address contains. `change` sets some of them; an empty or absent value removes a
- * filter. The browser's Back button undoes a change, except one with `goesOn` (while the user types).
+ * filter. The browser's Back button undoes a change, except a change with `goesOn`, which is for typed text.
  */
 export function useFilters(): {
   filters: Search;

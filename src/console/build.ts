@@ -10,7 +10,7 @@ import { DIRECTORY, readManifest, versionOfSources, writeManifest, type PageMani
 import { addressOf, mergeFirstChunks } from "./merged-chunks.ts";
 import { FirstPaint } from "./shell/frame.tsx";
 
-/** Number of builds that are kept. Pages that are still open load files of their own, older build. */
+/** Number of builds that are kept. Pages that are still open load files of an older build. */
 const MAX_KEPT = 3;
 
 /**

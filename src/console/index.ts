@@ -12,8 +12,8 @@ interface Build {
 }
 
 /**
- * Returns the files of the bundled page. If there is no build of the current sources, one is made in the background:
- * soon after the start, or at the first request if that comes earlier.
+ * Returns the files of the bundled page. If there is no build of the current sources, a build is made in the
+ * background: soon after the start, or at the first request if the request comes earlier.
  */
 export function openConsole(onProblem: (error: unknown) => void) {
   let build: Promise<Build | null> | null = null;

@@ -23,7 +23,7 @@ async function start(): Promise<void> {
     );
 }
 
-// Not awaited here, because the chunks of pages import this one.
+// Not awaited here, because the chunks of pages import this chunk.
 void start();
 
 function Console() {

@@ -5,8 +5,8 @@ export const addressOf = (name: string): string => `/console/assets/${name}`;
 
 /**
  * Merges the entry's chunk with all chunks that it imports statically. Returns the name of the merged chunk, and the
- * texts of all chunks by name. The bundler makes a chunk of each set of modules that the same pages share, and over
- * HTTP/1.1 a browser requests only six files at a time.
+ * texts of all chunks by name. Merging is needed because the bundler makes a chunk of each set of modules that the same
+ * pages share, and over HTTP/1.1 a browser requests only six files at a time.
  */
 export async function mergeFirstChunks(
   chunks: ReadonlyMap<string, string>,

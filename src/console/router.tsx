@@ -45,7 +45,7 @@ const ownKey = createRoute({
   component: lazyRouteComponent(() => import("./areas/own-key/index.tsx")),
 });
 
-/** The parent of all pages except the sign-in page and the page for holders of a key. These pages need a session. */
+/** The parent of all pages that need a session. Only the sign-in page and the page for holders of a key need none. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",

@@ -47,8 +47,8 @@ export async function call<Name extends OperationName>(
 }
 
 /**
- * Sends a request to a path of the administrative interface; for operations, `call` does this. Throws an `ApiError`
- * unless the request succeeds.
+ * Sends a request to a path of the administrative interface. Use `call` for operations. Throws an `ApiError` unless the
+ * request succeeds.
  */
 export async function send<Reply>(
   method: string,

@@ -3,9 +3,9 @@ import { useOrganizationOptions } from "./options.ts";
 import { useSession } from "./session.ts";
 
 /**
- * Returns the current organization: the one in the address, or else the only one that the member may see. `id` is null
- * when there is neither. `chosen` is null when the address has no organization. `choose` puts an organization into the
- * address of every page.
+ * Returns the current organization: the organization in the address, or else the only organization that the member may
+ * see. `id` is null when there is neither. `chosen` is null when the address has no organization. `choose` puts an
+ * organization into the address of every page.
  */
 export function useOrganization(): {
   id: string | null;

@@ -13,7 +13,7 @@ function renewedSession(): Promise<void> {
   return renewal.promise;
 }
 
-/** Ends the wait of the calls that found no session; they are then repeated. For use when there is a session again. */
+/** Ends the wait of the calls that found no session; they are then repeated. Call it when there is a session again. */
 export function endRenewal(): void {
   renewal?.resolve();
   renewal = null;

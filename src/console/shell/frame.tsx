@@ -13,8 +13,9 @@ export const FRAME = {
 } as const;
 
 /**
- * The content of the page before its scripts have run: the frame for a browser with a session, and only the name for
- * one without. The server sets the class of the element around it, `signed-in` or `signed-out`.
+ * The content of the page before its scripts have run: the frame for a browser with a session, and only the product's
+ * name for a browser without a session. The server sets the class of the element around it, `signed-in` or
+ * `signed-out`.
  */
 export function FirstPaint() {
   return (
@@ -49,7 +50,7 @@ export function FirstPaint() {
   );
 }
 
-/** The product's name in each language, of which the one in the page's language is shown. */
+/** The product's name in each language. Only the name in the page's language is shown. */
 function Product() {
   return (
     <>

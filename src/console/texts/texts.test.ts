@@ -17,7 +17,7 @@ test("a text has the same placeholders in every language", () => {
   expect(different).toEqual([]);
 });
 
-/** Words that Chinese texts have in Latin letters alone. */
+/** Chinese texts that consist of Latin letters only. */
 const LATIN = new Set(["Base64", "ID", "PagerDuty", "Slack", "Token", "Webhook", "YAML", "response_format"]);
 
 test("a Chinese text is Chinese", () => {

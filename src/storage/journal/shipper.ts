@@ -56,10 +56,7 @@ const MAX_QUEUED = 20_000;
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5000;
-/**
- * A segment of at least this size is closed early when all its charges are posted, so that a restart has little to read
- * again.
- */
+/** A segment of this size is closed early when all its charges are posted, so that a restart reads little again. */
 const SETTLED_SEGMENT_BYTES = 4 * 1024 * 1024;
 
 class JournalShipper implements Shipper {

@@ -92,7 +92,7 @@ function Secret({ secret, uri }: Output<"totp.begin">) {
   );
 }
 
-/** Shows a text as a QR code, dark on light in both themes, because cameras need that. */
+/** Shows a text as a QR code, dark on light in both themes, so that cameras can read it. */
 function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { ecc: "M", border: 3 });
   const path = data

@@ -41,7 +41,7 @@ const ACTIONS = [
   "turn off TOTP",
 ] as const;
 
-/** Returns functions that describe actions and kinds in words. Unknown ones keep their recorded names. */
+/** Returns functions that describe actions and kinds in words. Unknown actions and kinds keep their recorded names. */
 export function useAuditWords() {
   const { t } = useTranslation("settings");
   return {

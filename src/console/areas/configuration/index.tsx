@@ -20,7 +20,10 @@ type Setting = Output<"settings.list">["data"][number];
 
 const ORIGINS = ["environment", "file", "database", "default"] as const;
 
-/** The page of the configuration: all settings and the sources of their values, and export and import of all of it. */
+/**
+ * The page of the configuration: all settings with the sources of their values, and buttons that export and import the
+ * configuration.
+ */
 export default function ConfigurationPage() {
   const { t } = useTranslation(["settings", "shell"]);
   const { filters } = useFilters();

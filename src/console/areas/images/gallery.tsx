@@ -48,7 +48,7 @@ const MOST = new Size(300, 380);
 const SPACE = new Size(12, 12);
 const SKELETONS = 8;
 
-/** Lists the delivered pictures that are still stored, newest first. Only the visible ones are in the document. */
+/** Lists the delivered pictures that are still stored, newest first. Only the visible pictures are in the document. */
 function Gallery({ filters }: { filters: Input<"pictures.list"> }) {
   const { t } = useTranslation("images");
   const list = useList("pictures.list", filters);

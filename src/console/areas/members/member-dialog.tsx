@@ -11,7 +11,6 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { useViewForm } from "../../ui/forms/view-form.ts";
 import { showToast } from "../../ui/overlay/toast.ts";
 
-/** A member as the gateway returns it. */
 export type Member = Output<"members.list">["data"][number];
 
 interface MemberValues {

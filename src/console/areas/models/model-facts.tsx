@@ -5,7 +5,7 @@ import { Money } from "../../ui/text/money.tsx";
 import { CATEGORIES } from "../prices/cells.ts";
 import { ModelStatus, stateOf, useEnabledModels, type ModelRow } from "./model-state.tsx";
 
-/** Shows a model's state and its reason, its origin and its endpoints. */
+/** Shows a model's state with the reason, the model's origin and its endpoints. */
 export function ModelFacts({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const state = stateOf(model, useEnabledModels());

@@ -21,7 +21,7 @@ const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
 
 /**
  * Returns "callable" for a model that an organization with these enabled models can call now. Otherwise returns the
- * first reason why it cannot do so.
+ * first reason that prevents the call.
  */
 export function stateOf(
   { id, isRetired, isDisabled, isRoutable, price }: ModelRow,

@@ -1,7 +1,6 @@
 import type { Input } from "../../api/call.ts";
 import type { ModelRow } from "./model-state.tsx";
 
-/** The values of the form for a new model. */
 export interface NewModelValues {
   id: string;
   displayName: string;

@@ -1,4 +1,3 @@
-/** A target in the route editor. */
 export interface DraftTarget {
   channel: string;
   /** The vendor's name of the model. */
@@ -6,7 +5,6 @@ export interface DraftTarget {
   weight: number;
 }
 
-/** A route in the route editor. */
 export interface RouteDraft {
   strategy: "ordered" | "weighted";
   targets: DraftTarget[];
@@ -45,7 +43,7 @@ export type SimulatedTarget<Target> = Target & {
 };
 
 /**
- * Returns a route's targets in calling order, as if the targets in `down` were ejected. It follows the rules of the
+ * Returns a route's targets in calling order, as if the targets in `down` were ejected. Follows the rules of the
  * gateway's own dry run. In an ordered route, the first working target is called. In a weighted route, the working
  * targets share the requests.
  */

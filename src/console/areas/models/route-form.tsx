@@ -36,7 +36,7 @@ export function RouteForm({
   /** The targets that may be added. If absent, any target may be added. */
   known?: readonly DraftTarget[];
   onSave?: (route: RouteDraft) => Promise<unknown>;
-  /** Called with the edited route while it differs from the saved one, and with null while it does not. */
+  /** Called with the edited route while it differs from the saved route, otherwise with null. */
   onDraft?: (draft: RouteDraft | null) => void;
   /** The stored record that contains the route. */
   subject: FormSubject;

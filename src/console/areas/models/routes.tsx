@@ -19,7 +19,7 @@ interface OrganizationRouteProps {
   onDraft(draft: DryRunDraft | null): void;
 }
 
-/** The form for an organization's route. Shows the default route until another one is saved, and after a reset. */
+/** The form for an organization's route. Shows the default route until another route is saved, and after a reset. */
 export function OrganizationRoute(props: OrganizationRouteProps) {
   const { model, organization } = props;
   const query = useOperationQuery("routes.list", { organizationId: organization.id, model });

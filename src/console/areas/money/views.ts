@@ -1,10 +1,7 @@
 import type { Output } from "../../api/call.ts";
 
-/** A budget as the gateway returns it. */
 export type Budget = Output<"budgets.list">["data"][number];
-/** A ledger entry as the gateway returns it. */
 export type Entry = Output<"ledger.list">["data"][number];
-/** A charge with its corrections. */
 export type ChargeView = Output<"ledger.get">;
 export type LimitsView = Output<"limits.defaults">["key"];
 

@@ -12,7 +12,6 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { useViewForm } from "../../ui/forms/view-form.ts";
 import { showToast } from "../../ui/overlay/toast.ts";
 
-/** An organization as the gateway returns it. */
 export type OrganizationView = Output<"organizations.get">;
 
 interface OrganizationValues {

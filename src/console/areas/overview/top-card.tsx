@@ -110,7 +110,7 @@ interface Bar {
   detail?: ReactNode;
 }
 
-/** Compares items by one number each, shown as bars, the largest first. */
+/** Compares one number of the items by bars. */
 function BarList({ bars }: { bars: readonly Bar[] }) {
   const largest = Math.max(...bars.map(({ share }) => share), Number.MIN_VALUE);
   return (

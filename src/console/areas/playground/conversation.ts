@@ -22,7 +22,7 @@ export interface TextForm {
 
 export const EMPTY_TEXT_FORM: TextForm = { system: "", maxTokens: 1024, temperature: null };
 
-/** A part of a reply as it arrives. Its texts are appended to those of the parts before it. */
+/** A part of a reply as it arrives. Its texts are appended to the texts of the earlier parts. */
 export interface ReplyDelta {
   text?: string;
   thinking?: string;

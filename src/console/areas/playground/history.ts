@@ -34,7 +34,7 @@ const BY_TIME = "at";
 /** Maximum number of entries. The oldest are removed. */
 const MOST = 200;
 
-/** Returns the signed-in member's history, newest first. It never leaves the browser. */
+/** Returns the signed-in member's history, newest first. The history never leaves the browser. */
 export function useHistory() {
   const { id: member } = useSession();
   const client = useQueryClient();

@@ -93,7 +93,10 @@ export function hasCompression(options: ImageOptions, format: string): boolean {
   return options.hasCompression && (format === "jpeg" || format === "webp");
 }
 
-/** Builds a model's request from the form: a generation, or an edit when there are references; either may be a job. */
+/**
+ * Builds a model's request from the form: a generation, or an edit when there are references. Either request may be a
+ * job.
+ */
 export function imageCall(
   model: PlaygroundModel,
   form: ImageForm,

@@ -17,7 +17,7 @@ export interface PlaygroundRun {
   job: { id: string; progress: number; message: string } | null;
   /** Links of this origin, or `data:` URLs when the user requested only base64. */
   pictures: readonly string[];
-  /** The options that took effect. A job does not report them. */
+  /** The options that took effect. A job does not report its options. */
   facts: { size: string; quality: string | null; format: string; background: string } | null;
   /** A text such as `2/4` when there are fewer pictures than requested, otherwise null. */
   degraded: string | null;

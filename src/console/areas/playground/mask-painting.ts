@@ -82,7 +82,7 @@ export async function exportMask(
   return await canvas.convertToBlob({ type: "image/png" });
 }
 
-/** Makes painted pixels transparent and all others black. Returns true if any pixel was painted. */
+/** Makes painted pixels transparent and all other pixels black. Returns true if any pixel was painted. */
 function invert(pixels: Uint8ClampedArray): boolean {
   let isPainted = false;
   for (let alpha = 3; alpha < pixels.length; alpha += 4) {

@@ -212,7 +212,7 @@ function Buttons({ isRunning, hasTalk, onSend, onStop, onBegin }: ButtonsProps) 
           {t("conversation.new")}
         </Button>
       )}
-      {/* One button sends and stops. So it keeps the focus, and releasing the pressed key does not stop the reply. */}
+      {/* The same button sends and stops, so it keeps the focus. Releasing the pressed key does not stop the reply. */}
       <Button
         kind={isRunning ? "plain" : "primary"}
         icon={isRunning ? Square : Send}

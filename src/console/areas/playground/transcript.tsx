@@ -30,7 +30,7 @@ export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
         className="flex max-h-[65dvh] flex-col gap-4 overflow-y-auto px-4 py-2 -outline-offset-2!"
       >
         {turns.map((turn, index) => (
-          // Turns are added only at the end, so the index identifies them.
+          // Turns are added only at the end, so the index identifies a turn.
           <TurnItem key={index} turn={turn} />
         ))}
       </ol>

@@ -89,7 +89,7 @@ function CategoryFields({
 }: {
   name: string;
   currency: string;
-  /** The prices in force. Empty fields show them as placeholders. */
+  /** The prices in force. Empty fields show these prices as placeholders. */
   cells?: ModelPrices["cells"];
 }) {
   const { t } = useTranslation("money");

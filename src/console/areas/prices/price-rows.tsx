@@ -17,7 +17,9 @@ import { CATEGORIES, useCellText, type ModelPrices, type PriceRowView } from "./
 
 const MOST = 1000;
 
-/** Lists the rows of a model's price: planned, in force and ended ones, the latest first. */
+/**
+ * Lists the rows of a model's price, the latest first. The list contains planned rows, rows in force and ended rows.
+ */
 export function PriceRows({ model, origin }: { model: string; origin: ModelPrices["origin"] }) {
   const { t } = useTranslation("prices");
   const { id } = useOrganization();
@@ -145,7 +147,8 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRowView):
 }
 
 /**
- * Ends a row. If models would lose their only price, the gateway refuses and names these; the user can force the end.
+ * Ends a row. If models would lose their only price, the gateway refuses and names these models; the user can force the
+ * end.
  */
 function EndPriceDialog({ row, onClose }: { row: PriceRowView; onClose(): void }) {
   const { t } = useTranslation("prices");

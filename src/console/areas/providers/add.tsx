@@ -29,7 +29,10 @@ import {
 } from "./channel-values.ts";
 import { TestConnection } from "./test-connection.tsx";
 
-/** The page that connects a vendor in two steps: its provider, which the address contains, then its settings. */
+/**
+ * The page that connects a vendor in two steps: the user chooses the provider, then enters the settings. The address
+ * contains the provider.
+ */
 export default function ProviderAddPage() {
   const { t } = useTranslation("providers");
   const { filters } = useFilters();

@@ -14,13 +14,13 @@ const LEVELS: Record<Health["state"], StatusLevel> = {
   untried: "unknown",
 };
 
-/** Shows the state of a channel, its reason and when it began. */
+/** Shows the state of a channel, the reason for the state and the time when the state began. */
 export function ChannelState({
   health: { state, since, reason },
 }: {
   health: Pick<Health, "state" | "since" | "reason">;
 }) {
-  // This component uses texts of the overview, because those are loaded first.
+  // This component uses texts of the overview, because the texts of the overview are loaded first.
   const { t } = useTranslation("overview");
   return (
     <span className="flex flex-wrap items-center gap-x-3 gap-y-1">

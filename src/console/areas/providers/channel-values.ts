@@ -32,8 +32,8 @@ export function fieldsOf({ settings }: Pick<ProviderView, "settings">): SettingF
 }
 
 /**
- * Returns the form's values for a new channel. The id is that of a shipped channel of the provider, so that the new
- * channel serves the models of that channel. The id is empty when all these ids are taken.
+ * Returns the form's values for a new channel. The id is the id of a shipped channel of the provider, so that the new
+ * channel serves that channel's models. The id is empty when all these ids are taken.
  */
 export function newValues(provider: ProviderView): ChannelValues {
   const open = provider.shippedChannels.filter(({ isTaken }) => !isTaken);

@@ -99,7 +99,8 @@ function Summary({ channel }: { channel: Channel }) {
 }
 
 /**
- * Lists the newest requests that failed at the channel. Each links to its attempts, which have the vendor's own ids.
+ * Lists the newest requests that failed at the channel. Each request links to its attempts, which have the vendor's own
+ * ids.
  */
 function LastErrors({ id }: { id: string }) {
   const { t } = useTranslation("providers");
@@ -161,7 +162,7 @@ function Pairs({ pairs }: { pairs: Readonly<Record<string, unknown>> }) {
   );
 }
 
-/** Removes a channel. Shows first which models would lose it. */
+/** Removes a channel. Shows first which models would lose the channel. */
 function RemoveChannel({ channel }: { channel: Output<"channels.get"> }) {
   const { t } = useTranslation("providers");
   const navigate = useNavigate();

@@ -71,7 +71,7 @@ function kindOf(schema: SettingSchema): Pick<SettingField, "kind" | "choices"> {
 
 /**
  * Returns the values that a schema lists; true and false for a boolean that is one of several variants. A boolean that
- * `isAlone` has no listed values, because its field is a switch.
+ * is the only variant (`isAlone`) has no listed values, because its field is a switch.
  */
 function valuesOf({ type, enum: listed, const: only }: SettingSchema, isAlone = false) {
   const values = listed ?? (only === undefined ? [] : [only]);

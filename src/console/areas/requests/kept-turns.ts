@@ -1,7 +1,6 @@
 import { EMPTY_TEXT_FORM } from "../playground/conversation.ts";
 import type { OpenedPrompt } from "../playground/opened-prompt.ts";
 
-/** A turn of a stored conversation. */
 interface KeptTurn {
   role: string;
   text: string;
@@ -9,7 +8,7 @@ interface KeptTurn {
 
 type Fields = Record<string, unknown>;
 
-/** For each protocol, the field with the turns, mapped to the field with the instructions. */
+/** Maps the field with the turns to the field with the instructions, for each protocol. */
 const INSTRUCTIONS: Readonly<Record<string, string>> = {
   messages: "system",
   contents: "systemInstruction",

@@ -194,7 +194,7 @@ function Others({ others }: { others: Detail["others"] }) {
   );
 }
 
-/** Lists the ledger entries of one request: its charge and the corrections of it. */
+/** Lists the ledger entries of one request: its charge and the charge's corrections. */
 function LedgerLines({ detail: { ledger, net } }: { detail: Output<"requests.get"> }) {
   const { t } = useTranslation("requests");
   const [charge] = ledger;

@@ -9,7 +9,6 @@ import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 
-/** A webhook endpoint as the gateway returns it. */
 export type Endpoint = Output<"webhooks.list">["data"][number];
 
 interface WebhookActionsProps {

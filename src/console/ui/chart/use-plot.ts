@@ -134,7 +134,10 @@ function labelOf(at: number, isClock: boolean, zone: Parameters<typeof formatDay
   return isClock ? formatClock(at) : formatDay(at, zone);
 }
 
-/** Replaces by null each label that equals the label before it, as of steps shorter than the label's unit. */
+/**
+ * Replaces by null each label that equals the label before it. Labels repeat when steps are shorter than the label's
+ * unit.
+ */
 function withoutRepeated(labels: readonly string[]): (string | null)[] {
   return labels.map((label, index) => (label === labels[index - 1] ? null : label));
 }
@@ -222,7 +225,6 @@ export interface ChartData {
   zone?: string;
   /** True when the last step is still running. */
   isUnfinished?: boolean;
-  /** Returns the text of a value. */
   format(value: number): string;
   /** Called with two times in Unix milliseconds when the user drags over a part of the range. */
   onSelect?(from: number, to: number): void;

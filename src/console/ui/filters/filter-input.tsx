@@ -19,7 +19,7 @@ export function FilterInput({ name, label }: { name: string; label: string }) {
     if (typed === current) return undefined;
     const timer = setTimeout(() => change({ [name]: typed }, { goesOn: current !== "" }), PAUSE_MS);
     return () => clearTimeout(timer);
-    // `change` is not in this list, because it is a new function at each render.
+    // `change` is not in this list of dependencies, because it is a new function at each render.
   }, [typed, current, name]);
   return (
     <SearchField

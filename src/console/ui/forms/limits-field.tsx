@@ -6,8 +6,9 @@ import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField } from "./field-frame.tsx";
 
 /**
- * A field for the limits in the form's object `name`. Each is a number, null for unlimited, or undefined for the
- * default. An empty input means the default, which is its placeholder if `defaults` is given; `∞` means unlimited.
+ * A field for the limits in the form's object `name`. Each limit is a number, null for unlimited, or undefined for the
+ * default. An empty input means the default. With `defaults`, the default is the placeholder of the input. `∞` means
+ * unlimited.
  */
 export function LimitsField({
   name,
@@ -62,7 +63,7 @@ function parse(text: string): number | null | undefined {
   return digits === "" ? undefined : Number(digits);
 }
 
-/** Limits as the gateway returns them. Each is a number, null for unlimited, or absent for the default. */
+/** Limits as the gateway returns them. Each limit is a number, null for unlimited, or absent for the default. */
 export type OwnLimits = Output<"limits.defaults">["key"];
 
 /** The names of the limits in the order in which they are shown. */

@@ -10,7 +10,7 @@ const OVERLAPS = [0, HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
 interface RotateDialogProps {
   /**
    * `what` describes the effect. `overlap` is the label for the time in which the current secret stays valid. `none` is
-   * the option for no such time.
+   * the option to end the current secret immediately.
    */
   texts: { title: string; what: string; overlap: string; none: string; submit: string };
   /** Maximum number of days for which the current secret stays valid. */

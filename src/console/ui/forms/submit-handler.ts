@@ -8,7 +8,7 @@ export const CONFLICT = "conflict";
 
 /**
  * Returns the handler of a form's submission. The handler shows a refusal of the gateway beside the field that the
- * refusal names, or above the form if the form lacks that field. Resolves to true when the submission succeeded.
+ * refusal names, or above the form if the form lacks that field. It resolves to true when the submission succeeded.
  */
 export function submitHandler<Values extends FieldValues>(
   form: UseFormReturn<Values>,

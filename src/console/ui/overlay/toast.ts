@@ -1,4 +1,4 @@
-/** A message that is shown for a moment. If it is a problem, it stays until the user closes it. */
+/** A message that is shown for a moment. A problem stays until the user closes it. */
 export interface ToastText {
   text: string;
   isProblem: boolean;

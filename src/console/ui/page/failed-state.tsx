@@ -9,7 +9,7 @@ import { Time } from "../text/time.tsx";
 
 const RETRY_MS = 10_000;
 
-/** Texts by the status of a response, where the reason is outside of the gateway. */
+/** Texts for failures outside of the gateway, by the status of the response. */
 const AWAY: Readonly<Record<number, "away.database" | "away.gateway">> = {
   502: "away.gateway",
   503: "away.database",

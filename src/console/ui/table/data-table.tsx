@@ -29,9 +29,9 @@ export interface TableColumn<Row> {
   /** True for a button or menu at the row's end. The column is always shown; only screen readers read its header. */
   isAction?: boolean;
   /**
-   * The line of this column in rows of two lines, which are used on a phone and where the columns do not fit. `named`
-   * is the second line with the header before the value. If absent, a phone shows the column only when the user chooses
-   * it. The first column and actions are always on the first line.
+   * The line of this column in rows of two lines. Such rows are used on a phone, and when the columns do not fit.
+   * `named` is the second line with the header before the value. If absent, a phone shows the column only when the user
+   * chooses it. The first column and actions are always on the first line.
    */
   phone?: "first" | "second" | "named";
 }

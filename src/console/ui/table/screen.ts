@@ -24,8 +24,8 @@ function subscribe(notify: () => void): () => void {
 }
 
 /**
- * Returns `value` or, while a dialog is open, the value from before it was opened. A row's dialog is part of a cell of
- * the row, so a new layout of the table would close the dialog and lose the user's input.
+ * Returns `value` or, while a dialog is open, the value from before the dialog was opened. A row's dialog is part of a
+ * cell of the row, so a new layout of the table would close the dialog and lose the user's input.
  */
 export function useWhileUncovered<Value>(value: Value): Value {
   const isCovered = useSyncExternalStore(subscribeToDialogs, hasDialog);
@@ -46,8 +46,8 @@ function subscribeToDialogs(notify: () => void): () => void {
 }
 
 /**
- * True while the columns of a table fit into the width of the element that scrolls the table. `columns` is the names of
- * the visible columns: when it changes, the width is measured again.
+ * True while the columns of a table fit into the width of the element that scrolls the table. `columns` contains the
+ * names of the visible columns; when they change, the width is measured again.
  */
 export function useFit(scroller: RefObject<HTMLElement | null>, columns: string, isLoaded: boolean): boolean {
   const [needed, setNeeded] = useState({ columns, width: 0 });

@@ -14,7 +14,7 @@ export function useCopy(text: string): { isCopied: boolean; copy(): void } {
   return { isCopied, copy };
 }
 
-/** Copies a text. The clipboard API works only on secure pages; over plain http a command copies the selected text. */
+/** Copies a text. The clipboard API works only on secure pages. On other pages, a command copies the selected text. */
 export async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return await navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

@@ -22,7 +22,7 @@ export function Money({ amount, currency, isShort = false }: MoneyProps) {
   );
 }
 
-/** Shows the spent part of an amount. Both are decimal texts in one currency. */
+/** Shows the spent part of an amount. Both amounts are decimal texts in one currency. */
 export function SpentOf({ spent, amount, currency }: { spent: string; amount: string; currency: string }) {
   return (
     <span className="whitespace-nowrap">

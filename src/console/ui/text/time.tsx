@@ -16,7 +16,7 @@ export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: bool
   );
 }
 
-/** Shows the date and time of day, for lists whose rows are compared. Hovering shows how long ago that was. */
+/** Shows the date and time of day, for lists whose rows are compared. Hovering shows how long ago the time was. */
 export function Moment({ at }: { at: string }) {
   const now = useNow();
   const time = Date.parse(at);
