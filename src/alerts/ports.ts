@@ -1,7 +1,7 @@
 import type { AlertCondition, AlertFacts, AlertRule } from "../domain/alert.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 
-/** The store of alerts. Methods throw a `DependencyError`. */
+/** The store of alerts. Methods throw a `DependencyError` when the database is unavailable. */
 export interface AlertStore {
   /** Tries to make this process the only evaluator of rules for the next `forMs` milliseconds. True on success. */
   takeTurn(processId: string, forMs: number): Promise<boolean>;

@@ -98,7 +98,7 @@ async function withCredential<Given extends { credential?: string | null }>(
 
 /**
  * Throws when the database already has a channel of the provider. A second channel would get another id, which no route
- * uses, and the first one would keep its old credential.
+ * uses, and the first channel would keep its old credential.
  */
 async function requireNone(provider: string, cli: CommandContext): Promise<void> {
   const { data: all } = await cli.run("channels.list", {});

@@ -27,7 +27,7 @@ import { readSecret } from "./secret-source.ts";
 
 export type { CommandInput, CommandOutput } from "./administration.ts";
 
-/** Loads the configuration. `stored` is the entries of the database; by default there are none. */
+/** Loads the configuration. `stored` contains the entries of the database, by default none. */
 type LoadConfiguration = (stored?: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
 /** Functions and values that the program gives to the command line. */
@@ -36,7 +36,7 @@ export interface CliContext {
   serve(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Runs jobs until it is stopped, and serves no requests. */
   runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
-  /** Opens the database for administration. If it does not exist, it is made, unless `mustExist` is set. */
+  /** Opens the database for administration. If the database does not exist, it is made, unless `mustExist` is set. */
   openAdminStore(
     settings: Settings,
     options: { mustExist: boolean },

@@ -26,7 +26,7 @@ export const FIELD_READERS: Readonly<Record<string, (text: string, earlier?: nev
   after: readSequence,
 };
 
-/** Reads an address and adds it to the earlier ones. `any` removes the restriction. */
+/** Reads an address and adds it to the addresses of earlier options. `any` removes the restriction. */
 function readAddress(value: string, earlier: string[] | typeof UNSET = []): string[] | typeof UNSET {
   return value === "any" || earlier === UNSET ? UNSET : [...earlier, value];
 }
@@ -121,7 +121,9 @@ interface Target {
   weight?: number;
 }
 
-/** Reads a target such as `channel/upstream-model=3`, with its weight, and adds it to the earlier ones. */
+/**
+ * Reads a target such as `channel/upstream-model=3`, with its weight, and adds it to the targets of earlier options.
+ */
 function readTarget(value: string, earlier: Target[] = []): Target[] {
   const match = /^([^/]+)\/(.+?)(?:=(\d{1,7}))?$/.exec(value);
   const [, channel, upstreamModel, weight] = match ?? [];
@@ -130,7 +132,10 @@ function readTarget(value: string, earlier: Target[] = []): Target[] {
   return [...earlier, { channel, upstreamModel, ...(weight !== undefined && { weight: Number(weight) }) }];
 }
 
-/** Reads a setting such as `fan_out=true` and adds it to the earlier ones. A value that is JSON is parsed. */
+/**
+ * Reads a setting such as `fan_out=true` and adds it to the settings of earlier options. A value that is JSON is
+ * parsed.
+ */
 function readSetting(value: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
   const [, name = "", text = ""] = /^([A-Za-z][\w]*)=(.*)$/s.exec(value) ?? [];
   if (name === "") throw new InvalidArgumentError("It must be name=value, such as fan_out=true.");

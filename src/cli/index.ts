@@ -48,8 +48,8 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 /**
- * Checks required options last, after unknown ones. A mistyped option is then reported with a suggestion. If required
- * options were checked first, a mistyped one would be reported as missing.
+ * Checks required options last, after unknown options. A mistyped option is then reported with a suggestion. If
+ * required options were checked first, a mistyped option would be reported as missing.
  */
 function requireOptionsLast(program: Command): Command {
   const required = new Set<Option>();
@@ -111,7 +111,7 @@ export function buildProgram(context: CliContext): Command {
   program.command("serve").description("run the gateway, as without a command").action(serve);
   for (const add of COMMANDS) add(program, cli);
   // A mistyped command is parsed as an excess argument of the program, whose action then reports it. Excess arguments
-  // are allowed last, because commands that are added later would inherit this.
+  // are allowed last, because commands that are added later would inherit this permission.
   return program.helpCommand(true).allowExcessArguments();
 }
 

@@ -17,7 +17,7 @@ export class CommandEnd extends Error {
 }
 
 interface LongWork<Result> {
-  /** Does the work and calls `onProgress` for its steps. That call throws when the work has to clean up and end. */
+  /** Does the work and calls `onProgress` for its steps. `onProgress` throws when the work has to clean up and end. */
   run(onProgress: Progress): Promise<Result>;
   /** Returns a sentence for the user about the state after an interruption. Called when the work has cleaned up. */
   whenInterrupted: () => string;
@@ -70,8 +70,8 @@ export async function runLongWork<Result>(
 }
 
 /**
- * Runs an operation that may take minutes. A terminal shows `step` until the operation reports its own steps, as only
- * operations in this process do. `whenInterrupted` is absent for an operation that only reads.
+ * Runs an operation that may take minutes. A terminal shows `step` until the operation reports its own steps.
+ * Operations of a remote gateway report none. `whenInterrupted` is absent for an operation that only reads.
  */
 export async function runLongOperation<Result>(
   { context, isRemote }: { context: Pick<Terminal, "stderr" | "env">; isRemote(): boolean },

@@ -5,7 +5,7 @@ import { runLongOperation } from "./long-work.ts";
 import { addFields } from "./operation-command.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
 
-/** Adds the command `prices correct`. It only shows the changes; with `--apply` it makes them. */
+/** Adds the command `prices correct`. The command only shows the changes; with `--apply` it makes the changes. */
 export function addCorrectCommand(prices: Command, cli: CommandContext): void {
   const command = prices
     .command("correct")

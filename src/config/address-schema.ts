@@ -14,7 +14,7 @@ export function addressOf(example: string) {
   const plain = z.string().refine((text) => hasScheme(text, example) && !hasPassword(text), { error });
   return z.union([plain, secretReferenceSchema], { error }).nullable().default(null);
 }
-/** True when `text` has an accepted scheme: that of `example`, or for instance `rediss:` in place of `redis:`. */
+/** True when `text` has the scheme of `example` or an accepted variant, such as `rediss:` for `redis:`. */
 export function hasScheme(text: string, example: string): boolean {
   const scheme = example.slice(0, example.indexOf(":"));
   const accepted = {

@@ -100,7 +100,8 @@ export function shippedModels(files: readonly CatalogueFile[]): Map<string, Ship
   const isFull = (file: CatalogueFile, id: string) => file.models.get(id)?.type !== undefined;
   for (const id of new Set(files.flatMap((file) => [...file.models.keys()]))) {
     const naming = files.filter((file) => file.models.has(id));
-    // The file with the full description belongs to the model's own vendor: its target comes before those of resellers.
+    // The file with the full description belongs to the model's own vendor, so its target comes before the targets of
+    // resellers.
     const ordered = [
       ...naming.filter((file) => isFull(file, id)),
       ...naming.filter((file) => !isFull(file, id)),

@@ -54,7 +54,7 @@ export async function readConfigurationFile(
   return { name, path, version, content, channelIds: keysOf(channels), modelIds: keysOf(models) };
 }
 
-/** Returns a copy of the content in which the settings of environment variables replace those of the file. */
+/** Returns a copy of the content in which the settings of environment variables replace the settings of the file. */
 export function withOverrides(
   content: Readonly<Record<string, unknown>>,
   overrides: readonly Override[],

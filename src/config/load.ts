@@ -60,7 +60,7 @@ export interface LoadedSettings {
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
-  // A problem is not reported when a problem at or below its path is known, because that known one may be the cause.
+  // A problem is not reported when a problem at or below its path is known, because the known problem may be the cause.
   const report: ReportProblem = (path, message) => {
     if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
   };

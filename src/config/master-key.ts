@@ -10,9 +10,9 @@ import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 export interface MasterKeys {
   /** The key that encrypts new secrets; null while no key is configured and no key was needed yet. */
   current: MasterKey | null;
-  /** The key that was used before the current one. It only decrypts. */
+  /** The key that was used before the current key. It only decrypts. */
   previous: MasterKey | null;
-  /** Path of the file that contains the generated key. A configured key takes precedence over the generated one. */
+  /** Path of the file that contains the generated key. A configured key takes precedence over the generated key. */
   path: string;
 }
 

@@ -48,7 +48,7 @@ export function addPriceTable(
 }
 
 /**
- * Reports tiers and qualities that a price has and its model does not: they would never be charged, so they are
+ * Reports tiers and qualities that a price has and its model does not. They would never be charged, so they are
  * mistakes.
  */
 export function checkImagePrice(path: string, model: CompleteModel, report: ReportProblem): void {
@@ -92,9 +92,9 @@ export function dropUnpricedFeatures(model: CompleteModel): void {
 }
 
 /**
- * Returns the prices of a text model. `features` are those that the model allows and that are billed by use, but have no
- * amount in the price. Returns nothing for models of images, whose price per image covers all features, and for models
- * of embeddings.
+ * Returns the prices of a text model. `features` are the features that the model allows and that are billed by use, but
+ * have no amount in the price. Returns nothing for models of images, whose price per image covers all features, and for
+ * models of embeddings.
  */
 function unpriced(model: CompleteModel): { at: string; features: Feature[] }[] {
   if (model.type === "image" || model.type === "embedding") return [];

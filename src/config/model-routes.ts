@@ -58,7 +58,7 @@ export function shippedRoute(
   const targets: Target[] = [];
   for (const target of shipped?.targets ?? []) {
     const channel = channels.get(target.channel) ?? channels.get(substitutes.get(target.channel) ?? "");
-    // A declared channel with the id of a shipped one may belong to a vendor that does not serve this model.
+    // A declared channel with the id of a shipped channel may belong to a vendor that does not serve this model.
     if (channel?.provider === target.provider)
       targets.push({ channel, upstreamModel: target.upstreamModel, weight: 1 });
   }

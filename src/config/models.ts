@@ -70,7 +70,7 @@ export function buildModels(sources: ModelSources, report: ReportProblem): Descr
 }
 
 /**
- * Returns a model's settings: those of the file or the database, completed by those of the catalogue. Reports problems.
+ * Returns a model's settings: the settings of the file or the database, completed by the catalogue. Reports problems.
  */
 function readModel(id: string, sources: ModelSources, report: ReportProblem): CompleteModel | null {
   const shipped = sources.shipped.get(id);
@@ -88,7 +88,7 @@ function readModel(id: string, sources: ModelSources, report: ReportProblem): Co
   return complete;
 }
 
-/** Returns the declared route, else that of the catalogue. Reports a model that has neither. */
+/** Returns the declared route, else the route of the catalogue. Reports a model that has no route. */
 function routeOf(id: string, sources: ModelSources, report: ReportProblem): Route {
   const path = formatPath(["models", id]);
   const shipped = sources.shipped.get(id);

@@ -21,8 +21,8 @@ const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbo
 const RELOADABLE_PATH = "server.allowed_networks";
 
 /**
- * Compares newly loaded settings with the running ones. An unchanged channel remains the same object, also in routes,
- * so that its connections and tokens are kept.
+ * Compares newly loaded settings with the running settings. An unchanged channel remains the same object, also in
+ * routes, so that its connections and tokens are kept.
  */
 export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Reload {
   const channels = keepUnchanged(running.settings.channels, next.settings.channels);

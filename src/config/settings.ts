@@ -15,7 +15,7 @@ export interface Settings {
     port: number;
     /** Separate port for metrics and probes; null when `port` serves metrics. */
     metricsPort: number | null;
-    /** Bearer token that requests for metrics must send; null when none is required. */
+    /** Bearer token that requests for metrics must send; null when no token is required. */
     metricsToken: string | null;
     /** Base address of links, without a trailing slash; null when links use the address of the request. */
     publicUrl: string | null;

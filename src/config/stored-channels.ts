@@ -56,7 +56,8 @@ export function completeStoredChannels(
 }
 
 /**
- * Returns the catalogue's file for a channel: the file with the same id, else the one with the same address and region.
+ * Returns the catalogue's file for a channel: the file with the same id, else the file with the same address and
+ * region.
  */
 function catalogueFileOf(
   id: string,
@@ -82,7 +83,7 @@ function rank({ provider, channel }: CatalogueFile): number {
   return channel.id === provider ? 0 : 1;
 }
 
-/** Returns the region of the channel, else that of the catalogue. */
+/** Returns the region of the channel, else the region of the catalogue. */
 function regionOf(
   { region, settings }: DeclaredChannel,
   shipped: Readonly<Record<string, unknown>>,

@@ -41,8 +41,8 @@ export function buildStoredModels(
 }
 
 /**
- * Removes targets with an unknown channel. After the route was stored, the channel may have been removed, or the
- * variable that enabled it.
+ * Removes targets with an unknown channel. After the route was stored, the channel or the variable that enabled the
+ * channel may have been removed.
  */
 function withKnownTargets(
   models: Readonly<Record<string, FileModel>>,

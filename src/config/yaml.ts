@@ -9,7 +9,7 @@ interface YamlProblem {
 
 /**
  * Reads a YAML text. Reports syntax errors, and every key that occurs twice in a mapping, because a parser would keep
- * only the last one. The value is undefined when the text cannot be read.
+ * only the last occurrence. The value is undefined when the text cannot be read.
  */
 export function readYaml(text: string): { value: unknown; problems: YamlProblem[] } {
   const lines = new LineCounter();
@@ -49,7 +49,7 @@ export function writeYaml(value: unknown): string {
 
 interface DuplicateKey {
   key: string;
-  /** Offset of the key's first occurrence. `offset` is that of the repeated occurrence. */
+  /** Offset of the key's first occurrence. `offset` is the offset of the repeated occurrence. */
   first: number;
   offset: number;
 }
@@ -62,7 +62,7 @@ function duplicateKeys(document: Document.Parsed): DuplicateKey[] {
       for (const { key } of items) {
         const offset = isScalar(key) || isAlias(key) ? key.range?.[0] : undefined;
         const scalar = isAlias(key) ? key.resolve(document) : key;
-        // The parser returns the merge key `<<` as a symbol; it may occur more than once.
+        // The parser returns the merge key `<<` as a symbol. A mapping may contain several merge keys.
         if (offset === undefined || !isScalar(scalar) || typeof scalar.value === "symbol") continue;
         const name = String(scalar.value);
         const first = firstOffsets.get(name);

@@ -56,7 +56,7 @@ function isNegative(image: IMagickImage): boolean {
   return isShallow && image.getAttribute("tiff:photometric") === "min-is-white";
 }
 
-/** Converts a picture to RGB. A CMYK picture with a colour profile is converted by it. RGB stays unchanged. */
+/** Converts a picture to RGB. A CMYK picture with a colour profile is converted by its profile. RGB stays unchanged. */
 function makeRgb(image: IMagickImage): void {
   if (image.colorSpace !== ColorSpace.sRGB) {
     const isManaged = image.colorSpace === ColorSpace.CMYK && image.getColorProfile() !== null;

@@ -55,13 +55,15 @@ export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Size of a window far from the previous window. A nearer window is twice as large as the previous window. */
+/** Size of a window that is far from the previous window. A nearer window is twice as large as the previous window. */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
 /** Error message for a picture whose header is valid but whose data cannot be decoded. */
 export const UNDECODABLE = "cannot be decoded; save it anew as PNG or JPEG";
 
-/** Maximum number of bytes that are read: more than any input picture has, as metadata may be at any offset. */
+/**
+ * Maximum number of bytes that are read. It is more than any input picture has, because metadata may be at any offset.
+ */
 const MAX_BYTES_READ = 40 * 2 ** 20;
 
 export function createHeaderReader(blob: Blob): HeaderReader {

@@ -117,7 +117,8 @@ describe("a turned WebP stays one and does not grow", () => {
         return rows;
       }),
     );
-    // The picture was rotated clockwise by 90 degrees: the first row is the first column, read from bottom to top.
+    // The picture was rotated clockwise by 90 degrees: its first row is the original's first column, read from bottom
+    // to top.
     expect(ours![0]).toEqual(original!.toReversed().flatMap((row) => row.slice(0, 4)));
   });
 });

@@ -48,7 +48,7 @@ export class Base64Decoder {
     if (rest !== "") this.#sink(Buffer.from(rest, "base64"));
   }
 
-  /** Decodes the next characters; plain characters without a copy. Returns the number of characters that it used. */
+  /** Decodes the next characters, without a copy if they are plain base64. Returns the number of characters used. */
   #decodeBatch(text: Buffer, from: number): number {
     const whole = Math.min(BATCH_CHARACTERS, (text.byteLength - from) & ~3);
     if (this.#decodePlain(text, from, from + whole)) return whole;
@@ -57,7 +57,10 @@ export class Base64Decoder {
     return taken;
   }
 
-  /** Adds characters to those left by earlier calls and decodes each group of four. Returns the number taken. */
+  /**
+   * Appends characters to the characters that earlier calls left, and decodes each group of four. Returns the number of
+   * characters taken.
+   */
   #complete(text: Buffer, from: number): number {
     let taken = 0;
     while (this.#used > 0 && from + taken < text.byteLength) {

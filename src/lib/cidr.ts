@@ -5,7 +5,7 @@ export interface AddressList {
   has(address: string): boolean;
 }
 
-/** Reads addresses and CIDR notations. Throws a `RangeError` that names the first entry that is neither. */
+/** Reads addresses and CIDR notations. Throws a `RangeError` that names the first invalid entry. */
 export function parseAddressList(entries: readonly string[]): AddressList {
   if (entries.length === 0) return { has: () => false };
   const list = new BlockList();

@@ -1,6 +1,8 @@
-/** The time, passed as an argument, so that tests can control it. */
+/** A source of time. Code gets it as an argument, so that tests can control the time. */
 export interface Clock {
-  /** Unix milliseconds of the wall clock. They may jump, so use them only for times that people or vendors see. */
+  /**
+   * Unix milliseconds of the wall clock. The wall clock may jump, so use it only for times that people or vendors see.
+   */
   now(): number;
   /** Milliseconds that never decrease. Use them for durations, leases and limits. */
   monotonic(): number;

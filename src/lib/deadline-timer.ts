@@ -46,7 +46,7 @@ export class DeadlineTimer {
     this.unwatch(deadline);
   }
 
-  /** Stops watching the deadline's signal. The caller must watch it from now on. */
+  /** Stops watching the deadline's signal. The caller must watch the signal from now on. */
   unwatch(deadline: Deadline): void {
     const { watchIndex } = deadline;
     const last = this.#watched.at(-1);

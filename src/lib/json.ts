@@ -36,8 +36,8 @@ export interface JsonBounds {
   /** Number of values. They are counted by commas, opening brackets and strings. */
   values: number;
   /**
-   * Number of values as which one string counts, in addition to its comma. In a text with few strings, a string takes
-   * as much time as seven numbers.
+   * Number of values that one string counts as. The comma after it counts as one more value. In a text with few
+   * strings, parsing a string takes as long as parsing seven numbers.
    */
   perString: number;
   /** Number of member names. A name takes about a microsecond, many times as long as a value. */

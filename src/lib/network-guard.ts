@@ -4,8 +4,8 @@ import { parseAddressList, type AddressList } from "./cidr.ts";
 import { embeddedIpv4, isPublicAddress } from "./safe-fetch/address.ts";
 
 /**
- * Link-local addresses and addresses of cloud metadata services. From these a program can read the machine's
- * credentials, so they are never allowed.
+ * Link-local addresses and addresses of cloud metadata services. They are never allowed, because from these addresses a
+ * program can read the machine's credentials.
  */
 const NEVER = parseAddressList([
   "169.254.0.0/16",

@@ -22,8 +22,9 @@ const MAX_DERIVED = 1_000;
 
 /**
  * Values by key. Some keys are patterns. For a key without a value of its own, `derive` makes a value from the longest
- * matching pattern. The map keeps that value until it has made `MAX_DERIVED` values; then it forgets all of them. The
- * class does not extend `Map`, because a copy of the entries would lose derived values. `map` makes a changed copy.
+ * matching pattern. The map keeps that value until it has made `MAX_DERIVED` values; then it forgets all derived
+ * values. The class does not extend `Map`, because a copy of the entries would lose derived values. `map` makes a
+ * changed copy.
  */
 export class PatternMap<Value> {
   /** The declared values by key and by pattern. Derived values are not included. */

@@ -5,11 +5,11 @@
 const WITHIN_EMOJI =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=(?!\p{Emoji_Presentation})\p{Extended_Pictographic})\uFE0F|(?<=[0-9#*])\uFE0F(?=\u20E3)/gu;
 /**
- * Matches an invisible character. Unicode counts the last three as visible although they are blank: a Braille pattern,
- * a musical symbol and a Khitan filler.
+ * Matches an invisible character. Unicode counts the last three characters of the pattern as visible although they are
+ * blank: a Braille pattern, a musical symbol and a Khitan filler.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}\u{16FE4}]/u;
-/** Matches a combining mark at a name's start, and a fifth one in a row: no script needs over four on a letter. */
+/** Matches a combining mark at a name's start, and five of them in a row: no script needs over four on a letter. */
 const STRAY_MARKS = /^\p{M}|[\p{Mn}\p{Me}]{5}/u;
 
 /**

@@ -2,7 +2,7 @@ import { every } from "./waiting.ts";
 
 /**
  * Called during long work. `step` is a sentence for people. The first call of a step has only the sentence; later calls
- * add how much is done, and the total if it is known. To stop the work, throw: the work then cleans up and ends.
+ * add how much is done, and the total if it is known. When this function throws, the work cleans up and ends.
  */
 export type Progress = (step: string, done?: number, total?: number) => void;
 
@@ -16,7 +16,7 @@ export async function reportWhile<Result>(work: Promise<Result>, report: () => v
     return await Promise.race([work, promise]);
   } finally {
     await reporting.stop();
-    // The work may still fail after this function has ended.
+    // The work may still fail after this function has ended. Its error would then be unhandled.
     work.catch(() => {});
   }
 }

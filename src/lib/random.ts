@@ -1,2 +1,2 @@
-/** Returns a number from 0 up to 1, for back-off and choices by weight. `ids` and `secret` make ids and secrets. */
+/** Returns a number from 0 up to 1, for back-off and choices by weight. Use `ids` and `secret` for ids and secrets. */
 export const random = (): number => Math.random();

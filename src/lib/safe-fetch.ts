@@ -48,7 +48,7 @@ interface DownloadOptions {
   signal: AbortSignal;
   /** The tenant that downloads. Tenants take turns to get a slot. */
   tenant: string;
-  /** 36,700,160 when absent. */
+  /** Maximum bytes of the content; 36,700,160 when absent. */
   maxBytes?: number;
 }
 

@@ -3,8 +3,8 @@ import { untilAborted } from "./waiting.ts";
 /** Limits how many callers run at the same time. Waiting callers get slots in the order of arrival. */
 export interface Semaphore {
   /**
-   * Waits for a slot. Disposing of the result releases it. Rejects with the signal's reason when the signal aborts
-   * first.
+   * Waits for a slot. Disposing of the result releases the slot. Rejects with the signal's reason when the signal
+   * aborts first.
    */
   acquire(signal?: AbortSignal): Promise<Disposable>;
 }
@@ -16,7 +16,7 @@ export function createSemaphore(slots: number): Semaphore {
 
 /**
  * A semaphore that tenants share. Waiting tenants get released slots in turns (round robin): each waiting tenant gets
- * one before any gets a second. The callers of one tenant get slots in the order of arrival.
+ * one slot before any tenant gets a second. The callers of one tenant get slots in the order of arrival.
  */
 export class FairSemaphore {
   #slots: number;
@@ -62,14 +62,14 @@ export class FairSemaphore {
     return this.#tenants.get(tenant)?.waiting.size ?? 0;
   }
 
-  /** Takes a slot. Disposing of the result releases it. Returns null when no slot is free. */
+  /** Takes a slot. Disposing of the result releases the slot. Returns null when no slot is free. */
   tryAcquire(tenant: string): Disposable | null {
     return this.hasSlot(tenant) ? this.#take(tenant) : null;
   }
 
   /**
-   * Waits for a slot. Disposing of the result releases it. Rejects with the signal's reason when the signal aborts
-   * first.
+   * Waits for a slot. Disposing of the result releases the slot. Rejects with the signal's reason when the signal
+   * aborts first.
    */
   async acquire(tenant: string, signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();

@@ -60,7 +60,7 @@ export class SlicedStream implements ByteStream {
 }
 
 /**
- * Reads a blob in pieces. A piece is valid until the next one is read. A spool's file was written a moment ago and is
+ * Reads a blob in pieces. A piece is valid until the next piece is read. A spool's file was written a moment ago and is
  * in the system's cache, so the calling thread reads it into one reused buffer. Reading it in another thread into new
  * memory would cost five times as much. Await `yieldToEventLoop` between pieces. Disposing frees the buffer at once.
  */

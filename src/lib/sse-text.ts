@@ -14,7 +14,7 @@ export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGen
       const { done, value } = await reader.read();
       if (done) return;
       rest += decoder.decode(value, { stream: true });
-      // A carriage return at the end may be the first half of a line break.
+      // A carriage return at the end of the received text may be the first half of a line break.
       const whole = rest.endsWith("\r") ? rest.slice(0, -1) : rest;
       const frames = whole.replaceAll(/\r\n?/g, "\n").split("\n\n");
       rest = (frames.pop() ?? "") + rest.slice(whole.length);

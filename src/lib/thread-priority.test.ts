@@ -21,8 +21,8 @@ test.if(isLinux)("a thread lowers itself and no other one", async () => {
   const after = [...priorities()];
   await thread.terminate();
 
-  // Checks only that the expected threads are among the new ones: a thread starts further threads, such as its garbage
-  // collector.
+  // Checks only that the expected threads are among the new threads: a thread starts further threads, such as its
+  // garbage collector.
   const added = after.filter(([id]) => !before.has(id)).map(([, each]) => each);
   expect(added).toContainEqual({ name: "Worker", nice: behind(own) });
   const lowered = after.filter(([id, { nice }]) => before.has(id) && nice !== before.get(id)?.nice);

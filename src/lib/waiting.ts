@@ -89,15 +89,15 @@ export function every(
 const SHARE_MS = 5;
 
 /**
- * The callers that wait to continue, and the time when the last one continued. There is one queue, because the process
- * has one event loop.
+ * The callers that wait to continue, and the time when the last caller continued. There is one queue, because the
+ * process has one event loop.
  */
 const loop = { waiting: new Array<() => void>(), resumedAt: 0 };
 
 /**
- * Keeps long computations from blocking the event loop: await it before each step of at most a few milliseconds. A
- * single computation runs for 5 ms at a time. Several computations take turns, and pending I/O runs between two steps.
- * Throws the signal's reason after an abort.
+ * Keeps long computations from blocking the event loop. Await this function before each step of at most a few
+ * milliseconds. A single computation runs for 5 ms at a time. Several computations take turns, and pending I/O runs
+ * between two steps. Throws the signal's reason after an abort.
  */
 export function yieldToEventLoop(signal?: AbortSignal): Promise<void> | undefined {
   signal?.throwIfAborted();
@@ -187,7 +187,6 @@ export class LightCancellation implements Cancellation {
   }
 }
 
-/** Returns a cancellation as an `AbortSignal`. */
 export function signalOf(cancellation: Cancellation): AbortSignal {
   if (cancellation instanceof AbortSignal) return cancellation;
   if (cancellation instanceof LightCancellation) return cancellation.signal;

@@ -23,7 +23,7 @@ import { nextTurn } from "../lib/waiting.ts";
 
 const BATCH = 500;
 
-/** The callers of the demo. Each has a share of all requests, and weights for its models. */
+/** The callers of the demo. Each caller has a share of all requests, and weights for its models. */
 const CALLERS = [
   {
     organization: "storefront",

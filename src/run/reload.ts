@@ -142,8 +142,8 @@ export function openConfiguration(
 
 /**
  * Returns a function that loads the configuration only when the entries or the file have changed. Loading the
- * configuration for every operation that only reads would delay requests by milliseconds. With `null`, the caller needs
- * no entries. The function throws an `AdminError` while the file is invalid.
+ * configuration for every operation that only reads would delay requests by milliseconds. A caller that needs no
+ * entries passes `null`. The function throws an `AdminError` while the file is invalid.
  */
 function lastRead(load: LoadConfiguration) {
   let last: { entries: string; loaded: LoadedSettings } | null = null;
@@ -170,10 +170,10 @@ function toState({ settings, configured, rows }: LoadedSettings): ConfigurationS
   };
 }
 
-/** The current settings. A reload replaces them; `limits` and `timeouts` always return the current values. */
+/** The current settings. A reload replaces `current`; `limits` and `timeouts` always return the current values. */
 export class LiveSettings {
   current: Settings;
-  /** False when the newest configuration was refused and an earlier one is in force. */
+  /** False when the newest configuration was refused and an earlier configuration is in force. */
   isNewest = true;
   readonly limits: Settings["limits"];
   readonly timeouts: Settings["timeouts"];

@@ -66,8 +66,8 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
 
 /**
  * Handles signals during the start. A stop signal ends the process at once: without a handler it would have no effect
- * on the first process of a container. SIGHUP is ignored, because it would end the process; a changed file is noticed
- * once the process serves. Returns a function that removes the handlers of stop signals.
+ * on the first process of a container. SIGHUP is ignored, because it would otherwise end the process; a changed file is
+ * noticed once the process serves. Returns a function that removes the handlers of stop signals.
  */
 function handleSignalsWhileStarting(): () => void {
   process.on("SIGHUP", () => {});
@@ -154,7 +154,8 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
       // `abandon` closes resources that a graceful stop still uses. A failure of the graceful stop is then ignored.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
-    // A signal to the process group also reaches the workers, which ignore it: only the supervisor stops workers.
+    // A signal to the process group also reaches the workers. Workers ignore the signal: only the supervisor stops
+    // them.
     onStopSignals({ stop, leave, areIgnored: () => supervisor?.isConnected() === true });
     void supervisor?.stopOrdered.then(stop);
     void supervisor?.leaveOrdered.then(leave);

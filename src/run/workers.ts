@@ -26,7 +26,7 @@ const MAX_MISSED_PINGS = 5;
 
 /**
  * Runs the workers of one port. Replaces each worker that ends, and kills workers that no longer respond. The first
- * stop signal stops all workers gracefully; the second one makes them exit at once. Resolves when all workers have
+ * stop signal stops all workers gracefully; the second signal makes them exit at once. Resolves when all workers have
  * ended. Throws when a worker's first start fails, or when no worker can start any more.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
@@ -127,7 +127,7 @@ class Supervisor {
   }
 }
 
-/** A message from one worker to another or, without `to`, to all others. */
+/** A message from one worker to another or, without `to`, to all other workers. */
 interface RelayedMessage {
   from: number;
   to?: number;

@@ -44,7 +44,7 @@ async function vectorOf(text: string, size: number): Promise<number[]> {
       vector[at] = (vector[at] ?? 0) + (hash % 2 === 0 ? 1 : -1);
     }
   }
-  // A vector of zeros has no direction. The changes of several tokens may add up to zero.
+  // The changes of several tokens may add up to zero, but a vector of zeros has no direction.
   if (!vector.some((value) => value !== 0)) vector[0] = 1;
   return vector;
 }

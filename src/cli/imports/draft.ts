@@ -67,7 +67,7 @@ export class ImportDraft {
     this.notes.push({ path, message });
   }
 
-  /** Adds a channel, unless an equal one was added before. Returns the id of the channel. */
+  /** Adds a channel, unless an equal channel was added before. Returns the id of the channel. */
   channel(name: string, source: SourceChannel): string {
     for (const [id, known] of this.#sources) if (Bun.deepEquals(known, source)) return id;
     const id = freeId(idOf(name), this.#sources);
@@ -88,7 +88,7 @@ export class ImportDraft {
 
   /**
    * Adds a model. Fields that the source lacks come from the catalogue; the rest is assumed, and a note says so. Leaves
-   * out an image model that is not in the catalogue, and notes it.
+   * out an image model that is not in the catalogue, and adds a note.
    */
   model(id: string, source: SourceModel): void {
     const weights = wholeWeights(source.targets.map(({ weight }) => weight));
@@ -137,7 +137,7 @@ export class ImportDraft {
     return this.#shipped.values().find(({ targets }) => targets.some(isSame));
   }
 
-  /** Adds a note for each model without a price, because calls of it will be refused. */
+  /** Adds a note for each model without a price, because calls of the model will be refused. */
   noteUnpriced(): void {
     for (const [id, { price, prices }] of Object.entries(this.sections.models))
       if (price === undefined && prices === undefined && this.#shipped.get(id)?.entry.price === undefined)

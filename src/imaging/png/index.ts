@@ -11,8 +11,8 @@ export type PngWork =
   | { kind: "coarsen" };
 
 /**
- * Maximum number of pixels of four bytes that a thread changes. The thread holds the pixels up to three times, so a
- * larger picture would take more memory than a picture in the built-in codec.
+ * Maximum number of pixels of four bytes that a thread changes. The thread needs memory for up to three copies of the
+ * pixels, so a larger picture would take more memory than a picture in the built-in codec.
  */
 export const MAX_PNG_PIXELS = 2 ** 24;
 

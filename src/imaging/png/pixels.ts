@@ -177,7 +177,7 @@ function removeFilters(rows: Uint8Array, width: number, bits: number): void {
   }
 }
 
-/** The value that a filter expects of a byte. */
+/** Returns the value that a filter predicts for a byte. */
 function predict(filter: number, left: number, up: number, corner: number): number {
   if (filter === 1) return left;
   if (filter === 2) return up;

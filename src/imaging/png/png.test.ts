@@ -166,7 +166,8 @@ test("a compressed reference keeps its channels, and one that would lose depth o
   const size = { width: 300, height: 250 };
   for (const form of FORMS) {
     const [colourType, depth, channels] = form;
-    // Random pixels. `recompress` also returns noise unchanged, but only those of 16-bit grey with alpha are noise.
+    // The pixels are random, and `recompress` also returns noise unchanged. Only 16-bit grey with alpha is noise here;
+    // all other forms are returned for another reason.
     const noise = new Blob([anyPng(form, size)]);
     if (depth === 8 && colourType !== 3) continue;
     if (channels * depth < 8) continue;

@@ -19,7 +19,7 @@ export function reduce(pixels: PngPixels, hasAlpha: boolean): PngPixels {
   if (pixels.depth !== 8 || pixels.colourType !== COLOUR_WITH_ALPHA) return pixels;
   const used = usedColours(pixels);
   const keepsAlpha = hasAlpha || !used.isOpaque;
-  // A profile of red, green and blue must not stand beside a single grey channel (PNG specification, 11.3.2.3).
+  // A profile of red, green and blue must not be used with a single grey channel (PNG specification, 11.3.2.3).
   const isGrey = used.isGrey && !pixels.colours.some(({ type }) => type === "iCCP");
   if (isGrey && !keepsAlpha) return asGrey(pixels, used.greys);
   if (used.palette) return asPalette(pixels, used.palette, keepsAlpha);

@@ -2,7 +2,7 @@ import type { ByteStream, ReadResult } from "../byte-stream.ts";
 import { GrowingBuffer } from "../growing-buffer.ts";
 import { ownValue } from "../json.ts";
 
-/** Maximum bytes of a body that wait for the reader. The connection is paused while more are waiting. */
+/** Maximum bytes of a body that wait for the reader. The connection is paused while more bytes wait. */
 const MAX_WAITING_BYTES = 256 * 1024;
 /** Maximum number of pieces that wait for the reader, because a small piece takes more memory than its bytes. */
 const MAX_WAITING_PIECES = 1024;
@@ -196,7 +196,7 @@ export class ResponseHead {
   }
 }
 
-/** Header fields as they arrived. A field is searched only when it is read, because a call reads few of them. */
+/** Header fields as they arrived. A field is searched only when it is read, because a call reads only a few fields. */
 class HeaderFields {
   readonly #text: string;
   readonly #lower: string;

@@ -15,7 +15,7 @@ const FIRST_BYTES = 4 * 1024;
 const OPEN_STRING_BYTES = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** An open array or object, and the position of the scanner inside. */
+/** An open array or object, and the position of the scanner inside it. */
 interface Level {
   isArray: boolean;
   index: number;

@@ -9,7 +9,7 @@ type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
 
 /**
  * Writes JSON in pieces. Only the short strings are in memory; handles are read from disk and encoded while the reader
- * reads the pieces. A piece is valid until the next one is requested.
+ * reads the pieces. A piece is valid until the next piece is requested.
  */
 export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const pieces = splitJson((hold) => {
@@ -64,7 +64,7 @@ async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>>
   detachBuffer(piece);
 }
 
-/** Writes a text handle. If a slice ends within a character, the decoder holds the character until the next slice. */
+/** Writes a text handle. If a slice ends within a character, the decoder keeps the character until the next slice. */
 async function* writeText(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   for (let start = 0; start < blob.size; start += SLICE_BYTES) {

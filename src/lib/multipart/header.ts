@@ -58,7 +58,7 @@ function readDisposition(value: string): { name: string; fileName: string | unde
   return { name, fileName: fileName ?? parameters.get("filename") };
 }
 
-/** Reads parameters. Text between them is refused, because one parser may skip it and another may read it. */
+/** Reads parameters. Text between parameters is refused, because one parser may skip it and another may read it. */
 function readParameters(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
   let read = 0;

@@ -49,7 +49,10 @@ export async function connect(
   throw new SafeFetchError("failed", "no answer", failure);
 }
 
-/** Returns all addresses of the host. Refuses a host with an address that is not allowed: an honest host has none. */
+/**
+ * Returns all addresses of the host. Refuses a host with an address that is not allowed, because an honest host has no
+ * such address.
+ */
 async function findAddresses(link: Link, options: ConnectOptions, signal: AbortSignal): Promise<string[]> {
   const addresses = link.isAddress ? [link.host] : await resolve(link, options, signal);
   if (addresses.length === 0) throw new SafeFetchError("failed", "no address");

@@ -54,7 +54,8 @@ export function dialledAt(
   const tls: BunFetchRequestInit["tls"] = {
     ...(isIP(host) === 0 && { serverName: host }),
     ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
-    // Because the request has its own check, Bun opens a new connection for it and never uses a pooled one.
+    // Because this request has its own check of the certificate, Bun opens a new connection for the request and never
+    // uses a pooled one.
     checkServerIdentity: (_name, certificate) => {
       const error = checkServerIdentity(host, certificate);
       if (!error) onConnect();

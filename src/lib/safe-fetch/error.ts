@@ -1,7 +1,10 @@
 export type SafeFetchFault =
   /** The link or a redirect is not allowed. */
   | "not_allowed"
-  /** The content did not arrive whole and in time, or the response has another status than 200 or a content coding. */
+  /**
+   * The content did not arrive completely and in time, or the response has a status other than 200 or has a content
+   * coding.
+   */
   | "failed"
   | "too_large";
 

@@ -223,8 +223,8 @@ interface PooledFile {
 }
 
 /**
- * Stores used files for a moment, so that they can be overwritten: this costs a small part of what new pages in the
- * system's cache cost. Stores at most 256 MiB. After a second without use, all files are deleted.
+ * Stores used files for a moment, so that they can be overwritten. Overwriting costs a small part of what new pages in
+ * the system's cache cost. Stores at most 256 MiB. After a second without use, all files are deleted.
  */
 export class FilePool {
   readonly #files: PooledFile[] = [];
@@ -237,7 +237,7 @@ export class FilePool {
     this.#idleMs = idleMs;
   }
 
-  /** Takes a file. The caller must rename and overwrite it. It may be longer than the new content. */
+  /** Takes a file. The caller must rename and overwrite the file, which may be longer than the new content. */
   take(): PooledFile | undefined {
     const file = this.#files.pop();
     if (!file) return undefined;

@@ -17,7 +17,7 @@ export function newSpoolTag(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** True when a name is that of a file that a spool uses; false for a file in the pool. */
+/** True for the name of a file that a spool uses; false for a file in the pool. */
 function isSpoolFileName(name: string): boolean {
   return NAME.test(name) && name.startsWith("spool");
 }

@@ -25,7 +25,7 @@ interface PreparedOrder {
   appearance: Appearance;
   width: number;
   height: number;
-  /** The references in the order of upload. `x` and `y` are the top left corner of each. */
+  /** The references in the order of upload. `x` and `y` are the top left corner of each reference. */
   thumbnails: { picture: Canvas; x: number; y: number }[];
   masked: { kept: Canvas; mask: Canvas } | null;
   seed: number;

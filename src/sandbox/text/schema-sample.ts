@@ -31,8 +31,8 @@ interface Position {
 }
 
 /**
- * Several schemas merged into one; those that references and `allOf` name are merged too. If two schemas contain the same
- * keyword, the later one is in `keywords`. The other fields collect the values of all schemas.
+ * Several schemas merged into one, including the schemas that references and `allOf` name. If two schemas contain the
+ * same keyword, `keywords` has the value of the later schema. The other fields collect the values of all schemas.
  */
 interface FlatSchema {
   keywords: Record<string, unknown>;
