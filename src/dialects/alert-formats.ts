@@ -45,7 +45,7 @@ const MAX_SUMMARY = 1_024;
 
 /**
  * Writes an alert as an event of PagerDuty's Events API v2. The start and the end of an alert have the same
- * `dedup_key`. So the end resolves the incident, and a repeated start opens no second incident.
+ * `dedup_key`. Therefore the end resolves the incident, and a repeated start opens no second incident.
  */
 export function writePagerDutyEvent(type: WebhookMessageType, data: AlertData, routingKey: string): object {
   const { id, alert_name: name, installation, severity, message, link, subject, kind } = data;

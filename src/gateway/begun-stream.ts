@@ -18,8 +18,9 @@ interface StreamToBegin extends Pick<RelayedStream, "ignored"> {
 }
 
 /**
- * Returns a stream whose response begins before its first content. The returned stream sends keep-alive frames while
- * targets are called. Then it sends the first target's stream with content, or an error event if there is none.
+ * Returns a stream whose response begins before its first content. While targets are called, the stream sends
+ * keep-alive frames. Then it sends the stream of the first target with content, or an error event if no target has
+ * content.
  */
 export function beginStream(begun: StreamToBegin): RelayedStream {
   const ended = begun.opening.then(
@@ -30,8 +31,8 @@ export function beginStream(begun: StreamToBegin): RelayedStream {
 }
 
 /**
- * Adds the delay before a retry to the message, in the words that Codex reads. The headers have been sent already, so a
- * `Retry-After` is no longer possible.
+ * Adds the delay before a retry to the message, in the words that Codex reads. A `Retry-After` is no longer possible,
+ * because the headers have been sent.
  */
 function withRetryHint(error: GatewayError): GatewayError {
   const { code, message, retryAfterSeconds: seconds } = error;
@@ -78,7 +79,10 @@ class BegunStream implements BodyWriter {
     return this.#opened.writer.run(client);
   }
 
-  /** Ends the opened stream. Before the first content, the vendor's call itself watches the client's signal. */
+  /**
+   * Ends the opened stream. Before the first content nothing is to do here, because the vendor's call itself watches
+   * the client's signal.
+   */
   cancel(): void {
     this.#isCancelled = true;
     this.#opened?.writer.cancel();

@@ -10,14 +10,14 @@ import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts"
 interface RoutedRequest {
   context: RequestContext;
   model: Model;
-  /** The signal that ends the call: the client's own signal, or one that may outlive the client. */
+  /** The signal that ends the call: the client's own signal, or a signal that may outlive the client. */
   signal: AbortSignal;
 }
 
 interface RouteCall<Reply> {
   /** Targets in calling order. */
   targets: readonly Target[];
-  /** The target to call next if a call times out; null or absent for none. */
+  /** The target to call next after a timeout; null or absent for none. */
   afterTimeout?: Target | null;
   /** The model's context in tokens; absent when it is unknown or does not matter. */
   contextWindow?: number;
@@ -28,20 +28,20 @@ interface RouteCall<Reply> {
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /**
-   * Settles the call that was running when the client disconnected: text is charged by its tokens; for images only the
-   * orphan cost is recorded. May return an error, which is then thrown in place of `ClientDisconnected`.
+   * Settles the call that was running when the client disconnected. Text is charged by its tokens; for images only the
+   * orphan cost is recorded. May return an error to throw in place of `ClientDisconnected`.
    */
   settleAbandoned?(): Promise<void> | Error | undefined;
 }
 
-/** Records on the call the fields that are not sent to its target. If the caller is strict, throws an error. */
+/** Records on the call the fields that are not sent to its target. Throws an error when the caller is strict. */
 export function noteIgnored({ isStrict }: RequestContext, call: Call, names: readonly string[]): void {
   const [first] = names;
   if (first !== undefined && isStrict) throw untranslatable(first);
   call.ignoredParams = names;
 }
 
-/** Calls the route's targets. If the client disconnects during a call that was sent, settles that call. */
+/** Calls the route's targets. If the client disconnects after a call was sent, settles that call. */
 export async function callRoute<Reply>(
   core: Core,
   { context, model, signal }: RoutedRequest,

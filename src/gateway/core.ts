@@ -9,7 +9,7 @@ import type { DetachedCalls } from "./routing/call.ts";
 import type { Failover } from "./routing/failover.ts";
 import type { Timeouts } from "../domain/channel.ts";
 
-/** The parts that all pipelines share. A process opens them once. */
+/** The parts that all pipelines share. A process opens the parts once. */
 export interface Core {
   snapshot: Snapshot;
   upstreams: Upstreams;
@@ -23,11 +23,11 @@ export interface Core {
   safeFetch: Pick<SafeFetch, "download">;
   tokenCounter: Pick<TokenCounter, "count" | "close">;
   clock: Clock;
-  /** Default timeouts of each pipeline; a channel may set its own. */
+  /** Default timeouts of each pipeline. A channel may have timeouts of its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
   /**
-   * Time without content after which the response of a stream begins anyway. This time is also the interval of the
-   * keep-alive frames from then until the first content.
+   * Time without content after which the response of a stream begins anyway. After that time, keep-alive frames are
+   * sent at the same interval until the first content.
    */
   firstByteMs: number;
   /** Returns a random number from 0 up to 1. */

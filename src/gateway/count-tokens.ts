@@ -32,7 +32,7 @@ type TokenCount = { limitState: LimitGrant["limitState"] } & (
 
 /**
  * Counts the tokens of a request at a vendor that speaks the caller's protocol and offers counting. Counting is free;
- * only the limit on requests applies. Throws a `GatewayError` or an `UpstreamError`, as serving the request would.
+ * only the limit on requests applies. Throws the same `GatewayError` or `UpstreamError` as serving the request would.
  */
 export async function countTokens(
   core: Core,

@@ -2,7 +2,7 @@
 export class DependencyError extends Error {
   override readonly name = "DependencyError";
   readonly dependency: "database" | "blobs";
-  /** Advice to the operator when waiting does not help; null otherwise. */
+  /** Advice to the operator, for an error that waiting does not end; null otherwise. */
   readonly advice: string | null;
 
   constructor(

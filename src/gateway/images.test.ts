@@ -159,7 +159,7 @@ test("a budget that covers one picture of two calls nobody", async () => {
 });
 
 describe("a client that disconnects", () => {
-  /** Starts a request whose client disconnects. The vendor finishes its pictures afterwards, or never. */
+  /** Starts a request whose client disconnects. `ends`: the vendor finishes its pictures afterwards. */
   function openAbandoned(settings: Partial<OrganizationSettings>, ends: boolean, orphanCostCap?: bigint) {
     const client = new AbortController();
     const upstream: ImageUpstream = {

@@ -57,14 +57,14 @@ interface ImageSurroundings {
   run?: ImageRun;
 }
 
-/** Callbacks for the vendor calls of a job. An error that a callback throws ends the request. */
+/** Callbacks for the vendor calls of a job. An error thrown by a callback ends the request. */
 export interface ImageRun {
-  /** Awaited before each call; when it throws, nothing is sent. */
+  /** Awaited before each call. An error prevents the call. */
   onCall(target: Target): Promise<void>;
   /** Awaited before the pictures are stored. */
   onStore(): Promise<void>;
   vendorJobs: NonNullable<ImageOrder["vendorJobs"]>;
-  /** Returns true for a target that may be called: if a vendor already has the job, only the target of that call. */
+  /** True for a target that may be called. If a vendor already has the job, this is only the target of that call. */
   isTarget(target: Target): boolean;
 }
 
@@ -83,13 +83,15 @@ export async function handleImages(
   return await makeImages(core, admission, request, surroundings);
 }
 
-/** Refuses a request for links when pictures cannot be stored, before a vendor is paid for them. */
+/**
+ * Refuses a request for links when pictures cannot be stored. It is called before a vendor is paid for the pictures.
+ */
 export function requireStorage(core: ImageCore, { principal }: RequestContext, request: ImageRequest): void {
   const { settings } = principal.organization;
   if (deliveryKind(request, settings).isLinked && !core.blobs.isAvailable()) throw noStorage();
 }
 
-/** Generates the pictures of an admitted request and settles that request. Throws as `handleImages` does. */
+/** Generates the pictures of an admitted request and settles the request. Throws as `handleImages` does. */
 export async function makeImages(
   core: ImageCore,
   admission: ImageAdmission,
@@ -156,8 +158,8 @@ function callVendors(
     afterTimeout: fallback && isTarget(fallback) ? fallback : null,
     totalMs: core.timeouts.image.totalMs,
     failsOver: (error) => {
-      // The vendor may still make the picture and charge for it, so another target is called only if the organization
-      // has chosen that.
+      // The vendor may still make the picture and charge for it. Therefore another target is called only if the
+      // organization has set `fallbackAfterMs`.
       if (error.kind === "timeout" && error.isAmbiguous) return fallbackAfterMs !== null;
       return mayFailOver(error, failOverRefusals);
     },
@@ -165,8 +167,8 @@ function callVendors(
       await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
-      // When the organization sets a shorter limit and the time ends, another target is called if there is one. Without
-      // another target, the channel's own limit applies.
+      // When the organization's shorter limit ends, another target is called. If there is none, the channel's own limit
+      // applies.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const parts = {
         model,
@@ -200,7 +202,10 @@ function orderFor(
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
-/** Charges by the settings that took effect, but at most what was held. Throws when the charge cannot be recorded. */
+/**
+ * Charges the price of the settings that took effect, but at most the held amount. Throws when the charge cannot be
+ * recorded.
+ */
 function settle(
   { admitted, fitted, quote }: ImageAdmission,
   target: Target,

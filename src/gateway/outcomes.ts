@@ -1,11 +1,11 @@
-/** Stores the outcomes of requests with an idempotency key for 24 hours. Methods throw a `DependencyError`. */
+/** Stores the outcomes of requests with an idempotency key for 24 hours. Its methods throw a `DependencyError`. */
 export interface OutcomeStore {
-  /** Claims the key unless another request has claimed it. A claim ends a minute after its last renewal. */
+  /** Claims the key if no other request has claimed it. A claim ends a minute after its last renewal. */
   claim(claim: Claim, fingerprint: string): Promise<ClaimResult>;
   renew(claim: Claim): Promise<void>;
   /**
-   * True when the body of an outcome may be kept. If so, its bytes are counted at once. Until old outcomes are next
-   * removed, an organization can add only a limited number of bytes.
+   * True when the body of an outcome may be kept; its bytes are then counted. An organization can add only a limited
+   * number of bytes until old outcomes are removed again.
    */
   admits(organizationId: string, bytes: number): boolean;
   /** Stores the outcome if the request still has the claim. */
@@ -27,9 +27,9 @@ export interface Claim {
 
 export type ClaimResult =
   | { kind: "claimed" }
-  /** Another request has claimed the key and still runs. */
+  /** Another request has claimed the key and is running. */
   | { kind: "running" }
-  /** The key belongs to a request with other content. */
+  /** The key was used for a request with other content. */
   | { kind: "other" }
   | { kind: "stored"; outcome: Outcome };
 
@@ -40,6 +40,6 @@ export interface Outcome {
   body: Uint8Array<ArrayBuffer> | null;
   /** Name of the stored blob; null when there is none. */
   blob: string | null;
-  /** Length of the body; 0 when it is not kept. */
+  /** Length of the body; 0 when the body is not kept. */
   bytes: number;
 }

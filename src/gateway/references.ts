@@ -35,9 +35,9 @@ const MAX_BYTES = 36_700_160;
 const FETCHES_AT_ONCE = 4;
 
 /**
- * Prepares references and mask: fetches links through the safe fetch and reads the types from the bytes. Refuses
- * decompression bombs by their headers; decodes all other pictures completely. Throws a `GatewayError` whose message
- * names the image to change.
+ * Prepares the references and the mask. Links are fetched through the safe fetch, and types are read from the bytes.
+ * Decompression bombs are refused by their headers; all other pictures are decoded completely. Throws a `GatewayError`
+ * whose message names the image to change.
  */
 export async function prepareReferences(
   settings: ReferenceSettings,
@@ -67,8 +67,9 @@ function nameOf(param: "image" | "mask", index: number, count: number): string {
 }
 
 /**
- * Checks references and mask without decoding and without fetching links: the structure of pictures that came with the
- * request, the form of links, and the expiry of links to the gateway's own results. Throws as `prepareReferences` does.
+ * Checks the references and the mask without decoding pictures and without fetching links. Checks the structure of
+ * pictures in the request, the form of links, and the expiry of links to the gateway's own results. Throws as
+ * `prepareReferences` does.
  */
 export async function checkReferences(
   settings: Pick<ReferenceSettings, "blobs" | "links">,
@@ -106,7 +107,7 @@ async function fetchAll(
   surroundings: Omit<ReferenceSurroundings, "usesMask">,
   param: "image" | "mask" = "image",
 ): Promise<Blob[]> {
-  // The first failure aborts the other fetches, whose results nobody would use.
+  // The first failure aborts the other fetches, because nobody would use their results.
   const end = new AbortController();
   try {
     return await fetchBatches(settings, sources, {
@@ -180,8 +181,8 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 }
 
 /**
- * Returns the stored picture of a link to one of the gateway's own results: null when the link has expired, undefined
- * for every other link. The signature proves the origin, so the address before the name is not checked.
+ * Returns the stored picture of a link to one of the gateway's own results. Returns null when the link has expired, and
+ * undefined for every other link. The signature proves the origin, so the address before the name is not checked.
  */
 function ownResult(
   { links, blobs }: Pick<ReferenceSettings, "blobs" | "links">,

@@ -15,7 +15,7 @@ const word = (content: string, finish_reason: string | null = null): Uint8Array<
   event({ id: "c", model: "m", choices: [{ index: 0, delta: { content }, finish_reason }] });
 const DONE = Buffer.from("data: [DONE]\n\n");
 
-/** An upstream that sends these chunks. Then it ends, or is silent until the call is aborted. */
+/** Returns an upstream that sends these chunks. After the chunks it ends, or is silent until the call is aborted. */
 function upstream(
   chunks: readonly Uint8Array<ArrayBuffer>[],
   { signal }: Call,
@@ -127,7 +127,7 @@ describe("a relayed stream", () => {
     const caller = body.getReader();
     await caller.read();
     await Bun.sleep(60);
-    // The test waits longer than the maximum silence of an upstream. Time in which the client does not read is not such
+    // The wait is longer than the maximum silence of an upstream. Time in which the client does not read is not
     // silence.
     expect(reader.reads).toBeLessThan(100);
     expect((await caller.read()).done).toBe(false);

@@ -28,14 +28,16 @@ export interface Relay {
   isKept: boolean;
   /**
    * Counts the tokens that the vendor did not report. Returns null when nothing has to be counted. Called before `end`,
-   * except when the client's disconnection, or a failure before the client reads, ends the stream.
+   * with two exceptions: the client's disconnection, or a failure before the client reads, ends the stream.
    */
   refine(): Promise<void> | null;
   /** Called at most every two seconds, while the stream runs and has new data. */
   checkpoint(): void;
-  /** Called exactly once, before the last bytes. Returns an error event to replace the normal ending, or null. */
+  /** Called exactly once, before the last bytes. Returns an error event that replaces the normal ending, or null. */
   end(how: StreamEnd): Uint8Array | null;
-  /** Called after `end`. The last bytes are sent once the promise resolves; undefined means no wait. */
+  /**
+   * Called after `end`. The last bytes are sent once the promise resolves; undefined means that nothing is to wait for.
+   */
   settling(): Promise<void> | undefined;
 }
 
@@ -66,8 +68,8 @@ export function bodyOf(writer: BodyWriter): ReadableStream<Uint8Array> {
 }
 
 /**
- * Forwards upstream bytes at the speed at which the client reads. The body always ends with the protocol's normal
- * ending or with an error event.
+ * Forwards upstream bytes as fast as the client reads. The body always ends with the protocol's normal ending or with
+ * an error event.
  */
 export function relay(options: Relay): BodyWriter {
   return new RunningRelay(options);
@@ -82,8 +84,8 @@ class RunningRelay implements BodyWriter {
   #hasEnded = false;
   #isClientDisconnected = false;
   /**
-   * Monotonic milliseconds at which the relay began to wait for the upstream. Before the client reads, this is the time
-   * of creation. Null while the relay waits for a client that reads slowly, and while the usage is counted.
+   * Monotonic milliseconds at which the relay began to wait for the upstream; before the client reads, the time of the
+   * relay's creation. Null while a slow client reads, and while the usage is counted.
    */
   #waitingSince: number | null = performance.now();
   /** Time of the last keep-alive frame. */
@@ -94,8 +96,8 @@ class RunningRelay implements BodyWriter {
   #isCutOnAbort = false;
   #isCut = false;
   /**
-   * Bytes of the stream up to the first content. Set to null once they are sent: they are a view of the vendor
-   * connection's buffer and would keep that buffer in memory.
+   * Bytes of the stream up to the first content. Set to null once these bytes are sent: they are a view of the vendor
+   * connection's buffer and would keep this buffer in memory.
    */
   #head: Uint8Array | null;
 
@@ -109,8 +111,8 @@ class RunningRelay implements BodyWriter {
     if (this.#client || this.#hasEnded) return client.close();
     const { reader, stream, call, isDetachable } = this.#relay;
     this.#client = client;
-    // From now on the runtime calls `cancel` when the client disconnects, so the call need not watch the client's
-    // signal. The call of a detachable stream does not watch that signal anyway.
+    // From now on the runtime calls `cancel` when the client disconnects. The call therefore need not watch the
+    // client's signal. The call of a detachable stream never watches the client's signal.
     if (!isDetachable) call.leaveClient();
     let output = this.#head ?? NOTHING;
     this.#head = null;
@@ -151,7 +153,7 @@ class RunningRelay implements BodyWriter {
     this.#end({ kind: "cut", error: new ClientDisconnected() });
   }
 
-  /** Cuts the stream when its call is aborted while the client reads nothing, so that the timeouts apply. */
+  /** Cuts the stream when its call is aborted, so that the timeouts apply even while the client reads nothing. */
   #cutOnAbort(client: Client): void {
     if (this.#isCutOnAbort) return;
     this.#isCutOnAbort = true;
@@ -178,7 +180,7 @@ class RunningRelay implements BodyWriter {
     if (this.#isCut) return;
     this.#isCut = true;
     const { call } = this.#relay;
-    // The reason is read now, because later events, while the usage is counted, must not change it.
+    // The reason is read now. Later events, while the usage is counted, must not change the reason.
     const error = call.reasonOf(thrown);
     if (error instanceof ClientDisconnected) this.#isClientDisconnected = true;
     await this.#refine();
@@ -202,7 +204,7 @@ class RunningRelay implements BodyWriter {
       while (!(await reader.read()).done);
       call.stopExpecting();
     } catch {
-      // The reply was complete, so a failure here does not matter.
+      // A failure here does not matter, because the reply was complete.
     }
   }
 
@@ -219,12 +221,12 @@ class RunningRelay implements BodyWriter {
   }
 
   /**
-   * Makes a checkpoint of new usage, so that a stalled stream has one too. Ends the call when the upstream is silent
-   * for too long. Time in which the client does not read is not counted as silence.
+   * Makes a checkpoint of new usage, also for a stalled stream. Ends the call when the upstream is silent for too long.
+   * Time in which the client does not read is not counted as silence.
    */
   #check(): void {
     const { clientSignal, idleMs, checkpoint } = this.#relay;
-    // If the client disconnects before it reads anything, the runtime neither pulls nor cancels the body.
+    // The runtime neither pulls nor cancels the body when the client disconnects before it reads anything.
     if (!this.#client && clientSignal.aborted) return this.#runWithoutClient();
     if (clientSignal.aborted) this.cancel();
     if (this.#hasEnded) return;
@@ -245,7 +247,7 @@ class RunningRelay implements BodyWriter {
     this.#watch = this.#watchFor(Math.min(CHECKPOINT_MS, untilKeepAliveMs, idleMs - (now - since)));
   }
 
-  /** Aborts the call, which makes a pending read fail. If the client has not begun to read, ends the stream. */
+  /** Aborts the call; a pending read then fails. Ends the stream if the client has not begun to read. */
   #abort(error: Error): void {
     this.#relay.call.abort(error);
     if (!this.#client) this.#end({ kind: "cut", error });

@@ -6,9 +6,9 @@ import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { RequestTrace } from "../domain/trace.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 
-/** One authenticated request as the core sees it, independent of HTTP. */
+/** One authenticated request in the core, independent of HTTP. */
 export interface RequestContext {
-  /** The gateway's own id; the key of its ledger entry. */
+  /** The gateway's own id of the request; the key of its ledger entry. */
   id: string;
   /** The caller's `X-Request-Id` if it is usable, else `id`. */
   requestId: string;
@@ -21,11 +21,11 @@ export interface RequestContext {
   grant: LimitGrant;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** True when the outcome is kept, so that a repetition of the request gets the same outcome. */
+  /** True when the outcome is kept, so that a repetition of the request gets this outcome. */
   isOutcomeKept: boolean;
-  /** True when a field that would have no effect must be refused. */
+  /** True when a field without effect must be refused. */
   isStrict: boolean;
-  /** All calls to vendors. Each is added when it ends. */
+  /** All calls to vendors. A call is added when it ends. */
   attempts: Attempt[];
   facts: RequestFacts;
   /** The request's trace, while traces are exported. */
@@ -33,20 +33,21 @@ export interface RequestContext {
 }
 
 /**
- * Facts that the core learns about a request. The server writes them into its log record; no decision depends on them.
+ * Facts that the core learns about a request. The server writes these facts into its log record. No decision depends on
+ * them.
  */
 export interface RequestFacts {
   /** The model name in the caller's request, unchanged; null until admission reads it. */
   askedModel: string | null;
-  /** The requested model; null until it is known to exist. */
+  /** The requested model; null until the model is found. */
   model: Model | null;
-  /** The recorded charge; null until it is recorded. */
+  /** The charge; null until it is recorded. */
   charge: LedgerEntry | null;
-  /** Number of pictures that the vendor made beyond the requested number. They are neither delivered nor billed. */
+  /** Number of pictures beyond the requested number. These pictures are neither delivered nor billed. */
   surplus: number;
   /** The delivered pictures that were stored. */
   pictures: readonly StoredImage[];
-  /** Prompt and reply; null unless the organization's setting logs them. */
+  /** Prompt and reply; null if the organization's setting does not log prompts. */
   content: RequestContent | null;
 }
 

@@ -6,8 +6,8 @@ import type { Price } from "../domain/price.ts";
 import type { PatternMap } from "../lib/pattern-map.ts";
 
 /**
- * The immutable data in memory that decide about requests. Within a second after a change, a new directory replaces the
- * old one.
+ * The immutable data in memory that decide about requests. A new directory replaces the old directory within a second
+ * after a change.
  */
 export interface Directory {
   organizations: ReadonlyMap<string, Organization>;
@@ -16,8 +16,8 @@ export interface Directory {
   routes: PatternMap<Route>;
   channels: ReadonlyMap<string, Channel>;
   /**
-   * Returns the price in force at `now`; null when the model has none. For each amount, the organization's own price
-   * row takes precedence.
+   * Returns the price in force at `now`; null when the model has no price. For each amount, the organization's own
+   * price row takes precedence.
    */
   price(
     organization: Pick<Organization, "id" | "currency">,
@@ -27,7 +27,7 @@ export interface Directory {
   ): Price | null;
 }
 
-/** The current directory and the keys by the hash of their secret. */
+/** The current directory, and the keys by the hash of their secret. */
 export interface Snapshot {
   directory(): Directory;
   /**

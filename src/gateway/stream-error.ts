@@ -3,8 +3,8 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 
 /**
- * Returns typed errors unchanged (vendor's failure, timeout, disconnection, gateway error). Every other error becomes
- * the error for a broken connection.
+ * Returns typed errors unchanged: a vendor's failure, a timeout, a disconnection or a gateway error. Every other error
+ * becomes the error for a broken connection.
  */
 export function asStreamError(error: unknown): unknown {
   return isTyped(error) ? error : unreadable(error);

@@ -25,7 +25,7 @@ export type TargetReply = {
 
 interface RequestToCall {
   payload: TextPayload;
-  /** The maximum of output tokens to send, if the caller set no maximum and one is needed; otherwise null. */
+  /** The maximum of output tokens to send, if a maximum is needed and the caller set none; otherwise null. */
   coveredTokens: number | null;
   admitted: AdmittedText;
 }
@@ -81,13 +81,13 @@ export async function prepareCall(
   };
 }
 
-/** Sends a prepared call and reads its reply: a stream up to the first content, or a whole reply to its end. */
+/** Sends a prepared call and reads its reply. A stream is read up to its first content, a whole reply to its end. */
 export async function sendCall(
   { target, upstream, passage, stream, estimator, headers, timeouts }: PreparedCall,
   call: Call,
 ): Promise<TargetReply> {
   const isStream = stream !== null;
-  // For a whole reply only the total time is bounded: its first byte says nothing about progress.
+  // Only the total time of a whole reply is bounded, because its first byte says nothing about progress.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
   const { raw, ignored } = passage;
   const { upstreamModel } = target;
@@ -115,7 +115,7 @@ export async function sendCall(
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** Returns the timeouts of the pipeline. Timeouts that the channel sets replace those of the pipeline. */
+/** Returns the timeouts of the pipeline. A timeout that the channel sets replaces the pipeline's timeout. */
 export function timeoutsOf(core: Core, { channel }: Target): Timeouts {
   return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;
 }

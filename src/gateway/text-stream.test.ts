@@ -65,7 +65,7 @@ describe("a stream", () => {
     await Bun.sleep(0);
     Bun.gc(true);
     const kept = streams.filter(({ sent, body }) => sent.deref() ?? body.deref());
-    // The garbage collector may take a number for an address, so a few objects may stay in memory.
+    // The garbage collector may mistake a number for an address, so a few objects may stay in memory.
     expect(kept.length).toBeLessThan(4);
     for (const { reader } of streams) await reader.cancel();
   });

@@ -21,7 +21,7 @@ export interface OpenedStream {
   head: Uint8Array;
 }
 
-/** A stream on its way to the client. */
+/** A stream that is being sent to the client. */
 export interface RelayedStream {
   writer: BodyWriter;
   /** Names of the caller's fields that were not sent to the target. */
@@ -34,8 +34,8 @@ export interface RelayedStream {
 }
 
 /**
- * Reads a vendor's stream up to its first content. Throws an `UpstreamError` when there is none; another target can
- * then be called.
+ * Reads a vendor's stream up to its first content. Throws an `UpstreamError` when there is no content; another target
+ * can then be called.
  */
 export async function openStream(
   source: ByteStream,
@@ -62,7 +62,7 @@ export async function openStream(
   return { reader, stream, head: pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces) };
 }
 
-/** Returns a whole reply in the form of an opened stream. */
+/** Returns a whole reply as an opened stream. */
 export function openWhole(stream: TextStream, call: Call): OpenedStream {
   const head = stream.push(new Uint8Array(0));
   call.stopExpecting();
@@ -70,7 +70,7 @@ export function openWhole(stream: TextStream, call: Call): OpenedStream {
 }
 
 interface StreamToRelay {
-  /** The admitted request. The stream owns it from now on. */
+  /** The admitted request, which the stream owns from now on. */
   admitted: AdmittedText;
   committed: Committed<OpenedStream>;
   /** The caller's dialect. */
@@ -80,14 +80,16 @@ interface StreamToRelay {
   ignored: readonly string[];
 }
 
-/** The data that settling a running stream needs, and nothing else. */
+/** The data for settling a running stream, and nothing else. */
 interface RunningStream extends Pick<Committed<unknown>, "target" | "release"> {
   admitted: AdmittedText;
   stream: TextStream;
   estimator: UsageEstimator;
 }
 
-/** Relays the stream to the client. Settles it exactly once, however it ends, before its last bytes are sent. */
+/**
+ * Relays the stream to the client. Settles the stream exactly once, before its last bytes are sent, however it ends.
+ */
 export function relayStream(
   core: Core,
   { admitted, committed, dialect, timeouts, estimator, ignored }: StreamToRelay,
@@ -114,8 +116,8 @@ export function relayStream(
 }
 
 /**
- * Returns the callbacks that settle the stream. They are made outside of `relayStream`, whose local variables they
- * would otherwise keep in memory while the stream runs.
+ * Returns the callbacks that settle the stream. They are made outside of `relayStream`. Otherwise its local variables
+ * would stay in memory while the stream runs.
  */
 function settlementCallbacks(
   running: RunningStream,

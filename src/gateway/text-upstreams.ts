@@ -15,8 +15,8 @@ import type { TextUpstream, Upstreams } from "./upstreams.ts";
 export const NO_TRAITS: VendorTraits = {};
 
 /**
- * Returns a target's upstreams, one for each protocol in which its vendor serves the model. The one preferred for
- * translation is first.
+ * Returns a target's upstreams, one for each protocol in which its vendor serves the model. The upstream that is
+ * preferred for translation comes first.
  */
 export function textUpstreams(
   upstreams: Upstreams,
@@ -26,7 +26,10 @@ export function textUpstreams(
   return all.filter((each) => each.serves?.(upstreamModel) ?? true);
 }
 
-/** Returns a target's upstream for a caller: the one for the caller's own protocol if the vendor supports it. */
+/**
+ * Returns a target's upstream for a caller. This is the upstream for the caller's own protocol if the vendor supports
+ * that protocol.
+ */
 export function textUpstreamFor(
   upstreams: Upstreams,
   target: Target,
@@ -51,7 +54,7 @@ function findUpstream(
   return undefined;
 }
 
-/** Throws when a feature is billed by use and the vendor's protocol does not report the number of uses. */
+/** Throws for a feature that is billed by use when the vendor's protocol does not report the number of uses. */
 export function requireCounts(
   { countedFeatures = [] }: Pick<TextDialect, "countedFeatures">,
   { perUse = {} }: TokenPrice,
@@ -66,8 +69,8 @@ export function requireCounts(
 }
 
 /**
- * True when the target can take the links of a request; `param` is the field of the first link, null when there is
- * none. A server of the operator's own must fetch no links: it is inside the operator's network, where a caller's link
+ * True when the target can take the links of a request. `param` is the field of the first link; null when there is no
+ * link. The operator's own server must not fetch links. It is inside the operator's network, where a caller's link
  * could reach internal services (SSRF).
  */
 function fetchesLinks(param: string | null, { channel }: Target, { traits }: TextUpstream): boolean {
@@ -76,7 +79,7 @@ function fetchesLinks(param: string | null, { channel }: Target, { traits }: Tex
 
 /**
  * Throws when a request has a link in the field `param` and the target does not fetch links. Another target may fetch
- * the links.
+ * links.
  */
 function requireFetchable(param: string | null, target: Target, upstream: TextUpstream): void {
   if (fetchesLinks(param, target, upstream)) return;
@@ -92,15 +95,18 @@ interface Surroundings {
   call: Pick<Call, "signal">;
 }
 
-/** Maximum bytes of all pictures of a request together. In base64 they must fit into the body of a text request. */
+/**
+ * Maximum bytes of all pictures of a request together. In base64, the pictures must fit into the body of a text
+ * request.
+ */
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_PICTURES = 20;
 /** Formats of pictures that every vendor accepts. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "gif", "webp"]);
 
 /**
- * Returns the request in a form that the target can read: if the target fetches no links, the safe fetch fetches the
- * pictures. Throws an `UpstreamError` for links that lead to no picture or cannot be fetched; another target may then
+ * Returns the request in a form that the target can read. If the target fetches no links, the safe fetch fetches the
+ * pictures. Throws an `UpstreamError` for a link that cannot be fetched or leads to no picture; another target may then
  * be called. Returns a promise only when something must be fetched.
  */
 export function withReadableLinks(
@@ -138,7 +144,7 @@ async function fetchPicture(
 ): Promise<Blob> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   try {
-    // The bytes of a piece are valid only until this function returns, so they are copied.
+    // The bytes are copied, because they are valid only until this function returns.
     const take = (bytes: Uint8Array): void => void pieces.push(new Uint8Array(bytes));
     await safeFetch.download(link, take, { signal: call.signal, tenant: organization, maxBytes });
     return new Blob(pieces);

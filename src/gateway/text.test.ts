@@ -84,7 +84,7 @@ test("a request that no target serves costs nothing and counts no tokens", async
 });
 
 describe("a client that disconnects before there is a response", () => {
-  /** The client disconnects as soon as the vendor has been called. */
+  /** Disconnects the client as soon as the vendor has been called. */
   async function disconnect(options: Partial<PlainCoreOptions> = {}, isStream = false, isEnding = false) {
     const client = new AbortController();
     const { promise: called, resolve } = Promise.withResolvers<void>();

@@ -26,11 +26,13 @@ import { relayStream, type RelayedStream } from "./text-stream.ts";
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
   limitState: LimitGrant["limitState"];
-  /** The maximum of output tokens that the budgets cover; null if they cover the caller's or the model's maximum. */
+  /**
+   * The maximum of output tokens that the budgets cover; null if the budgets cover the caller's or the model's maximum.
+   */
   coveredTokens: number | null;
   /**
-   * Names of the caller's fields that were not sent to the target. When a stream's response began before a target
-   * replied, they are the fields not sent to the target being called at that time.
+   * Names of the caller's fields that were not sent to the target. If a stream's response began before a target
+   * replied, the names are those for the target that was being called at that time.
    */
   ignored: readonly string[];
 }
@@ -75,7 +77,7 @@ export async function handleText(
 
 /**
  * Serves a stream, which owns `admitted` from now on. Resolves at the first content, or earlier when the response must
- * begin. In both cases another target can be called until the first content.
+ * begin. Even then another target can be called until the first content.
  */
 async function serveStream(
   core: Core,
@@ -97,7 +99,7 @@ async function serveStream(
   const dialect = textDialect(payload.dialect);
   return beginStream({
     opening,
-    // The names for the target that is being called now. Another target may reply in the end.
+    // These are the names for the target that is being called now. Another target may reply in the end.
     ignored,
     deadlineTimer,
     intervalMs: core.firstByteMs,
@@ -106,7 +108,7 @@ async function serveStream(
   });
 }
 
-/** Calls vendors until one of them has sent the first content of its stream. */
+/** Calls vendors until a vendor has sent the first content of its stream. */
 async function openRelay(
   core: Core,
   admitted: AdmittedText,
@@ -192,10 +194,11 @@ function coveredTokensOf(
 }
 
 /**
- * Calls the route's targets. A reply without content counts as a failed call. If all calls fail and at least one had
- * such a reply, the request is settled with a charge of zero. If the last call had such a reply, only its ignored
- * fields are returned; otherwise the last error is thrown. When the client disconnects during a call, that call is
- * charged. `noteIgnored` is called for each called target, with the fields that were not sent to that target.
+ * Calls the route's targets. Calls `noteIgnored` for each called target, with the fields that were not sent to that
+ * target. A reply without content counts as a failed call.
+ * If all calls fail and at least one reply was empty, the request is settled with a charge of zero. If the last reply
+ * was empty, only its ignored fields are returned; otherwise the last error is thrown. A call during which the client
+ * disconnects is charged.
  */
 async function callVendors(
   core: Core,
@@ -220,7 +223,7 @@ async function callVendors(
     async callTarget(target, call) {
       sent = null;
       const prepared = await prepareCall(core, request, target, call);
-      // The gateway cannot observe when the last byte has been sent, so the call counts as sent from now on.
+      // The call counts as sent from now on, because the gateway cannot observe when the last byte has been sent.
       sent = prepared;
       noteIgnored(prepared.passage.ignored);
       const reply = await sendCall(prepared, call);
@@ -251,7 +254,6 @@ function isEmpty(reply: TargetReply): boolean {
   return reply.kind === "whole" ? reply.isEmpty : !reply.stream.hasContent && reply.stream.lack === "empty";
 }
 
-/** A response body whose whole text is known at once. */
 class WholeBody implements BodyWriter {
   readonly #text: string;
 

@@ -9,20 +9,20 @@ import type { Cancellation } from "../lib/waiting.ts";
 /** The vendors' adapters by channel. */
 export interface Upstreams {
   /**
-   * Returns one upstream for each protocol that the channel's vendor supports. The one preferred for translation is
-   * first.
+   * Returns one upstream for each protocol that the channel's vendor supports. The upstream that is preferred for
+   * translation comes first.
    */
   text(channel: Channel): readonly TextUpstream[] | undefined;
   image(channel: Channel): ImageUpstream | undefined;
   embedding(channel: Channel): EmbeddingUpstream | undefined;
 }
 
-/** Sends text requests to a vendor. The provider transports them; a dialect reads and writes them. */
+/** Sends text requests to a vendor. The provider transports the requests; a dialect reads and writes them. */
 export interface TextUpstream {
   /** The protocol that the vendor speaks. */
   dialect: TextDialectName;
   traits?: VendorTraits;
-  /** True when the vendor serves this upstream model in this protocol. If absent, every model is served. */
+  /** True when the vendor serves this upstream model in this protocol. If absent, the vendor serves every model. */
   serves?(upstreamModel: string): boolean;
   /**
    * Sends a request in this protocol. Resolves once the vendor's status is known. Throws an `UpstreamError` for every
@@ -37,20 +37,20 @@ export interface TextUpstream {
 }
 
 export interface TextCall {
-  /** The request's exact text, with the vendor's model name if the protocol has that name in the body. */
+  /** The request's exact text, with the vendor's model name if the protocol has the model in the body. */
   raw: string;
   /** The vendor's name of the model. */
   upstreamModel: string;
   isStream: boolean;
-  /** The caller's headers that a vendor of the caller's protocol gets, by lower-case name. */
+  /** The caller's headers for a vendor of the caller's protocol, by lower-case name. */
   headers: Readonly<Record<string, string>>;
   /** Aborted when the client disconnects or a timeout passes. */
   signal: Cancellation;
 }
 
 /**
- * The vendor's unchanged response: JSON text, or a stream of server-sent events. `parsed` is the value of the JSON if
- * the provider had to parse it. A vendor may send a whole response although a stream was requested.
+ * The vendor's unchanged response: JSON text, or a stream of server-sent events. `parsed` is the parsed JSON if the
+ * provider had to parse the text. A vendor may send a whole response although a stream was requested.
  */
 export type TextResponse = {
   /** The vendor's own id of the call. */
@@ -60,7 +60,7 @@ export type TextResponse = {
 export interface ImageUpstream {
   /** Generates at least one picture. Throws an `UpstreamError`. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
-  /** True when a call can be repeated although the vendor may have received it, because calls cost nothing. */
+  /** True when a call can be repeated even if the vendor may have received it, because calls cost nothing. */
   isRepeatable?: true;
 }
 
@@ -75,8 +75,8 @@ export interface EmbeddingCall {
   /** The request's exact text with the vendor's model name, for vendors of OpenAI's protocol. */
   raw: string;
   /**
-   * For other protocols: the texts, or null when the caller sent tokens; and the number of dimensions, or null when the
-   * caller set none.
+   * For other protocols: the texts; null when the caller sent tokens. `dimensions` is null when the caller set no
+   * number of dimensions.
    */
   texts: readonly string[] | null;
   dimensions: number | null;
@@ -87,8 +87,8 @@ export interface EmbeddingCall {
 }
 
 /**
- * A vendor's response. `whole`: `text` is its JSON with a placeholder for the numbers of each vector, and `restore`
- * puts the numbers back. `vectors`, for other protocols: the vectors and the vendor's count of input tokens.
+ * A vendor's response. With `whole`, `text` is its JSON with a placeholder for the numbers of each vector; `restore`
+ * puts the numbers back. With `vectors` (other protocols), it is the vectors and the vendor's count of input tokens.
  */
 type EmbeddingResponse = { requestId?: string } & (
   | { kind: "whole"; text: string; parsed: unknown; restore(text: string): string }

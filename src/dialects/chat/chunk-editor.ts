@@ -22,16 +22,16 @@ interface EditedFrame {
 
 /**
  * Edits a vendor's chunks for callers. Sets the model's public name, one id for all chunks, and all fields that the
- * protocol requires. The first delta of a choice gets a role. Tool calls are numbered without gaps, and their id and
- * name occur only once. No chunk contains both choices and usage. All other bytes stay unchanged.
+ * protocol requires. The first delta of a choice gets a role. Tool calls are numbered without gaps. The id and the name
+ * of a tool call occur only once. No chunk contains both choices and usage. All other bytes stay unchanged.
  */
 export class ChunkEditor {
   readonly #model: string;
   /** The model's public name as JSON text. Each character represents one byte. */
   readonly #modelText: string;
-  /** Choices that have begun, by index. The value is null until the choice has a tool call. */
+  /** Choices that have begun, by index. A value is null until the choice has a tool call. */
   readonly #choices = new Map<unknown, CallNumbers | null>();
-  /** The id of the stream: the first id that the vendor sent, or an id of the gateway; null before the first use. */
+  /** The id of the stream: the vendor's first id, or an id of the gateway. Null before the first use. */
   #id: string | null = null;
   /** Time in Unix seconds at which the stream began, for chunks without a time. */
   readonly #created = secondsNow();
@@ -102,9 +102,9 @@ type Edit = (text: string) => string;
 
 /**
  * Returns the edit of a tool call. OpenAI's clients for Node and Python need small indexes. OpenAI's client for Python
- * appends a later id or name to the first one; LangChain for Python appends a later name, and a different id. OpenAI's
- * client for Node and LangChain for JavaScript replace the first value by a later one that is not empty. OpenAI's client
- * for Node fails on a null call and on a call that begins without id or type.
+ * appends a later id or name to the first one. LangChain for Python appends a later name, and a later id that differs.
+ * OpenAI's client for Node and LangChain for JavaScript replace the first value by a later value that is not empty.
+ * OpenAI's client for Node fails on a null call and on a call that begins without id or type.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   if (!isObject(call)) throw new UpstreamError("broken", "a call is not an object");
@@ -127,7 +127,7 @@ function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   return (text) => editMembers(hasOldId ? removeMember(text, "id") : text, edits);
 }
 
-/** Placeholder for an id that the gateway made. A later id of the vendor for the same tool call is removed. */
+/** Placeholder for an id that the gateway made. A later vendor's id for this tool call is removed. */
 const MADE_HERE = "made here";
 
 function editItems(text: string, edits: readonly (Edit | null)[]): string {
@@ -142,12 +142,15 @@ function editItems(text: string, edits: readonly (Edit | null)[]): string {
 /** Matches the data of an event on a single line, as vendors write it. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
-/** Edits the JSON in a frame. Each character represents one byte: the syntax of events and JSON is ASCII. */
+/**
+ * Edits the JSON in a frame. Each character represents one byte. This is safe, because the syntax of events and JSON is
+ * ASCII.
+ */
 function editData(frame: Buffer, edit: Edit): Buffer {
   const text = frame.toString("latin1");
   const lines = text.match(DATA) ?? [];
   if (lines.length === 1) return Buffer.from(text.replace(DATA, edit), "latin1");
-  // Line breaks in the data occur only between JSON tokens, so spaces can replace them.
+  // Spaces can replace the line breaks in the data, because they occur only between JSON tokens.
   const data = lines.map((line) => line.slice("data:".length)).join(" ");
   return Buffer.from(`data:${edit(data)}\n\n`, "latin1");
 }

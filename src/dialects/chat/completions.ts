@@ -49,7 +49,7 @@ export const completionsSchema = requestSchema(
   ["model", "prompt"],
 );
 
-/** Fields without an equivalent in chat. Each list has the values that request nothing and are therefore allowed. */
+/** Fields without an equivalent in chat. Each list has the allowed values, which request nothing. */
 const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ["suffix", [""]],
   ["echo", [false]],
@@ -60,14 +60,17 @@ const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonl
   ["functions", []],
 ]);
 
-/** Maximum number of fields. The body is rewritten as a chat request, and thousands of fields would take too long. */
+/**
+ * Maximum number of fields. The body is rewritten as a chat request, which would take too long with thousands of
+ * fields.
+ */
 const MAX_FIELDS = 1_000;
 
 const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...FIELDS.map(([name]) => name)]);
 
 /**
- * Reads a request of the completions protocol (OpenAI reference, "Completions"). Converts it to a chat request. Throws
- * a `GatewayError` that names the field to change.
+ * Reads a request of the completions protocol (OpenAI reference, "Completions") and converts it to a chat request.
+ * Throws a `GatewayError` that names the field to change.
  */
 export function readCompletion(bytes: Uint8Array): Completion {
   const { body, raw } = readBody(bytes, []);
@@ -100,13 +103,13 @@ function readPrompt(prompt: unknown): string {
   throw new GatewayError("unsupported_parameter", message, { param: "prompt" });
 }
 
-/** Converts a whole reply of a chat to a reply of a completion. */
+/** Converts a whole chat reply to a completion. */
 export function writeCompletion(reply: string): string {
   const parsed = parseBounded(reply);
   return JSON.stringify(completionOf(isObject(parsed) ? parsed : {}));
 }
 
-/** Converts a whole reply of a chat, or one chunk of it, to the form of a completion. */
+/** Converts a whole chat reply, or a chunk, to the form of a completion. */
 function completionOf(reply: Record<string, unknown>): object {
   const { id, created, model, choices, usage } = reply;
   const written = (Array.isArray(choices) ? choices.filter(isObject) : []).map((choice, index) => ({
@@ -131,11 +134,14 @@ function textOf(message: unknown): string {
   return typeof written === "string" ? written : "";
 }
 
-/** A comment, which clients skip. Sent for chunks without an equivalent, so that the stream is not silent. */
+/**
+ * A comment of server-sent events, which clients skip. Sent in place of a chunk without an equivalent, so that the
+ * stream is not silent.
+ */
 const COMMENT = ":\n\n";
 const END = "[DONE]";
 
-/** Converts the events of a chat to those of a completion. Comments, errors and `[DONE]` stay unchanged. */
+/** Converts chat events to completion events. Comments, errors and `[DONE]` stay unchanged. */
 export function asCompletionEvents(
   events: ReadableStream<Uint8Array>,
   { showsUsage }: Pick<Completion, "showsUsage">,
@@ -151,8 +157,8 @@ export function asCompletionEvents(
   };
   return new ReadableStream({
     async pull(client) {
-      // The runtime does not call `pull` again after a call that enqueued nothing. So this loop reads until it has a
-      // whole event.
+      // This loop reads until there is a whole event, because the runtime does not call `pull` again if nothing was
+      // enqueued.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;

@@ -9,11 +9,11 @@ const IMAGE_TOKENS = 1_290;
 const AUDIO_CHARACTERS_PER_TOKEN = 64;
 
 /**
- * Adds all content of a message or delta that a vendor counts as output. The deltas of a stream together have the size
- * of the whole message.
+ * Adds all content of a message or delta that a vendor counts as output. The sizes of a stream's deltas add up to the
+ * size of the whole message.
  */
 export function addContent(sized: SizedText, message: Record<string, unknown>): void {
-  // Some vendors send the same reasoning in both fields, so only one field is counted.
+  // Only one field is counted, because some vendors send the same reasoning in both.
   addText(sized, message["reasoning_content"] ?? message["reasoning"]);
   addText(sized, message["content"]);
   addText(sized, message["refusal"]);
@@ -32,8 +32,8 @@ export function isTextDelta(delta: Record<string, unknown>): boolean {
 }
 
 /**
- * Adds a text. The text is a string or a list of parts. A part has its text in `text` or in a field named like its
- * type. Mistral nests these lists.
+ * Adds a string or a list of parts. The text of a part is in `text` or in a field named like the part's type. Mistral
+ * nests these lists.
  */
 function addText(sized: SizedText, value: unknown): void {
   if (typeof value === "string") sized.add(value);
@@ -107,14 +107,14 @@ export function readCall(value: unknown): ToolCall | null {
   };
 }
 
-/** Returns the arguments as text. Some servers send an object instead (Ollama, SGLang). */
+/** Returns the arguments as text. Some servers send the arguments as an object (Ollama, SGLang). */
 function argumentsOf(value: unknown): string {
   if (typeof value === "string") return value;
   return isObject(value) ? JSON.stringify(value) : "";
 }
 
 /**
- * Reads the signature of a tool call from the field that Google's compatible endpoint uses (Gemini API, "OpenAI
+ * Reads the signature of a tool call. Google's compatible endpoint sends it in this field (Gemini API, "OpenAI
  * compatibility", thought signatures).
  */
 function readSignature(extra: unknown): Signature | null {
@@ -147,8 +147,9 @@ interface CallMark {
 }
 
 /**
- * Numbers the tool calls of a choice in the order in which they begin. Servers differ. Parallel calls may all have
- * index 0 and different ids (vLLM). Whole calls may have no index (xAI, Google). Each delta may repeat the name and id.
+ * Numbers the tool calls of a choice in the order in which they begin. Servers differ in how they mark a call. Parallel
+ * calls may all have index 0 but different ids (vLLM). Whole calls may have no index (xAI, Google). Each delta may
+ * repeat the name and id.
  */
 export class CallNumbers {
   /** Ids of the tool calls by number. The id of a call may be empty. */

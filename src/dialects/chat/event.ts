@@ -13,7 +13,7 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /**
  * Parses a whole reply. Throws an `UpstreamError` if the reply is not a chat completion, has no choices, or has a
- * choice without a message. Clients read messages and calls without a check.
+ * choice without a message. Clients read messages and calls without checking for them.
  */
 export function parseCompletion({ text, parsed }: VendorReply): Completion {
   const body = parsed ?? parseVendorObject(text, "the response");
@@ -49,8 +49,7 @@ export function errorOf(event: Record<string, unknown>): unknown {
 }
 
 /**
- * Returns the error for a failure inside a running stream. Vendors send a frame with `error`. Some vendors add an HTTP
- * status.
+ * Returns the error for a failure inside a running stream. Vendors send a frame with `error`; some add an HTTP status.
  */
 export function inStreamError(error: unknown): UpstreamError {
   const { type = "", code = "", message = error } = isObject(error) ? error : {};
@@ -86,7 +85,7 @@ export function firstChoice(choices: unknown): Record<string, unknown> | undefin
   return isObject(first) ? first : undefined;
 }
 
-/** Finish reasons of OpenAI, and the other names that DeepSeek, Mistral, Zhipu, SGLang and OpenRouter use. */
+/** Finish reasons of OpenAI, and other names that DeepSeek, Mistral, Zhipu, SGLang and OpenRouter use for them. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",

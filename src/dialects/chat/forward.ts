@@ -12,9 +12,9 @@ import { editsOfReply } from "./required-fields.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 
 /**
- * Returns the text of a request for a vendor of the same dialect. Sets the vendor's model name and requests usage for a
- * stream. Sets a maximum of output tokens if the budget requires one and the caller set none. Renames or removes fields
- * that the vendor refuses according to its traits. A refused role `developer` becomes `system`. Other fields stay
+ * Returns the text of a request for a vendor of the same dialect. Sets the vendor's model name, and requests usage for
+ * a stream. Sets a maximum of output tokens if the budget requires a maximum and the caller set none. Renames or
+ * removes the fields that the vendor's traits refuse. A refused role `developer` becomes `system`. Other fields stay
  * unchanged.
  */
 export function forVendor(
@@ -51,7 +51,9 @@ function withModelAndUsage(
   return edits.length === 0 ? raw : splice(raw, edits);
 }
 
-/** Renames fields and roles that the vendor refuses. Removes fields whose equivalent is absent or already set. */
+/**
+ * Renames refused fields and roles. Removes a refused field if it has no equivalent or the equivalent is already set.
+ */
 function adapt(
   text: string,
   body: Readonly<Record<string, unknown>>,

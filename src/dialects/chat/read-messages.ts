@@ -16,9 +16,9 @@ import { readCall } from "./content.ts";
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Reads messages into turns. Returns instructions at the start separately. Joins successive messages of one side. Tool
- * results become parts of the user's turn. Skips empty texts and empty messages. `hasNames` is true when messages
- * contain names of participants, a feature of chat only.
+ * Reads messages into turns. Returns the instructions at the start separately. Joins successive messages of the same
+ * side. Tool results become parts of the user's turn. Skips empty texts and empty messages. `hasNames` is true when
+ * messages contain names of participants, which only chat supports.
  */
 export function readMessages(
   messages: unknown,
@@ -79,14 +79,14 @@ function readOwnCall(value: unknown, path: string): ToolCall {
   return call;
 }
 
-/** Reads the content of an earlier message of the model: texts and refusals. */
+/** Reads the content of an earlier message of the model, which consists of texts and refusals. */
 function readAnswer(content: unknown, path: string): AssistantPart[] {
   if (!Array.isArray(content)) return typeof content === "string" ? nonEmpty(content) : [];
   return content.flatMap((part: unknown, index): AssistantPart[] => {
     const { type, text, refusal } = isObject(part) ? part : {};
     if (type === "text" && typeof text === "string") return nonEmpty(text);
     if (type === "refusal" && typeof refusal === "string") return [{ type: "refusal", text: refusal }];
-    // Some vendors send reasoning in this part, which `readReasoning` reads.
+    // Some vendors send reasoning in this part. `readReasoning` reads it.
     if (type === "thinking") return [];
     throw untranslatable(`${path}[${index}].type`);
   });

@@ -50,7 +50,7 @@ export class ChatReplyReader implements ReplyReader {
       this.#hasStarted = true;
       yield { type: "start", id: typeof id === "string" && id !== "" ? id : null };
     }
-    // Other protocols have no choices, so only the first choice is read.
+    // Only the first choice is read, because other protocols have no choices.
     const choice = firstChoice(choices);
     if (choice) yield* this.#readChoice(choice);
     const report = readUsage(usageOf(event));
@@ -88,10 +88,10 @@ export class ChatReplyReader implements ReplyReader {
   }
 
   /**
-   * Returns the reasoning of a delta without text that an earlier delta contained. Some vendors, such as this gateway,
-   * send reasoning as plain text and later the whole reasoning in `reasoning_details` with a signature. Of one such
-   * detail, only the signature is new. Of several details nothing is read: their text was already read as one piece,
-   * and no signature is valid for this piece.
+   * Returns the reasoning of a delta without text that was already read. Some vendors, such as this gateway, send
+   * reasoning as plain text, and later the whole reasoning in `reasoning_details` with a signature. If there is one
+   * such detail, only its signature is new. If there are several, nothing is read: their text was already read as one
+   * piece, and none of their signatures is valid for this piece.
    */
   #newReasoning(delta: Record<string, unknown>): ReasoningPart[] {
     const parts = readReasoning(delta);
@@ -115,7 +115,7 @@ export class ChatReplyReader implements ReplyReader {
 }
 
 /**
- * Parses a vendor's whole reply as a stream with one chunk. Throws an `UpstreamError` when the text is not a chat
+ * Parses a vendor's whole reply like a stream with one chunk. Throws an `UpstreamError` when the text is not a chat
  * completion.
  */
 export function parseReply(reply: VendorReply): Reply {
@@ -128,7 +128,7 @@ function* readWhole(body: Record<string, unknown>): Generator<ReplyEvent> {
   yield* reader.read("[DONE]");
 }
 
-/** Fields without a neutral form: speech, function calls of the old form, pictures (OpenRouter API). */
+/** Fields without a neutral form: speech, function calls in the old form, pictures (OpenRouter API). */
 const OTHERS = ["audio", "function_call", "images"];
 
 function hasMembers(value: unknown): boolean {
@@ -145,8 +145,8 @@ interface OpenCall {
 }
 
 /**
- * Reads the tool calls of a stream. Announces each call once, when its name arrives. Makes an id if the vendor sends no
- * id or an id that another call has.
+ * Reads the tool calls of a stream. Announces each call once, when its name arrives. Makes an id if the vendor sends
+ * none or repeats the id of another call.
  */
 class CallDeltas {
   readonly #numbers = new CallNumbers();
@@ -157,7 +157,7 @@ class CallDeltas {
     return this.#calls.length > 0;
   }
 
-  /** With `areWhole`, each entry is a separate call, even if it repeats an id or index. */
+  /** With `areWhole`, each entry is a separate call, even if its id or index repeats that of another entry. */
   *read(deltas: readonly unknown[], { areWhole }: { areWhole: boolean }): Generator<ReplyEvent> {
     for (const delta of deltas) {
       const part = readCall(delta);
@@ -169,8 +169,8 @@ class CallDeltas {
   }
 
   /**
-   * Ends all tool calls. A function without parameters may have been called without arguments. Its arguments become an
-   * empty object, because other protocols require an object.
+   * Ends all tool calls. A function without parameters may be called without arguments. Empty arguments become an empty
+   * object, because other protocols require an object.
    */
   *end(): Generator<ReplyEvent> {
     for (const [call, { kind, hasArguments }] of this.#calls.entries())
@@ -209,15 +209,15 @@ const CLOSE = "</think>";
 /**
  * Separates reasoning from text. Some servers leave the reasoning between tags at the very start of the text (MiniMax
  * without `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks.
- * Text without a closing tag was no reasoning: it is then sent as text, even if it was already sent as reasoning.
+ * Text without a closing tag is not reasoning. It is sent as text, even if it was already sent as reasoning.
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";
-  /** White space at the very start, held until the text after this white space has been examined. */
+  /** White space at the very start of the text. It is kept back until the text after it has been examined. */
   #space = "";
-  /** Text that may be the beginning of a tag, held until more text arrives. */
+  /** Text that may be the beginning of a tag. It is kept back until more text arrives. */
   #held = "";
-  /** All text from the opening tag on, until the closing tag arrives. */
+  /** All text since the opening tag, until the closing tag arrives. */
   #unclosed = "";
 
   *read(text: string): Generator<Piece> {
@@ -230,7 +230,7 @@ class ThinkTags {
     if (this.#state === "answer") yield* this.#take("text", this.#held.length);
   }
 
-  /** Ends the text. `isCut` means that the text ended early and the closing tag may therefore be missing. */
+  /** Ends the text. `isCut` is true when the text ended early, so that the closing tag may be missing. */
   *end(isCut: boolean): Generator<Piece> {
     if (this.#state === "thinking" && !isCut) {
       this.#state = "answer";
@@ -279,7 +279,7 @@ class ThinkTags {
   }
 }
 
-/** Returns the number of characters at the end of the text that may be the beginning of the closing tag. */
+/** Returns the length of the text's end that may be the beginning of the closing tag. */
 function tagStartLength(text: string): number {
   for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length -= 1)
     if (CLOSE.startsWith(text.slice(-length))) return length;

@@ -10,8 +10,8 @@ import type { ChatPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a chat request as a `Conversation` (the neutral form). The result also lists the request's hints and fields
- * that only chat has. Throws an `UpstreamError` that names a field whose value has no neutral form.
+ * Reads a chat request as a `Conversation` (the neutral form). The result also lists the hints and the fields of the
+ * request that only chat has. Throws an `UpstreamError` that names a field whose value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
@@ -108,7 +108,7 @@ const HINTS: ReadonlySet<string> = new Set([
   "top_a",
 ]);
 
-/** For each field, a test whether its value requests nothing. */
+/** For each field, a test that returns true when the field's value requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
   modalities: (value) => Array.isArray(value) && value.every((each) => each === "text"),
@@ -216,7 +216,7 @@ function readJsonFormat(schema: unknown): OutputFormat {
 }
 
 /**
- * Reads `reasoning_effort` and OpenRouter's `reasoning`. `reasoning` may also contain a budget, and its field `exclude`
+ * Reads `reasoning_effort` and OpenRouter's `reasoning`. `reasoning` may also contain a budget. Its field `exclude`
  * hides the reasoning (OpenRouter API, "Reasoning tokens").
  */
 function readReasoning({ reasoning_effort: word, reasoning: object }: Body): Conversation["reasoning"] {

@@ -4,7 +4,7 @@ import type { ReasoningPart } from "../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
 
 // OpenAI's chat completions have no field for reasoning. Vendors and clients use two fields. `reasoning_content`
-// contains the text (DeepSeek API, "Thinking mode"; Groq, vLLM and OpenRouter call this field `reasoning`).
+// contains the text (DeepSeek API, "Thinking mode"); Groq, vLLM and OpenRouter call this field `reasoning`.
 // `reasoning_details` also contains the signatures that a client must send back (OpenRouter, "Reasoning tokens").
 
 /** One item of `reasoning_details`. */
@@ -21,7 +21,7 @@ export interface ReasoningDetail {
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Reads the reasoning of a message or delta as pieces. A piece without a signature may continue in the next delta. */
+/** Reads the reasoning of a message or delta as pieces. The next delta may continue a piece without a signature. */
 export function readReasoning(message: Message): ReasoningPart[] {
   const details = message["reasoning_details"];
   if (Array.isArray(details) && details.length > 0) return readDetails(details);
@@ -60,7 +60,7 @@ function readThinking(content: unknown): ReasoningPart[] {
 
 /**
  * Reads a signature. A vendor that relays other vendors accepts a signature only with the id and format that it sent.
- * So all three are packed into one text. Signatures of the gateway have neither id nor format.
+ * Therefore all three values are packed into one text. Signatures of the gateway have neither id nor format.
  */
 function readSignature({ id, format }: Record<string, unknown>, value: string): Signature | null {
   if (value === "") return null;
@@ -73,7 +73,7 @@ function readSignature({ id, format }: Record<string, unknown>, value: string): 
 /** The `format` for a signature whose vendor sends no format. */
 const OWN_FORMAT = "unknown";
 const PACKED = "detail:";
-/** Low limits for an object of three texts, because a request may contain thousands of these objects. */
+/** Low limits for an object of three texts. A request may contain thousands of these objects. */
 const PACKED_BOUNDS = { ...JSON_BOUNDS, depth: 1, values: 9, perString: 1, names: 3 };
 
 /** Returns a piece of reasoning, or a part of a piece, as items of `reasoning_details`. */
@@ -95,7 +95,7 @@ function unpack(text: string): { value: string; id?: string; format?: string } {
     const { value, id, format } = Object(parseBounded(packed));
     return { value: textOf(value), ...(id && { id: textOf(id) }), ...(format && { format: textOf(format) }) };
   } catch {
-    // The gateway did not write this value: clients may send any text.
+    // The gateway did not write this value, because clients may send any text.
     return { value: text };
   }
 }

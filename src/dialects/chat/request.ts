@@ -30,7 +30,7 @@ import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor
 
 export interface ChatRequest extends TextRequest {
   spans: { model: JsonSpan | undefined; streamOptions: JsonSpan | undefined; bodyStart: number };
-  /** True for a client of Mistral. These clients fail on fields of OpenAI that Mistral does not have. */
+  /** True for a client of Mistral. Such clients fail on OpenAI's fields that Mistral does not have. */
   isMistralClient: boolean;
 }
 
@@ -64,14 +64,16 @@ export function readRequest(bytes: Uint8Array, isMistralClient = false): ChatPay
   };
 }
 
-/** True when the `user-agent` is Mistral's client for TypeScript or Python, or the Mistral provider of the AI SDK. */
+/**
+ * True when the `user-agent` names Mistral's client for TypeScript or Python, or the Mistral provider of the AI SDK.
+ */
 export function isMistralClient(headers: Pick<Headers, "get">): boolean {
   return /\bmistralai\b|\bmistral-client\b|ai-sdk\/mistral\b/.test(headers.get("user-agent") ?? "");
 }
 
 /**
  * Returns the larger number of two fields; null when both are absent. Vendors obey one of the fields, or bill up to the
- * larger number. So the held amount must cover the larger number.
+ * larger number. Therefore the hold must cover the larger number.
  */
 function largerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
@@ -81,7 +83,7 @@ function integer(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Returns the size of a prompt: of a body with `bytes` bytes and `units` UTF-16 code units, and of its media. */
+/** Returns the size of a prompt: its body, of `bytes` bytes and `units` UTF-16 code units, and its media. */
 function inputSize(bytes: number, units: number, messages: unknown): InputSize {
   const size = new InputSize(bytes, units);
   for (const part of partsOf(messages)) {
@@ -165,8 +167,8 @@ const STREAM_OPTIONS_NAMES = knownNames(["include_usage"]);
 const MESSAGE_NAMES = knownNames(["role", "content"]);
 
 /**
- * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept these
- * names.
+ * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept such a
+ * name.
  */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
@@ -201,7 +203,7 @@ function hasRole(message: unknown): boolean {
   return isObject(message) && typeof message["role"] === "string";
 }
 
-/** Returns the rule that a part breaks. Parts of unknown types break no rule: the vendor may accept them. */
+/** Returns the rule that a part breaks. Parts of unknown types break no rule, because the vendor may accept them. */
 function wrongOfPart(part: unknown): string | undefined {
   if (!isObject(part) || typeof part["type"] !== "string") return "an object with a `type`";
   if (part["type"] === "text" && typeof part["text"] !== "string")
@@ -225,7 +227,7 @@ function wrongOfTool(tool: unknown): string | undefined {
 
 /** References in the messages to data outside of the request. */
 interface References {
-  /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
+  /** Files in the operator's account at the vendor, with the request's fields that refer to these files. */
   files: readonly FeatureUse[];
   /** Path of the field with the first `https:` link; null when there is no link. */
   linkParam: string | null;
@@ -248,8 +250,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
  * Finds the references in content parts of all types, in the part itself and in its objects. Throws a `GatewayError`
- * for a link that is neither `data:` nor public `https:`: a vendor inside a private network would fetch it. Adds the
- * size of linked media other than pictures to `size`.
+ * for a link that is neither `data:` nor public `https:`, because a vendor inside a private network would fetch this
+ * link. Adds the size of linked media to `size`, except for pictures.
  */
 function readReferences(messages: unknown, size: InputSize): References {
   const files: FeatureUse[] = [];

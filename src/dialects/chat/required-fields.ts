@@ -7,8 +7,8 @@ import { readReasoning } from "./reasoning.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /*
- * The edits that add or correct fields that OpenAI's published types require. Some vendors omit these fields or write
- * them in another form, and typed clients fail. A correct reply needs no edits and keeps its bytes.
+ * Edits that add or correct the fields required by OpenAI's published types. Some vendors omit these fields or write
+ * them in another form, and typed clients then fail. A correct reply needs no edits and keeps its bytes.
  */
 type Edits = Record<string, MemberEdit>;
 
@@ -32,7 +32,9 @@ export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
   return edits;
 }
 
-/** Returns the edits for a chunk without its choices. `created`, in Unix seconds, is for chunks without a time. */
+/**
+ * Returns the edits for a chunk without its choices. `created` is the time for a chunk without a time, in Unix seconds.
+ */
 export function editsOfChunk(event: Readonly<Record<string, unknown>>, created: number): Edits {
   const edits: Edits = {};
   if (event["object"] !== "chat.completion.chunk") edits["object"] = always("chat.completion.chunk");
@@ -52,7 +54,7 @@ export function editsOfChunkChoice({
   return { ...edits, finish_reason: always(finish && writeFinish(finish)) };
 }
 
-/** Returns the edits that replace content parts (Mistral) by their text, because OpenAI's clients only read text. */
+/** Returns the edits that replace content parts (Mistral) by their text, because OpenAI's clients read only text. */
 export function editsOfContent(message: Readonly<Record<string, unknown>>): Edits {
   const { content, reasoning_content: shown } = message;
   if (!Array.isArray(content)) return {};
@@ -131,7 +133,7 @@ const EMPTY_ARGUMENTS: Edits = {
   function: (old) => old && editMembers(old, { arguments: always("{}") }),
 };
 
-/** Applies the edits at each position of `edits` to the array item at the same position. */
+/** Applies the edits in `edits` to the array items at the same positions. */
 function editEach(text: string, edits: readonly Edits[]): string {
   let at = 0;
   return editItems(text, (item) => {
@@ -157,7 +159,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Returns a new id for a reply whose vendor sent no id, or an id of another protocol. */
+/** Returns a new id for a reply that has no id or an id of another protocol. */
 export function newReplyId(): string {
   return `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`;
 }

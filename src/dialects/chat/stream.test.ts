@@ -45,7 +45,7 @@ test("a report is final once every choice has ended, and an unusable one replace
   expect(observe(chunk([], { usage: { prompt_tokens: "many" } }))).toEqual([true, tokens]);
 });
 
-/** Streams as `chat` vendors send them: the data of each event, with `[DONE]` if the vendor sends it. */
+/** Streams as `chat` vendors send them: the data of each event, and `[DONE]` if the vendor sends it. */
 const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "null usage in every chunk": [
     chunk([choice({ role: "assistant", content: "" })], { usage: null }),
@@ -296,7 +296,7 @@ function renamed(frame: string): string {
   return frame.replace(/("model"\s*:\s*)"[^"]*"/, `$1"${PUBLIC}"`);
 }
 
-/** Returns a frame without `usage`. `usage` is the last field of the frame or of the vendor's own object. */
+/** Returns a frame without `usage`. `usage` is the last field of the frame, or of the vendor's own object. */
 function withoutUsage(frame: string): string {
   return frame.replace(/,?\s*"usage"\s*:\s*\{[^{}]*\}/, "");
 }

@@ -16,11 +16,10 @@ import { writeError } from "./error.ts";
 import { errorOf, firstChoice, inStreamError, usageOf, refuseFailure } from "./event.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Matches fields that contain streamed text. */
 const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
 
 /**
- * Returns a chat stream of an upstream with the same dialect. `ChunkEditor` edits its chunks. A complete reply ends
+ * Returns a chat stream of an upstream with the same dialect. A `ChunkEditor` edits the chunks. A complete reply ends
  * with one usage chunk and `[DONE]`. No other chunk contains usage.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
@@ -32,7 +31,7 @@ class ChatForwarder implements FrameForwarder {
   readonly #publicModel: string;
   readonly #meter: StreamMeter;
   readonly #editor: ChunkEditor;
-  /** The vendor's usage chunk, if it can be forwarded; otherwise null. */
+  /** The vendor's usage chunk, if this chunk can be forwarded; otherwise null. */
   #usageFrame: Buffer | null = null;
   #usage: unknown = undefined;
   #created: unknown = null;
@@ -81,13 +80,13 @@ class ChatForwarder implements FrameForwarder {
     return [usageFrame ?? this.#ownUsageFrame(usage), Buffer.from("data: [DONE]\n\n")];
   }
 
-  /** Returns a frame with the error. It is the last frame of the stream. */
+  /** Returns a frame with the error, which is the last frame of the stream. */
   errorFrame(error: GatewayError): Uint8Array {
     return Buffer.from(`data: ${JSON.stringify(writeError(error))}\n\n`);
   }
 
   #readChoice(choice: unknown): void {
-    // Clients read each choice without a check.
+    // Clients read the fields of each choice without checking that the choice is an object.
     if (!isObject(choice)) throw new UpstreamError("broken", "a choice is not an object");
     const { index = 0 } = choice;
     refuseFailure(choice["finish_reason"]);
@@ -95,7 +94,7 @@ class ChatForwarder implements FrameForwarder {
     if (isObject(choice["delta"])) addContent(this.#meter.pieces, choice["delta"]);
   }
 
-  /** Reads the usage of a chunk. Returns true if it replaces the previous usage. */
+  /** Reads the usage of a chunk. Returns true if this usage replaces the previous usage. */
   #readReport(event: Record<string, unknown>): boolean {
     const usage = usageOf(event);
     if (!this.#meter.report(readUsage(usage))) return false;
@@ -125,7 +124,7 @@ class ChatForwarder implements FrameForwarder {
   }
 }
 
-/** Returns true for a chunk that contains only a piece of text. None of its other fields matters for later chunks. */
+/** Returns true for a chunk that contains only a piece of text. Its other fields do not matter for later chunks. */
 function isPlain(event: Record<string, unknown>): boolean {
   const { choices } = event;
   const choice = Array.isArray(choices) && choices.length === 1 ? firstChoice(choices) : undefined;

@@ -20,7 +20,7 @@ const payloadOf = (body: object) => readRequest(Buffer.from(JSON.stringify(body)
 const payload = payloadOf({ model: "public-model", messages: [{ role: "user", content: "hi" }] });
 
 /**
- * Chat has only one text for instructions, no flag for failed tools, no reasoning budget and only one kind of cached
+ * Chat has only one text for instructions, no flag for failed tools, no reasoning budget, and only one kind of cached
  * tokens. Chat accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ChatRequest> = {

@@ -24,8 +24,8 @@ const CACHE_WRITE_NAMES = ["cache_write_tokens", "cache_creation_tokens", "cache
 
 /**
  * Reads a vendor's usage into disjoint categories; null when there is no usage. `prompt_tokens` includes cached tokens.
- * `completion_tokens` includes reasoning, unless the total shows that reasoning is counted separately (xAI). Tokens
- * that only the total contains are also reasoning (Google's compatible endpoint).
+ * `completion_tokens` includes reasoning, except when the total shows that reasoning is counted separately (xAI).
+ * Tokens that only the total contains are also reasoning (Google's compatible endpoint).
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -68,7 +68,7 @@ function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
 
 /**
  * Returns true when this usage shows the billed numbers to a caller. Returns false when `completion_tokens` omits
- * reasoning, because clients expect reasoning in this number.
+ * reasoning, because clients expect reasoning there.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;
@@ -76,7 +76,7 @@ export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   return value["prompt_tokens"] === prompt_tokens && value["completion_tokens"] === completion_tokens;
 }
 
-/** Writes a usage in the form of chat completions. The total is always the sum of prompt and completion. */
+/** Writes the usage for chat completions. The total is always the sum of prompt and completion. */
 export function writeUsage({ tokens }: TokenUsage): ChatUsage {
   const { cacheRead, cacheWrite = 0, cacheWrite1h = 0, imageInput, reasoning, imageOutput } = tokens;
   const prompt = sumTokens(tokens, INPUT_CATEGORIES);
@@ -134,7 +134,7 @@ function ifPresent(count: number): MemberEdit {
   return (old) => (old === undefined ? undefined : String(count));
 }
 
-/** Returns the edit that sets these fields to the billed counts. Fields with tokens that are not billed become 0. */
+/** Returns the edit that sets these fields to the billed counts. Fields of tokens that are not billed become 0. */
 function details(billed: Readonly<Record<string, number>>, names: readonly string[]): MemberEdit {
   return (old) => {
     const hasBilled = Object.keys(billed).length > 0;

@@ -17,8 +17,8 @@ import { writeCall } from "./content.ts";
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Writes turns as messages. A message with only text becomes a single string, which every vendor accepts. Tool results
- * come before the other parts of the user, as vendors require.
+ * Writes turns as messages. A message with only text becomes a single string, because every vendor accepts a string.
+ * Tool results come before the user's other parts, as vendors require.
  */
 export function writeMessages({ system, turns, params }: Conversation, traits: VendorTraits): Message[] {
   for (const { role, parts } of turns) if (role === "user") checkDocuments(parts, params.turns ?? "messages");
@@ -48,7 +48,7 @@ type Content = Exclude<UserPart, ToolResult>;
 function writeUser(parts: readonly UserPart[], traits: VendorTraits): Message[] {
   const results = parts.filter((part) => part.type === "tool_result");
   const messages = results.map(writeResult);
-  // The message of a tool can contain only text. Other parts of a result are added to the user's message.
+  // A tool message can contain only text. Other parts of a result are added to the user's message.
   const shown = results.flatMap((result) => result.parts.filter((part) => part.type !== "text"));
   const rest = parts.filter((part): part is Content => part.type !== "tool_result");
   const content = [...shown, ...rest];
@@ -115,8 +115,8 @@ function urlOf(source: MediaSource): string {
 }
 
 /**
- * Writes a turn of the model. Returns no message for a turn without text and calls, because vendors refuse it. Such a
- * turn remains when a model was cut during its reasoning.
+ * Writes a turn of the model. Returns no message for a turn without text and calls, because vendors refuse such a
+ * message. This turn occurs when a model was cut during its reasoning.
  */
 function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): Message[] {
   const text = textOf(parts, "text");
@@ -153,7 +153,8 @@ function writeReasoning(parts: readonly AssistantPart[], { reasoningField }: Ven
     return details.length > 0 ? { reasoning_details: details } : {};
   }
   const text = textOf(pieces, "reasoning");
-  // A turn with a tool call must have this field, even if it is empty (DeepSeek API, "Thinking mode", tool calls).
+  // A turn with a tool call must have this field, even if the field is empty (DeepSeek API, "Thinking mode", tool
+  // calls).
   const isDemanded = parts.some(({ type }) => type === "tool_call");
   return text !== "" || isDemanded ? { [reasoningField]: text } : {};
 }

@@ -102,7 +102,7 @@ interface Details {
   index: number;
 }
 
-/** Joins the pieces with the same index in the same way as clients. */
+/** Joins the pieces with the same index, as clients do. */
 function join(details: readonly Details[]): Details[] {
   const joined = new Map<number, Details>();
   for (const { text = "", ...rest } of details) {

@@ -59,15 +59,15 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
 
 /**
  * Writes a stream of chunks: the role, the pieces of the reply, the finish reason, one usage chunk without choices, and
- * `[DONE]`. All chunks have the same id. A client of Mistral gets the usage in its last chunk with a choice. After its
- * last piece, reasoning is sent again as a whole, in the form that a client must send back: OpenAI's clients keep only
- * the last value of an unknown field (openai 6, `ChatCompletionStream`).
+ * `[DONE]`. All chunks have the same id. A client of Mistral gets the usage in its last chunk with a choice.
+ * After its last piece, reasoning is sent again as a whole, in the form that a client must send back. This is needed
+ * because OpenAI's clients keep only the last value of an unknown field (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
   readonly #model: string;
   #head: ReturnType<typeof replyHead> | null = null;
   #finish: Finish = { reason: "stop", stopSequence: null };
-  /** Pieces of reasoning that must still be sent as a whole. */
+  /** Pieces of reasoning that are not yet sent as a whole. */
   #reasoning: ReasoningPart[] = [];
   /** Number of pieces of reasoning that were sent as a whole. */
   #pieces = 0;
@@ -75,7 +75,7 @@ export class ChatReplyWriter implements ReplyWriter {
   /** Log probabilities of the next text. */
   #logprobs: readonly TokenLogprob[] = [];
   readonly #isForMistral: boolean;
-  /** Tool calls by number, only for clients of Mistral: these clients get whole calls. */
+  /** Tool calls by number, only for clients of Mistral, which get whole calls. */
   readonly #calls = new Map<number, ToolCall>();
 
   constructor({ parsed }: ChatPayload) {
@@ -165,9 +165,7 @@ export class ChatReplyWriter implements ReplyWriter {
     return "";
   }
 
-  /**
-   * Returns a chunk with the whole calls. Mistral sends whole calls with their names (Mistral API, `CompletionChunk`).
-   */
+  /** Returns a chunk with the whole calls. Mistral sends whole calls with names (Mistral API, `CompletionChunk`). */
   #wholeCalls(): string {
     if (this.#calls.size === 0) return "";
     const calls = [...this.#calls].map(([index, call]) => Object.assign({ index }, writeCall(call)));
@@ -184,7 +182,7 @@ export class ChatReplyWriter implements ReplyWriter {
     return this.#begin(null) + this.#chunk({ choices: [choiceOf(delta, null)] });
   }
 
-  /** Returns the chunk with the role. Returns an empty text if this chunk was already written. */
+  /** Returns the chunk with the role; an empty text if this chunk was already written. */
   #begin(id: string | null): string {
     if (this.#head) return "";
     this.#head = replyHead(id, "chat.completion.chunk", this.#model);

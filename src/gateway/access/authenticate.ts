@@ -5,11 +5,11 @@ import type { Clock } from "../../lib/clock.ts";
 import { DependencyError } from "../dependency-error.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** The credentials that a request has in its headers. They are read before the body. */
+/** The credentials in a request's headers. They are read before the body. */
 export interface Credentials {
   /** The secret of the key; null when none was sent. */
   secret: string | null;
-  /** Returns the client's address. Called only when the key has an allowlist or is not known yet. */
+  /** Returns the client's address. It is called only when the key has an allowlist or is not in memory. */
   address(): string;
 }
 
@@ -23,8 +23,9 @@ export interface Authenticator {
 }
 
 /**
- * Authenticates a request. Returns its key and organization, as a promise only when the key must be looked up in the
- * store. Throws a `GatewayError`; a failure of the store is `dependency_unavailable`, never a 401.
+ * Authenticates a request. Returns its key and organization. Returns a promise only when the key must be looked up in
+ * the store. Throws a `GatewayError`; when the store fails, its code is `dependency_unavailable`, never
+ * `authentication_required`.
  */
 export function authenticate(
   authenticator: Authenticator,
@@ -39,7 +40,7 @@ export function authenticate(
   return authenticateHash(authenticator, authenticator.hash(secret), credentials, scope);
 }
 
-/** Authenticates as `authenticate` does, for a key whose secret is known only by its hash. */
+/** Authenticates by the hash of the key's secret. Works as `authenticate` does otherwise. */
 export function authenticateHash(
   authenticator: Authenticator,
   hash: string,
@@ -118,7 +119,7 @@ const OTHERS = "others";
 
 /**
  * Limits the lookups of unknown keys for each client network and minute, so that forged keys do not reach the store.
- * Keys in memory need no lookup and are never refused. With a limit of null nothing is counted.
+ * Keys in memory need no lookup and are never refused. A limit of null turns the counting off.
  */
 export class UnknownKeys {
   readonly #clock: Clock;
@@ -132,8 +133,8 @@ export class UnknownKeys {
   }
 
   /**
-   * Counts a lookup before it is made. Throws `rate_limit_exceeded` when the network has reached its limit. Returns a
-   * function that undoes the count; call it when the key exists or the store failed.
+   * Counts a lookup before it is made. Throws `rate_limit_exceeded` when the network has reached its limit. The
+   * returned function undoes the count; call it when the key exists or the store failed.
    */
   count(address: string): () => void {
     if (this.#limit === null) return () => {};

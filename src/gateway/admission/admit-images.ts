@@ -13,22 +13,22 @@ import type { RequestContext } from "../request-context.ts";
 import { type AdmittedImages, holdMoney } from "./admitted.ts";
 import { requireFeatures, requireModel } from "./model-access.ts";
 
-/** An admitted image request and its values as fitted to the model. */
+/** An admitted image request, with the values that were fitted to its model. */
 export interface ImageAdmission extends Disposable {
   admitted: AdmittedImages;
   fitted: FittedImageRequest;
   quote: ImageQuote;
 }
 
-/** The price of an earlier admission and its time in Unix milliseconds. */
+/** The price and the time (Unix milliseconds) of a job's submission. */
 interface EarlierTerms {
   admittedAt: number;
   price: ImagePrice;
 }
 
 /**
- * Makes all decisions that precede fetching links and calling a vendor. The terms of a job were decided when it was
- * submitted: when the job runs, it keeps the price of its submission. Throws a `GatewayError`.
+ * Makes all decisions that precede fetching links and calling a vendor. A job that runs keeps the price of its
+ * submission (`terms`). Throws a `GatewayError`.
  */
 export async function admitImages(
   core: Core,
@@ -75,15 +75,18 @@ function notNative(): GatewayError {
   return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }
 
-/** An image request fitted to its model. The fitted values are sent to the vendor and determine the price. */
+/**
+ * An image request fitted to its model. The vendor is sent `size`, `quality` and `background`; `priceTier` and
+ * `priceQuality` determine the price.
+ */
 export interface FittedImageRequest {
   size: ResolvedSize;
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */
   quality: string | undefined;
   background: string | undefined;
   /**
-   * The caller's fields that have no effect on this model. `quality` is never among them, because the response reports
-   * the quality anyway.
+   * The caller's fields that have no effect on this model. `quality` is never listed, because the response reports the
+   * quality that took effect.
    */
   dropped: readonly string[];
   priceTier: SizeTier;
@@ -98,7 +101,7 @@ const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
  * Fits the size to the model and drops the fields that the model does not read. Throws a 400 for a value that the
- * model's family does not define. Throws for too many reference images before any of them is fetched.
+ * model's family does not define. Also throws for too many reference images; none has been fetched by then.
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];

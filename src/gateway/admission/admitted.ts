@@ -11,7 +11,7 @@ import type { RequestContext } from "../request-context.ts";
 import type { DetachableSignal } from "../routing/call.ts";
 import type { LimitGrant } from "./limit-grant.ts";
 
-/** The terms of an admitted request. The terms are set after the request's model and price are known. */
+/** The terms of an admitted request, which are known after its model and price have been found. */
 interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   model: OfModel;
   price: OfPrice;
@@ -19,7 +19,7 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   admittedAt: number;
   /** Returns the maximum cost. Called only when a budget limits the request. */
   ceiling(): Nanos;
-  /** Returns the smallest amount with which the request can be served; absent when that is the ceiling. */
+  /** Returns the smallest amount with which the request can be served; absent when only the ceiling is enough. */
   floor?(): Nanos;
 }
 
@@ -27,7 +27,7 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
 export interface Charge {
   target: Target;
   usage: Usage;
-  /** The requested usage, if it may be more than the delivered usage. */
+  /** The requested usage; present when it may be more than the delivered usage. */
   requested?: Usage;
   /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];
@@ -35,7 +35,7 @@ export interface Charge {
 }
 
 /**
- * Reserves the money for a request that has passed the limits. Returns the request as admitted. Throws a `GatewayError`
+ * Reserves the money for a request that has passed the limits. Returns the admitted request. Throws a `GatewayError`
  * that says what is missing. Returns a promise only when the store of budgets must be called.
  */
 export function holdMoney<OfModel extends Model, OfPrice extends Price>(
@@ -84,8 +84,8 @@ interface AdmittedParts<OfModel, OfPrice> {
 }
 
 /**
- * Permission for one request: its model and price, the amounts counted in the limits, the money held for it, and the
- * signal that aborts its vendor calls. The owner must dispose of it, which gives back everything that was not settled.
+ * An admitted request: its model and price, the amounts counted in the limits, the money held for it, and the signal
+ * that aborts its vendor calls. Its owner must dispose of it. Disposing gives back everything that was not settled.
  */
 export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {
   readonly #parts: AdmittedParts<OfModel, OfPrice>;
@@ -118,7 +118,6 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     return this.#parts.hold;
   }
 
-  /** True once a charge is recorded. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
@@ -129,8 +128,8 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   }
 
   /**
-   * Aborts when the client disconnects, except when the organization wants replies read to their end and a slot for
-   * detached calls is free.
+   * Aborts when the client disconnects. It does not abort if the organization wants replies read to their end and a
+   * slot for detached calls is free.
    */
   get signal(): AbortSignal {
     return this.#parts.detachable.signal;
@@ -138,7 +137,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
 
   /**
    * Records the charge permanently and releases the rest of the hold. Throws `dependency_unavailable` when the charge
-   * cannot be recorded; the caller must then not receive a success.
+   * cannot be recorded. The caller must then not receive a success.
    */
   settle(charge: Charge): void {
     const { core, context, hold } = this.#parts;
@@ -151,8 +150,8 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   }
 
   /**
-   * Records a reply that the vendor charges for but that nobody receives. In the ledger entry, the price of the reply
-   * is orphan cost.
+   * Records a reply that the vendor charges for but that nobody receives. The ledger entry contains the price of the
+   * reply as orphan cost.
    */
   abandon({ tokens }: TokenUsage): void {
     this.#abandoned.push({ unit: "token", tokens, source: "estimated" });
@@ -163,7 +162,10 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     this.#parts.core.billing.checkpoint(this.#entry(charge));
   }
 
-  /** Returns a new `Admitted` that owns the grant and the hold. Disposing of the old one then releases nothing. */
+  /**
+   * Returns a new `Admitted` that owns the grant and the hold. After the transfer, disposing of the old `Admitted`
+   * releases nothing.
+   */
   transfer(): Admitted<OfModel, OfPrice> {
     this.#isReleased = true;
     return new Admitted(this.#parts);

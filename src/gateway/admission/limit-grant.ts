@@ -16,9 +16,9 @@ import { countText } from "../../lib/count-text.ts";
 export type LimitedPipeline = "text" | "image";
 
 /**
- * The amounts that the limits have counted for one request. They remain when the request is refused or fails, with
- * three exceptions: the number of tokens is corrected; the slot is released; the first image is given back when the
- * image limit refuses the other images.
+ * The amounts that the limits have counted for one request. They stay counted when the request is refused or fails,
+ * with three exceptions. The number of tokens is corrected. The slot is released. The first image is given back when
+ * the image limit refuses the other images.
  */
 export class LimitGrant {
   #requestsWindow: LimitWindow | null = null;
@@ -37,7 +37,10 @@ export class LimitGrant {
     this.#principal = principal;
   }
 
-  /** The tighter of the organization's and the key's limits, as of the last count; null when nothing is limited. */
+  /**
+   * The state of the tighter of two limits, the organization's and the key's, at the last count; null when nothing is
+   * limited.
+   */
   get limitState(): LimitState | null {
     const requests = this.#requestsWindow;
     const tokens = this.#tokensWindow;
@@ -45,8 +48,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts one request, or one image and one slot. Needs only the request's headers. Call it once, before the body is
-   * read and before all other methods.
+   * Counts one request, or one image and one slot. It needs only the request's headers. Call it once, before the body
+   * is read and before any other method.
    */
   open(pipeline: LimitedPipeline): Promise<void> | undefined {
     if (pipeline === "text") return this.#take(this.#requests("requests", 1, "model"));
@@ -54,8 +57,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts the estimated tokens of a text request. Throws `invalid_parameter` when they exceed the whole limit; `param`
-   * is the name of the caller's parameter that makes the request smaller.
+   * Counts the estimated tokens of a text request. Throws `invalid_parameter` when the estimate exceeds the whole
+   * limit; `param` is the name of the caller's parameter that makes the request smaller.
    */
   countTokens(estimated: number, param: string): Promise<void> | undefined {
     const tokens = Math.max(0, Math.ceil(estimated));
@@ -66,8 +69,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts the images of an image request beyond the first. Throws as `countTokens` does; then no image of the request
-   * stays counted.
+   * Counts the images of an image request beyond the first. Throws as `countTokens` does. After an error no image of
+   * the request stays counted.
    */
   countImages(count: number): Promise<void> | undefined {
     const requests = this.#requests("images", count, "n");
@@ -76,7 +79,7 @@ export class LimitGrant {
     return this.#take(requests);
   }
 
-  /** Replaces the counted tokens by the actual ones. A later call replaces an earlier one. */
+  /** Replaces the counted tokens by the actual tokens. A later call replaces the tokens of an earlier call. */
   correctTokens(actual: number): void {
     const by = actual - this.#countedTokens;
     this.#countedTokens = actual;
@@ -100,8 +103,8 @@ export class LimitGrant {
   }
 
   /**
-   * Returns the amounts to count against the limits of the organization and of the key, if they have any. `param` is
-   * the caller's parameter that makes the request smaller.
+   * Returns the amounts to count against the limits of the organization and of the key. An owner without a limit adds
+   * none. `param` is the caller's parameter that makes the request smaller.
    */
   #requests(quantity: LimitQuantity, amount: number, param: string): LimitRequest[] {
     const { organization, key } = this.#principal;
@@ -180,8 +183,8 @@ export function limitOf(own: number | null | undefined, configured: number | nul
 }
 
 /**
- * Returns the error for a request that the limit always refuses. The error is a 400 when a smaller request would be
- * admitted, because official clients never retry a 400.
+ * Returns the error for a request that the limit always refuses. When a smaller request would be admitted, the error is
+ * a 400, because official clients never retry a 400.
  */
 function neverAdmitted(request: LimitRequest, param: string): GatewayError {
   const { limit, amount } = request;

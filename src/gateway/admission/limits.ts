@@ -1,13 +1,17 @@
 import type { Limits, RateWindow } from "../../domain/limits.ts";
 
-/** Counts requests, tokens, images and concurrent image calls, in one process or across several. */
+/**
+ * Counts requests, tokens, images and concurrent image calls. The counts are those of one process, or shared by
+ * several.
+ */
 export interface Limiter {
   /** Grants all requests or none. Each amount must be an integer no larger than its limit. Never throws. */
   take(requests: readonly LimitRequest[]): LimitVerdict | Promise<LimitVerdict>;
 }
 
 /**
- * `concurrent_images` counts slots, released when the call ends. Amounts of the other quantities count for a minute.
+ * `concurrent_images` counts slots, which are released when the call ends. Amounts of the other quantities count for a
+ * minute.
  */
 export type LimitQuantity = "requests" | "tokens" | "images" | "concurrent_images";
 
@@ -30,19 +34,19 @@ export type LimitVerdict =
   | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitRequest; retryAfterSeconds: number };
 
 /**
- * A limit per minute and its remaining amount. A `LimitVerdict` has one window for each counted request, in the same
- * order; requests for slots have none.
+ * A limit per minute and its remaining amount. A `LimitVerdict` has one window for each counted request, in the order
+ * of the requests. Requests for slots have no window.
  */
 export interface LimitWindow extends RateWindow {
   quantity: LimitQuantity;
 }
 
-/** The amounts that a `Limiter` has counted for one request. The methods do not throw. */
+/** The amounts that a `Limiter` has counted for one request. Its methods do not throw. */
 export interface LimitReservation {
   /**
    * Adds `by`, which may be negative, to the count of a quantity. Amounts that have left the window do not change.
-   * After the first call nothing else will be given back (see `openAmount`). Returns a promise when other processes
-   * share the count and would learn of the correction too late; the response must then not end before the promise
+   * After the first call the request can give back nothing more (see `openAmount`). Returns a promise when other
+   * processes share the count and would learn of the correction too late. The response must not end before this promise
    * resolves.
    */
   correct(quantity: LimitQuantity, by: number): Promise<void> | undefined;
@@ -50,21 +54,21 @@ export interface LimitReservation {
   release(): void;
 }
 
-/** Default limits of organizations and keys that set no limits of their own. */
+/** Default limits, for organizations and keys without limits of their own. */
 export interface LimitSettings {
   organization: Limits;
   key: Limits;
 }
 
 /**
- * Returns the part of a counted amount that the request may still give back. For tokens this is the whole amount,
- * because it is an estimate.
+ * Returns the part of a counted amount that the request may still give back. All tokens may be given back, because
+ * their number is an estimate.
  */
 export function openAmount({ quantity, amount }: LimitRequest): number {
   return quantity === "tokens" ? amount : 0;
 }
 
-/** Retry-After for a slot. The time of the next release is unknown; image calls take 10 seconds or longer. */
+/** `Retry-After` for a slot. The time of the next release is unknown; image calls take 10 seconds or longer. */
 export const SLOT_RETRY_MS = 5_000;
 const MAX_RETRY_SECONDS = 60;
 
@@ -75,18 +79,18 @@ export function retrySeconds(waitMs: number): number {
 
 /** Number of time slots that divide a window. */
 const SLOTS = 30;
-/** Number of time slots in memory: the slots of the window, one slot that leaves the window and one that begins. */
+/** Number of time slots in memory: those of the window, one that leaves the window and one that begins. */
 const CAPACITY = SLOTS + 2;
 
 /**
- * Sums the amounts of the last `windowMs`. An amount counts for the whole window or up to a thirtieth longer (two
- * seconds of a minute), never shorter. If this sum never exceeds a limit, the amounts in any span of `windowMs` stay
- * within the limit.
+ * Sums the amounts of the last `windowMs`. An amount counts for the whole window, or up to a thirtieth longer (two
+ * seconds of a minute). It never counts for a shorter time. If this sum never exceeds a limit, the amounts in any span
+ * of `windowMs` stay within the limit.
  */
 export class SlidingWindow {
   /**
-   * Three rings with one element for each time slot: the amount added, the part of it that may still be given back, and
-   * the time of the last addition.
+   * Three rings with one element for each time slot: the amount added, the part of this amount that may still be given
+   * back, and the time of the last addition.
    */
   readonly #amounts = new Float64Array(CAPACITY);
   readonly #open = new Float64Array(CAPACITY);
@@ -102,7 +106,7 @@ export class SlidingWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Returns the sum at `now`. Times are monotonic milliseconds and never go back from call to call. */
+  /** Returns the sum at `now`, in monotonic milliseconds. `now` must not be earlier than in the previous call. */
   used(now: number): number {
     while (this.#size > 0 && this.#at(this.#lastAt, 0) + this.#windowMs <= now) {
       this.#total -= this.#at(this.#amounts, 0);
@@ -112,7 +116,7 @@ export class SlidingWindow {
     return this.#total;
   }
 
-  /** Adds an amount. `open` is the part of it that may still be given back. */
+  /** Adds an amount. `open` is the part of the amount that may still be given back. */
   add(now: number, amount: number, open = 0): void {
     this.used(now);
     const isFull = this.#size === CAPACITY;
@@ -130,7 +134,7 @@ export class SlidingWindow {
   }
 
   /**
-   * Subtracts `by` from the amounts that were added at `addedAt` and still count. `closed` is the part of those amounts
+   * Subtracts `by` from the amounts that were added at `addedAt` and still count. `closed` is the part of these amounts
    * that can no longer be given back.
    */
   reduce(now: number, addedAt: number, by: number, closed = 0): void {
@@ -157,7 +161,8 @@ export class SlidingWindow {
 
   /**
    * Returns the milliseconds until `amount` can be added without exceeding `limit`; 0 when it can be added now. Assumes
-   * that open amounts are given back at once: the real time is unknown, and the whole window could be too long.
+   * that open amounts are given back at once: the actual time is unknown, and waiting for the whole window may be too
+   * long.
    */
   waitMs(now: number, limit: number, amount: number): number {
     let excess = this.used(now) + amount - limit;
@@ -186,8 +191,8 @@ export class SlidingWindow {
 }
 
 /**
- * Windows by owner, in two maps: young and old. The old map is dropped as a whole once it is older than the length of a
- * window, so unused windows are removed without a search.
+ * Windows by owner, in two maps: young and old. The old map is dropped as a whole when it is older than the length of a
+ * window. Unused windows are thus removed without a search.
  */
 export class WindowTable {
   #young = new Map<string, SlidingWindow>();

@@ -24,9 +24,10 @@ interface MemoryLimiterOptions {
 
 /**
  * Counts within this process, by the monotonic clock. A limit applies to every span of a minute. A used amount is
- * available again after 60 to 62 seconds. Unused counters are dropped. With a `share`, each limit is divided by it and
- * rounded down, but not below 1 unless the limit is 0. A limit smaller than the number of processes is therefore
- * exceeded. A request larger than this process's part counts as the whole part.
+ * available again after 60 to 62 seconds. Unused counters are dropped.
+ * With a `share`, each limit is divided by the number of processes and rounded down. The result is at least 1, except
+ * for a limit of 0. Therefore the processes together may exceed a limit that is smaller than their number. A request
+ * larger than this process's part counts as the whole part.
  */
 export class MemoryLimiter implements Limiter {
   readonly #windows: Record<LimitRequest["scope"], Record<LimitQuantity, WindowTable>>;
@@ -75,7 +76,7 @@ export class MemoryLimiter implements Limiter {
 
   /**
    * Adds `by`, which may be negative, to the amount counted at `takenAt` (monotonic milliseconds). `closed` is the part
-   * of the counted amount that can no longer be given back.
+   * of this amount that can no longer be given back.
    */
   correct(counter: LimitCounter, takenAt: number, by: number, closed = 0): void {
     const now = this.#clock.monotonic();
@@ -93,7 +94,6 @@ export class MemoryLimiter implements Limiter {
           yield { scope, quantity, owner, uses: window.uses(now) };
   }
 
-  /** Number of counters in memory. */
   get size(): number {
     const tables = [...Object.values(this.#windows.organization), ...Object.values(this.#windows.key)];
     return tables.reduce(
@@ -130,8 +130,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   /**
-   * Corrects the amount that a reservation counted of a quantity. `before` is the sum of earlier corrections, null when
-   * there were none; `after` is the new sum.
+   * Corrects the amount that a reservation counted of a quantity. `before` is the sum of the earlier corrections; null
+   * when there were none. `after` is the new sum.
    */
   correctAll(
     { requests, takenAt, share }: Reservation,
@@ -177,14 +177,12 @@ function limitIn({ limit }: LimitRequest, share: number): number {
   return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
 }
 
-/** Returns the amount to count: at most this process's part of the limit if several processes divide it. */
+/** Returns the amount to count. When several processes divide the limit, it is at most this process's part. */
 function counted(request: LimitRequest, amount: number, share: number): number {
   return share === 1 ? amount : Math.min(amount, limitIn(request, share));
 }
 
-/**
- * This is a class because a stream keeps its reservation for as long as it runs, and closures would take more memory.
- */
+/** A class, because a stream keeps its reservation for as long as it runs, and closures would take more memory. */
 class Reservation implements LimitReservation {
   readonly #limiter: MemoryLimiter;
   readonly requests: readonly LimitRequest[];

@@ -15,8 +15,8 @@ export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
 };
 
 /**
- * True when a call of the model would be admitted: the model is not retired and its id is not a pattern, and both the
- * key and the organization may call the model.
+ * True when a call of the model would be admitted. The model must not be retired, its id must not be a pattern, and
+ * both the key and the organization must be allowed to call it.
  */
 export function mayCall({ key, organization }: Principal, { id, type, isRetired }: Model): boolean {
   return (
@@ -28,7 +28,7 @@ export function mayCall({ key, organization }: Principal, { id, type, isRetired 
   );
 }
 
-/** The endpoints that serve models of a type, as error messages name them. */
+/** The endpoints that serve models of a type, in the words of the error messages. */
 const SERVED: Readonly<Record<Model["type"], string>> = {
   chat: "text",
   messages: "text",
@@ -74,14 +74,14 @@ export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly 
 }
 
 /**
- * Seconds after which a client may retry a model without a usable channel. Only an operator can correct the
- * configuration, but another process may be able to serve the model now.
+ * Seconds after which a client may retry a model without a usable channel. Another process may be able to serve the
+ * model now, although only an operator can correct the configuration.
  */
 const UNUSABLE_RETRY_SECONDS = 5;
 
 /**
- * Returns the organization's own route of a model, or the configured route if there is none. Throws a 503 when no
- * channel of the configured route can be used in this process.
+ * Returns the organization's own route of a model, or else the configured route. Throws a 503 when no channel of the
+ * configured route can be used in this process.
  */
 export function routeOf(directory: Directory, { organization }: Principal, model: string): Route {
   const route = organization.routes.get(model) ?? directory.routes.get(model);
@@ -98,8 +98,8 @@ export function routeOf(directory: Directory, { organization }: Principal, model
 }
 
 /**
- * Returns the model's target on the organization's fallback channel. The organization's own route is searched first,
- * then the configured route. Returns null when neither has such a target or no fallback channel is set.
+ * Returns the model's target on the organization's fallback channel. Searches the organization's own route, then the
+ * configured route. Returns null when neither route has such a target or no fallback channel is set.
  */
 export function fallbackOf(directory: Directory, { organization }: Principal, model: string): Target | null {
   const { fallbackAfterMs, fallbackChannel } = organization.settings;

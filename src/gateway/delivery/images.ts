@@ -24,7 +24,7 @@ export interface DeliveryRequest {
   /** The readable pictures of the reply. */
   pictures: readonly ReadPicture[];
   /**
-   * Values that were sent to the vendor. They are reported when the vendor's reply does not contain the values that
+   * Values that were sent to the vendor. A value is reported when the vendor's reply does not contain the value that
    * took effect.
    */
   sent: { quality?: string; background?: string };
@@ -69,7 +69,7 @@ export async function deliver(
     format: first.format,
     images,
     usage: reply.usage && withInputDetails(reply.usage, request),
-    // A native request with `delivery` belongs to a job. The result of a job has no drafts, so they are not stored.
+    // A native request with `delivery` belongs to a job. Drafts are not stored for a job, because its result has none.
     native:
       reply.native && isLinked && request.delivery === undefined
         ? await linkDrafts(reply.native, linkWith(link))
@@ -79,7 +79,7 @@ export async function deliver(
 
 /**
  * Returns the vendor's files that have a picture's header and a complete structure. Other files are dropped and not
- * billed. Throws an `UpstreamError` of kind `broken` when no file is left, so that another target can be called.
+ * billed. When no file is left, throws an `UpstreamError` of kind `broken`, so that another target can be called.
  */
 export async function readPictures(images: readonly Blob[]): Promise<ReadPicture[]> {
   const reads = images.map(async (blob): Promise<ReadPicture> => {
@@ -99,7 +99,9 @@ export interface ReadPicture {
   header: ImageHeader;
 }
 
-/** Returns a function that makes links to drafts. A draft that cannot be served as a file gets no link. */
+/**
+ * Returns a function that makes links to drafts. The function returns null for a draft that cannot be served as a file.
+ */
 function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: string }>): LinkDraft {
   return async (draft) => {
     const header = await readImageHeader(draft).catch(() => null);
@@ -130,7 +132,7 @@ interface Picture {
   hasAlpha: boolean;
 }
 
-/** Returns the background of a picture. Without an alpha channel it is opaque, whatever the vendor reports. */
+/** Returns the background of a picture. A picture without an alpha channel is opaque, whatever the vendor reports. */
 function backgroundOf({ format, hasAlpha }: Picture, reported: string | undefined): string {
   return hasAlpha && format !== "jpeg" && reported === "transparent" ? "transparent" : "opaque";
 }
@@ -152,7 +154,10 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/** Splits input tokens that the vendor does not split: those beyond the prompt's estimate are the images' tokens. */
+/**
+ * Splits the input tokens if the vendor does not. Tokens beyond the prompt's estimate are counted as the images'
+ * tokens.
+ */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);

@@ -32,14 +32,14 @@ interface StoredBlob {
 /** Makes and checks signed links that expire. */
 export interface Links {
   /**
-   * Returns an absolute link to a stored blob; `base` is the address before its path. The link is valid for `hours`, or
-   * for the configured time when `hours` is null.
+   * Returns an absolute link to a stored blob. `base` is the part of the address before the path. The link is valid for
+   * `hours`, or for the configured time when `hours` is null.
    */
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
   /**
-   * True when a valid link with this expiry may have been made in the last minutes. All link lifetimes of organizations
-   * are considered. Such a picture may still be only on the disk of another machine. Always false without object
+   * True when a valid link with this expiry may have been made in the last minutes, by any of the organizations' link
+   * lifetimes. The picture of such a link may still be only on the disk of another machine. Always false without object
    * storage.
    */
   isNew(expires: string | null): boolean;
@@ -49,7 +49,8 @@ const RETRY_SECONDS = 5;
 
 /**
  * Returns the picture of a link with a valid signature; null when the link or the picture has expired. Throws a 503
- * while the picture may not be in object storage yet: after an outage, another machine still uploads its local files.
+ * while the picture may still be missing in object storage: after an outage, another machine still uploads its local
+ * files.
  */
 export async function linkedPicture(
   { links, blobs }: { links: Links; blobs: BlobStore },
@@ -65,8 +66,8 @@ export async function linkedPicture(
 }
 
 /**
- * Returns a stored file as a local file. A file on the local disk is returned unchanged; any other is copied to the
- * spool. Throws the signal's reason once the signal aborts.
+ * Returns a stored file as a local file. A file on the local disk is returned unchanged; any other file is copied to
+ * the spool. Throws the signal's reason once the signal aborts.
  */
 export async function toLocalBlob(stored: StoredPicture, spool: Spool, signal?: AbortSignal): Promise<Blob> {
   if (stored instanceof Blob) return stored;

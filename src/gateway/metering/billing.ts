@@ -14,8 +14,8 @@ import type { RequestContext } from "../request-context.ts";
 
 /**
  * The only code that turns usage into money. It holds money before a vendor is called, settles what was delivered, and
- * releases the rest. Before `settle` returns, the charge is in the journal, or in memory if the disk refuses it. The
- * caller therefore gets its last byte only afterwards.
+ * releases the rest. When `settle` returns, the charge is in the journal, or in memory if the disk refuses it. The
+ * caller gets its last byte only after that.
  */
 export class Billing {
   readonly #leases: BudgetLeases;
@@ -27,9 +27,9 @@ export class Billing {
   }
 
   /**
-   * Holds the maximum cost of a request. When the budgets cover less than that but at least `floor`, holds the covered
-   * part. Throws `BILLING_BLOCKED` when a budget has less than `floor` left, and `dependency_unavailable` when the
-   * budget's state is unknown or no charge could be recorded now.
+   * Holds the maximum cost of a request. When the budgets cover less than this cost but at least `floor`, holds the
+   * covered part. Throws `BILLING_BLOCKED` when a budget has less than `floor` left. Throws `dependency_unavailable`
+   * when the budget's state is unknown or no charge could be recorded now.
    */
   hold(principal: Principal, ceiling: () => Nanos, floor: () => Nanos = ceiling): Hold | Promise<Hold> {
     if (!this.#journal.isWritable()) throw unavailable(this.#journal.refusal());
@@ -42,7 +42,7 @@ export class Billing {
 
   /**
    * Records a charge permanently, then releases the rest of its hold. Throws `dependency_unavailable` when the charge
-   * cannot be recorded; the hold must then still be released.
+   * cannot be recorded. After such an error the hold must still be released.
    */
   settle(hold: Hold, entry: LedgerEntry): void {
     try {
@@ -58,7 +58,8 @@ export class Billing {
     try {
       this.#journal.append({ type: "checkpoint", entry });
     } catch {
-      // A refused checkpoint does not end the stream. If the disk is still full at the end, recording the charge fails.
+      // A refused checkpoint does not end the stream. If the disk is still full when the stream ends, recording the
+      // charge fails.
     }
   }
 
@@ -105,8 +106,8 @@ const HOUR_MS = 60 * 60_000;
 const RETRY_SECONDS = 60;
 
 /**
- * Sums the orphan cost of each key (vendor calls that are not billed) for an hour and compares it with a cap, to slow
- * down clients that disconnect repeatedly. Each process has its own sums; the ledger has the exact sums.
+ * Sums the orphan cost of each key for an hour and compares the sum with a cap. This slows down clients that disconnect
+ * repeatedly. Each process has its own sums; the ledger has the exact sums.
  */
 export class OrphanCosts {
   readonly #cap: Nanos | null;
@@ -150,7 +151,7 @@ export interface ChargeFacts {
   hold: Hold;
   target: Target;
   usage: Usage;
-  /** The requested usage, if it may be more than the delivered usage. */
+  /** The requested usage; present when it may be more than the delivered usage. */
   requested?: Usage;
   /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];
@@ -207,8 +208,8 @@ export function chargeEntry({
     currency: price.currency,
     priceSource: source,
     ...(vendorCost && { vendorCost }),
-    // Each abandoned reply is priced separately: one long request costs more than several short requests with the same
-    // total of tokens.
+    // Each abandoned reply is priced by itself: one long request may cost more than short requests with the same total
+    // of tokens.
     orphanCost: abandoned.reduce(
       (sum, each) => sum + costOf(price, each, 1),
       costOf(price, requested, ambiguous),

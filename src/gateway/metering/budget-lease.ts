@@ -20,13 +20,15 @@ import type { Nanos } from "../../lib/money.ts";
 export class BudgetLease {
   readonly budget: string;
   #available: Nanos = 0n;
-  /** The amount promised to running requests. */
+  /** The sum of the holds of running requests. */
   #promised: Nanos = 0n;
   /** The amount acquired from the store so far, minus the amount given back. */
   #acquired: Nanos = 0n;
   /** The amount that the budget had left in the store at the last call. */
   #left: Nanos = 0n;
-  /** Monotonic milliseconds until which the lease may be used: a minute before it is in doubt for the store. */
+  /**
+   * Monotonic milliseconds until which the lease may be used. A minute later, the store regards the lease as in doubt.
+   */
   #usableUntil = Infinity;
   /** Monotonic milliseconds until which only needed amounts are acquired, because other processes lack money. */
   #scarceUntil = 0;
@@ -38,9 +40,9 @@ export class BudgetLease {
    */
   #changes = 0;
   #confirmedChanges = 0;
-  /** True when the result of an acquiring call was lost: only the store knows whether that call took effect. */
+  /** True when the result of an acquiring call was lost. Only the store knows the effect of that call. */
   #isUnclear = false;
-  /** Number of running calls to the store that change `acquired`. `#calls` is the number of ended calls. */
+  /** Number of running calls to the store that change `#acquired`. `#calls` is the number of ended calls. */
   #callsUnderWay = 0;
   #calls = 0;
 
@@ -48,7 +50,7 @@ export class BudgetLease {
     this.budget = budget;
   }
 
-  /** The amount that is promised to no request. It is negative when requests have cost more than they held. */
+  /** The amount that no request holds. It is negative when requests have cost more than they held. */
   get available(): Nanos {
     return this.#available;
   }
@@ -69,19 +71,22 @@ export class BudgetLease {
 
   /** True when the lease must be renewed before it acquires more. */
   needsRenewal(now: number): boolean {
-    // A negative amount means that a charge exceeded the lease. Once the charge is posted, a renewal adds the excess.
+    // A negative amount means that a charge exceeded the lease. Once that charge is posted, a renewal adds the excess.
     return this.#isUnclear || this.#usableUntil <= now || this.#available < 0n;
   }
 
-  /** True when no request has used the lease for `idleMs`, and no hold, debt or call to the store is open. */
+  /**
+   * True when no request has used the lease for `idleMs`, no hold or call to the store is open, and the lease has no
+   * debt.
+   */
   isIdle(now: number, idleMs: number): boolean {
     const isUnused = this.#available >= 0n && this.#promised === 0n && this.#callsUnderWay === 0;
     return isUnused && this.#usedAt + idleMs <= now;
   }
 
   /**
-   * Returns the amount to acquire beyond the present need: a share of what the budget has left, in multiples of
-   * `amount`, so that no process keeps a rest too small for a request. Returns 0 while other processes lack money.
+   * Returns the amount to acquire beyond the present need. It is a share of the amount left in the budget, in multiples
+   * of `amount`, so that no process keeps a rest too small for a request. Returns 0 while other processes lack money.
    */
   aheadOfNeed(amount: Nanos, now: number): Nanos {
     if (this.#scarceUntil > now) return 0n;
@@ -99,33 +104,33 @@ export class BudgetLease {
     this.#scarceUntil = until;
   }
 
-  /** Promises an available amount to a request. */
+  /** Moves an available amount to the holds. */
   hold(amount: Nanos, now: number): void {
     this.#available -= amount;
     this.#promised += amount;
     this.#usedAt = now;
   }
 
-  /** Ends a hold of `amount`. The part `spent` does not become available again. */
+  /** Ends a hold of `amount`. The part `spent` is not available again. */
   settle(amount: Nanos, spent: Nanos): void {
     this.#promised -= amount;
     this.#available += amount - spent;
   }
 
-  /** Takes the available amount, up to `amount`, so that no other request can use it. */
+  /** Takes the available amount, at most `amount`, so that no other request can use it. */
   reserve(amount: Nanos): Reserve {
     const reserved = this.#available < amount ? this.#available : amount;
     this.#available -= reserved;
     return { lease: this, reserved, changes: this.#changes };
   }
 
-  /** Ends a reserve: promises `amount` of the reserve to the request and makes the rest available. */
+  /** Ends a reserve. `amount` of the reserve becomes a hold of the request, and the rest becomes available. */
   release(reserved: Nanos, amount: Nanos = 0n): void {
     this.#available += reserved - amount;
     this.#promised += amount;
   }
 
-  /** Removes all that is available, to return it to the store. Returns the removed amount. */
+  /** Removes the available amount, to return it to the store. Returns the removed amount. */
   empty(): Nanos {
     const amount = this.#available;
     this.#acquired -= amount;
@@ -133,7 +138,9 @@ export class BudgetLease {
     return amount;
   }
 
-  /** Adds an amount granted by the store. `changes` is the number of changes of the budget before the call. */
+  /**
+   * Adds an amount granted by the store. `changes` is the number of changes of the budget before the call to the store.
+   */
   grant(amount: Nanos, { left, usableUntil, changes }: GrantTerms): void {
     this.#acquired += amount;
     this.#left = left;
@@ -141,7 +148,7 @@ export class BudgetLease {
     if (this.#changes === changes) this.#confirmedChanges = changes;
   }
 
-  /** Records a change of the budget: the lease is not used until the store's next grant. */
+  /** Records a change of the budget. The lease is not used until the next grant of the store. */
   budgetChanged(): void {
     this.#changes += 1;
     this.#left = 0n;
@@ -172,13 +179,13 @@ export class BudgetLease {
 
   /**
    * Applies a renewal. `acquired` is the amount that the store has recorded for the lease; undefined when the store no
-   * longer has the lease. Returns true when the table must forget the lease.
+   * longer has the lease. Returns true when the lease must be forgotten.
    */
   renewed(acquired: Nanos | undefined, usableUntil: number, callsBefore: number | null): boolean {
     // `Infinity` means that the time is not known yet, because the result of the first take was lost.
     const end = this.#usableUntil === Infinity ? 0 : this.#usableUntil;
     if (acquired !== undefined) this.#usableUntil = Math.max(end, usableUntil);
-    // If another call is running, or has ended since this call began, `acquired` may be outdated.
+    // If another call is running or has ended since the renewal began, `acquired` may be outdated.
     if (this.#callsUnderWay > 0 || this.#calls !== callsBefore) return false;
     this.#isUnclear = false;
     if (acquired === undefined) return true;
@@ -196,10 +203,10 @@ interface GrantTerms {
   changes: number;
 }
 
-/** The amount that a request has reserved from one lease before it calls the store for the rest. */
+/** The amount that a request has reserved from one lease, before it calls the store for the missing amount. */
 export interface Reserve {
   readonly lease: BudgetLease;
-  /** The amount taken from `available`; negative when the lease is in debt. The store's grant is added to it. */
+  /** The amount taken from `available`; negative when the lease is in debt. The granted amount is added. */
   reserved: Nanos;
   /** Number of changes of the budget when the amount was reserved. */
   readonly changes: number;
@@ -210,7 +217,7 @@ export function unreserve(reserves: readonly Reserve[]): void {
   for (const { lease, reserved } of reserves) lease.release(reserved);
 }
 
-/** Turns the reserved amounts into one hold of at most `ceiling` on each lease. The leases get the rest back. */
+/** Turns the reserved amounts into one hold of at most `ceiling` on each lease. The rest becomes available again. */
 export function holdOf(
   reserves: readonly Reserve[],
   ceiling: Nanos,

@@ -7,11 +7,11 @@ import { beginCall, holdOf, unreserve, type BudgetLease, type Reserve } from "./
 import { ExhaustionCache, exhaustionOf, type Exhaustion, type BudgetRefusal } from "./exhaustion-cache.ts";
 import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
-/** Time after a failed call in which the store is not called. */
+/** Time for which the store is not called after a failed call. */
 const UNAVAILABLE_MS = 250;
 /**
- * Number of attempts of a request that waits for other processes. Other processes give back unused money within half a
- * second; the attempts last about twice as long.
+ * Number of attempts of a request that waits for money of other processes. Other processes give back unused money
+ * within half a second; the attempts last about twice as long.
  */
 const YIELD_ATTEMPTS = 9;
 const YIELD_SLEEP_MS = 100;
@@ -26,9 +26,9 @@ export interface Hold {
 export const NO_HOLD: Hold = { amount: 0n, leases: [] };
 
 /**
- * The leases of this process on budgets. With them most requests are admitted without calling the store. The store has
- * already reserved the money of each lease, so all processes together never spend more than a budget has. When one
- * process needs money, the others give back what they do not use.
+ * The leases of this process on budgets. With a lease, most requests are admitted without calling the store. The store
+ * has already reserved the money of each lease, so all processes together never spend more than a budget has. When a
+ * process needs money, the others give back their unused money.
  */
 export class BudgetLeases {
   readonly #table: LeaseTable;
@@ -55,9 +55,9 @@ export class BudgetLeases {
   }
 
   /**
-   * Holds `ceiling` on every budget. When the budgets cover less than that but at least `floor`, holds the part that
-   * all of them cover; otherwise returns the reason of the refusal. Returns a promise only when the store must be
-   * called; the promise rejects with a `DependencyError` when that call fails.
+   * Holds `ceiling` on every budget. When the budgets cover less than `ceiling` but at least `floor`, holds the part
+   * that every budget covers. Otherwise returns the reason of the refusal. Returns a promise only when the store must
+   * be called. The promise rejects with a `DependencyError` when that call fails.
    */
   hold(
     budgets: readonly string[],
@@ -71,7 +71,10 @@ export class BudgetLeases {
     );
   }
 
-  /** Ends a hold. The amount `spent` stays used, and reaches the store with its ledger entry. The rest is available. */
+  /**
+   * Ends a hold. The amount `spent` stays used; the store subtracts it when the ledger entry is posted. The rest is
+   * available.
+   */
   settle({ leases, amount }: Hold, spent: Nanos): void {
     // The lease may have been forgotten since the hold. Settling a forgotten lease has no effect.
     for (const lease of leases) lease.settle(amount, spent);
@@ -100,7 +103,9 @@ export class BudgetLeases {
     return this.#table.revalidate(changed);
   }
 
-  /** Holds `ceiling`, or the part that the local leases cover if it is at least `floor`; else returns null. */
+  /**
+   * Holds `ceiling`, or the part that the local leases cover if this part is at least `floor`. Returns null otherwise.
+   */
   #holdLocally(budgets: readonly string[], ceiling: Nanos, floor: Nanos): Hold | null {
     let amount = ceiling;
     const leases: BudgetLease[] = [];
@@ -121,7 +126,7 @@ export class BudgetLeases {
     waiting: () => Nanos,
   ): Promise<Hold | BudgetRefusal> {
     for (let attempt = 0; ; attempt += 1) {
-      // While this request waited, another request may have acquired enough or learned that the budget is exhausted.
+      // While this request waited, another request may have acquired enough or found the budget exhausted.
       const held = this.#holdLocally(budgets, ceiling, ceiling);
       if (held) return held;
       const known = attempt === 0 ? this.#knownRefusal(budgets, floor) : null;
@@ -146,7 +151,7 @@ export class BudgetLeases {
 
   /**
    * Calls the store once for the missing amount. The available local amounts are reserved until the call ends, so that
-   * no other request takes them.
+   * no other request takes these amounts.
    */
   async #acquire(
     budgets: readonly string[],
@@ -189,7 +194,7 @@ export class BudgetLeases {
     );
   }
 
-  /** Adds the granted amounts to the reserved amounts. Returns the reserves whose budgets were removed. */
+  /** Adds the granted amounts to the reserved amounts. Returns the reserves whose budgets no longer exist. */
   #addGranted(short: readonly Reserve[], { granted, left }: Granted, calledAt: number): Set<Reserve> {
     const removed = new Set<Reserve>();
     for (const part of short) {
@@ -223,13 +228,13 @@ function larger(one: Nanos, other: Nanos): Nanos {
 }
 
 /**
- * Runs the work of requests on one budget in sequence, so that a request's call to the store can also acquire money for
- * the requests behind it. Requests on different budgets do not wait for each other.
+ * Runs the work of requests on one budget in sequence, so that a call to the store can also acquire money for waiting
+ * requests. Requests on different budgets do not wait for each other.
  */
 export class KeyedMutex {
   readonly #queues = new Map<string, Queue>();
 
-  /** Runs `work` when all earlier work is done. `waiting` returns the sum that the requests behind this one need. */
+  /** Runs `work` when all earlier work is done. `waiting` returns the sum that the requests after this one need. */
   async run<Result>(
     budget: string,
     amount: Nanos,

@@ -4,10 +4,10 @@ import type { Exhausted } from "./stores.ts";
 
 /** Time for which an exhaustion is remembered, so that refused requests do not flood the store. */
 const REMEMBERED_MS = 250;
-/** Time in which no request waits for other processes, after such a wait had no success. */
+/** Time in which no request waits for other processes after such a wait was in vain. */
 const PATIENT_AGAIN_MS = 5000;
 
-/** The reason of a refused hold: the budget is spent, or running requests hold what is left. */
+/** The reason of a refused hold: the budget is spent, or running requests hold the rest of it. */
 export type BudgetRefusal = "spent" | "held";
 
 /** A cache of the budgets that recently had too little left. */
@@ -31,7 +31,10 @@ export class ExhaustionCache {
     return (this.#exhaustions.get(budget)?.patientFrom ?? 0) <= this.#clock.monotonic();
   }
 
-  /** Remembers that the budget has less than `needed` left. `hasWaited`: the request waited for other processes. */
+  /**
+   * Remembers that the budget has less than `needed` left. `hasWaited` is true when the request waited for other
+   * processes.
+   */
   note(budget: string, needed: Nanos, refusal: BudgetRefusal, hasWaited: boolean): void {
     const now = this.#clock.monotonic();
     const patientFrom = hasWaited
@@ -54,7 +57,7 @@ export class ExhaustionCache {
 interface Remembered {
   needed: Nanos;
   refusal: BudgetRefusal;
-  /** Monotonic milliseconds. From `patientFrom` on, requests may wait for other processes. */
+  /** Monotonic milliseconds. After `patientFrom`, requests may wait for other processes. */
   until: number;
   patientFrom: number;
 }

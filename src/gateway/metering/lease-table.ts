@@ -3,7 +3,7 @@ import { DependencyError } from "../dependency-error.ts";
 import type { BudgetStore } from "./stores.ts";
 import { beginCall, BudgetLease } from "./budget-lease.ts";
 
-/** A lease lasts 15 minutes. Its last minute is not used, because the store counts an ended lease as in doubt. */
+/** A lease lasts 15 minutes. Its last minute is not used, because the store regards an ended lease as in doubt. */
 export const USABLE_MS = 14 * 60_000;
 /** Time for which a lease acquires only needed amounts, after other processes lacked money of its budget. */
 const SCARCE_MS = 5000;
@@ -11,14 +11,14 @@ const SCARCE_MS = 5000;
 const IDLE_MS = 5 * 60_000;
 const LEASES_A_TURN = 250;
 
-/** The table of all leases of this process. The table keeps the leases consistent with the store. */
+/** All leases of this process on budgets. The table keeps the leases consistent with the store. */
 export class LeaseTable {
   readonly #leases = new Map<string, BudgetLease>();
   readonly #store: BudgetStore;
   readonly #processId: string;
   readonly #clock: Clock;
   #isYielding = false;
-  /** The running or last `#renew` or `#closeIdle`; the next such call waits for it. */
+  /** The running or last `#renew` or `#closeIdle`. The next call of either method waits for it. */
   #renewal: Promise<void> = Promise.resolve();
 
   constructor(store: BudgetStore, processId: string, clock: Clock) {
@@ -27,7 +27,7 @@ export class LeaseTable {
     this.#clock = clock;
   }
 
-  /** Returns a lease from which requests may take without calling the store. */
+  /** Returns the budget's lease if requests may take from it without calling the store. */
   usable(budget: string): BudgetLease | undefined {
     const lease = this.#leases.get(budget);
     return lease?.isUsable(this.#clock.monotonic()) ? lease : undefined;
@@ -37,7 +37,7 @@ export class LeaseTable {
     return this.#leases.get(budget);
   }
 
-  /** Returns the lease of a budget. Adds an empty lease if there was none. */
+  /** Returns the lease of a budget. Adds an empty lease if the budget has none. */
   open(budget: string): BudgetLease {
     const lease = this.#leases.get(budget) ?? new BudgetLease(budget);
     this.#leases.set(budget, lease);
@@ -54,8 +54,9 @@ export class LeaseTable {
   }
 
   /**
-   * Prepares the leases of the given budgets for a call that acquires more. Renews leases that have ended, are in
-   * debt, or had a call whose result was lost. Gives back the amounts that a changed budget may no longer cover.
+   * Prepares the leases of the given budgets for a call that acquires more. Renews leases that have ended, are in debt,
+   * or had a call whose result was lost. Gives back amounts of budgets that were changed, because such a budget may no
+   * longer cover them.
    */
   async prepare(budgets: readonly string[]): Promise<void> {
     const now = this.#clock.monotonic();
@@ -71,8 +72,8 @@ export class LeaseTable {
   }
 
   /**
-   * Gives back to the store what is available on the leases of these budgets, by default of all budgets. Throws a
-   * `DependencyError`; the next renewal then shows whether the call took effect.
+   * Gives back to the store the available amounts of these budgets' leases, by default of all leases. Throws a
+   * `DependencyError`. After an error, the next renewal shows whether the call took effect.
    */
   async giveBack(budgets: Iterable<string> = [...this.#leases.keys()]): Promise<void> {
     const leases: BudgetLease[] = [];
@@ -86,7 +87,7 @@ export class LeaseTable {
     await this.#store.giveBack(this.#processId, amounts);
   }
 
-  /** Stops the use of changed budgets until the store has granted their leases anew. */
+  /** Stops the use of leases on changed budgets until the store has granted amounts of these budgets again. */
   async revalidate(budgets: Iterable<string>): Promise<void> {
     const changed: string[] = [];
     for (const budget of budgets) {
@@ -99,9 +100,9 @@ export class LeaseTable {
   }
 
   /**
-   * Gives back amounts that other processes lack, and amounts of changed budgets that running requests have released.
-   * Call this method about every quarter of a second. The method calls the store only while there is an amount to give
-   * back, and ignores that the store is unavailable.
+   * Gives back amounts that other processes lack. Gives back amounts of changed budgets after running requests have
+   * released them. Call this method about every quarter of a second. It calls the store only while there is an amount
+   * to give back. It does not throw when the store is unavailable.
    */
   async yieldContended(): Promise<void> {
     if (this.#isYielding || !this.#leases.values().some((lease) => lease.available > 0n)) return;
@@ -119,8 +120,8 @@ export class LeaseTable {
   }
 
   /**
-   * Gives idle leases back to the store, prolongs the other leases and reads their state. The state shows leases
-   * that were written off, and the outcome of calls whose result was lost. Call it about every 30 seconds. Throws a
+   * Gives idle leases back to the store, prolongs the other leases and reads their state. The state shows leases that
+   * were written off, and the outcome of calls whose result was lost. Call this method about every 30 seconds. Throws a
    * `DependencyError`.
    */
   async renew(): Promise<void> {
@@ -142,7 +143,7 @@ export class LeaseTable {
       (lease) => this.#leases.get(lease.budget) === lease && lease.isIdle(now, IDLE_MS),
     );
     if (idle.length === 0) return;
-    // Only a renewal shows the result of this call, so no request may use these leases until then.
+    // No request may use these leases until a renewal, because only a renewal shows the result of this call.
     for (const lease of idle) lease.suspend();
     const amounts = new Map(idle.map((lease) => [lease.budget, lease.empty()]));
     {

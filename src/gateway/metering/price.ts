@@ -17,7 +17,7 @@ export function findPrice(
   if (model.type !== "image") return directory.price(organization, model.id, "token", now);
   const price = directory.price(organization, model.id, "image", now);
   if (price?.unit !== "image") return null;
-  // A price must cover a tier that the model has: rows may also name tiers and qualities that the model no longer has.
+  // A price must cover a tier of the model. Price rows may also name tiers and qualities that the model no longer has.
   const { image } = model;
   return image.tiers.some((tier) => quoteImage(price, image, tier, "auto")) ? price : null;
 }
@@ -35,7 +35,7 @@ export function requirePrice<Unit extends Price["unit"]>(
   throw noPrice();
 }
 
-/** Throws `MODEL_PRICE_NOT_CONFIGURED` when a feature is billed by use and the price has no amount for it. */
+/** Throws `MODEL_PRICE_NOT_CONFIGURED` for a feature that is billed by use but has no amount in the price. */
 export function requireUsePrices({ perUse = {} }: TokenPrice, features: readonly FeatureUse[]): void {
   for (const { feature, param } of features)
     if (feature !== null && isBilledFeature(feature) && !perUse[feature]) {

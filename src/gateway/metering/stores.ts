@@ -2,43 +2,44 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 
 /**
- * Append-only records on the local disk, written before the last byte of a response. They survive even a crash of the
+ * Append-only records on the local disk, written before the last byte of a response. The records survive a crash of the
  * process.
  */
 export interface Journal {
   /**
    * Returns once the operating system has the record. A charge that the disk refuses is kept in memory instead. Throws
-   * when neither succeeds.
+   * when the record is neither on the disk nor in memory.
    */
   append(record: JournalRecord): void;
-  /** False while the disk refuses records. Becomes true again once the disk takes them. */
+  /** False while the disk refuses records. */
   isWritable(): boolean;
-  /** Returns the reason why the last record was refused, with the folder; null while the disk takes records. */
+  /** Returns the reason why the disk refused the last record, with the folder; null while the disk accepts records. */
   refusal(): string | null;
 }
 
-/** A `checkpoint` is billed like a charge unless a later record has the same id. */
+/** A `checkpoint` is billed like a charge, except when a later record has the same id. */
 export type JournalRecord = { type: "charge" | "checkpoint"; entry: LedgerEntry };
 
-/** The budgets in the shared store. A process takes leases of them ahead of need. */
+/** The budgets in the shared store. A process takes leases on budgets ahead of need. */
 export interface BudgetStore {
   /**
    * Moves a part of each budget into this process's lease, for all budgets or for none. Returns for each budget the
    * granted amount (from `needed` to `wanted`) and the amount left afterwards. A budget that the store no longer has
-   * limits nothing and is in neither map. Throws a `DependencyError` when the store is unavailable; the money may have
-   * moved nevertheless.
+   * limits nothing; it is in neither map. Throws a `DependencyError` when the store is unavailable. The money may have
+   * moved despite the error.
    */
   take(processId: string, requests: readonly BudgetRequest[]): Promise<Granted | Exhausted>;
   /** Gives back amounts that this process does not use. */
   giveBack(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
-  /** Gives amounts back, and then deletes the lease on each of these budgets if the lease is empty. */
+  /** Gives amounts back. Then deletes this process's lease on each of these budgets if the lease is empty. */
   close(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
    * Prolongs this process's leases on the budgets to 15 minutes from now, by the store's clock. Returns for each budget
-   * the amount acquired, minus what was given back or written off. If a budget is missing, its lease no longer exists.
+   * the acquired amount, minus the amounts given back and written off. A missing budget means that its lease no longer
+   * exists.
    */
   renew(processId: string, budgets: Iterable<string>): Promise<ReadonlyMap<string, Nanos>>;
-  /** Returns the budgets of which this process holds money that another process lacks. */
+  /** Returns the budgets whose money this process holds and another process lacks. */
   contended(processId: string): Promise<ReadonlySet<string>>;
 }
 
@@ -48,8 +49,8 @@ export interface Granted {
 }
 
 /**
- * The first budget that has less than `needed` left. If other processes hold money of that budget, the store asks them
- * to return their unused amounts.
+ * The first budget that has less than `needed` left. If other processes hold money of this budget, the store asks these
+ * processes to return their unused amounts.
  */
 export interface Exhausted {
   exhausted: string;

@@ -11,8 +11,8 @@ import { INPUT_MARGIN } from "./usage-policy.ts";
 import { entriesOf } from "../../lib/json.ts";
 
 /**
- * Returns the maximum cost of a text request: every input token in the most expensive category, every output token that
- * the request may get, and every use of a feature.
+ * Returns the maximum cost of a text request. Every input token counts in the most expensive category. All output
+ * tokens that the request may get and all uses of its features count too.
  */
 export function textCeiling(
   price: TokenPrice,
@@ -28,7 +28,10 @@ export function textCeiling(
   return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
 
-/** Returns the number of output tokens that an amount covers besides the input: the inverse of `textCeiling`. */
+/**
+ * Returns the number of output tokens that an amount covers after the input is paid. This is the inverse of
+ * `textCeiling`.
+ */
 export function coveredOutput(
   price: TokenPrice,
   inputTokens: number,
@@ -48,7 +51,7 @@ function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
   return sum;
 }
 
-/** Upper bound of the result of `coveredOutput`. It is more than any model returns. */
+/** Upper bound of the result of `coveredOutput`. No model returns as many tokens. */
 const MAX_OUTPUT_TOKENS = 2 ** 32;
 
 /** Returns the highest price of a token in a request of at most `inputTokens`, over all price steps. */

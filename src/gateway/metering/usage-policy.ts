@@ -20,26 +20,26 @@ export interface UsageBounds {
   /** The gateway's own estimate of the input tokens. */
   estimatedInput: number;
   maxInput: number;
-  /** Bounds of the visible output, and of all output including reasoning. */
+  /** The bound of the visible output. `maxOutput` also includes reasoning. */
   maxVisible: number;
   maxOutput: number;
-  /** Maximum uses of each feature that the request names. Other features cannot be used. */
+  /** Maximum uses of each feature that the request names. The request cannot use other features. */
   maxUses: UseCounts;
   /** True when the cost in the vendor's usage report is reliable. */
   reportsCost?: boolean;
 }
 
-/** Tokens that vendors add to a prompt: chat template, tool instructions, their own system prompt. */
+/** Tokens that vendors add to a prompt: chat template, tool instructions, the vendor's own system prompt. */
 export const INPUT_MARGIN = 4_096;
 /**
- * Number of tokens by which the reasoning of one choice may exceed `max_tokens`: some vendors count reasoning
- * separately.
+ * Number of tokens by which the reasoning of one choice may exceed `max_tokens`. Some vendors do not count reasoning in
+ * `max_tokens`.
  */
 export const REASONING_MARGIN = 65_536;
-/** Maximum of billed input or output tokens of a request. It makes the charge fit the ledger's 64 bits. */
+/** Maximum of billed input or output tokens of a request. With this maximum, the charge fits the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
 
-/** Maximum uses of a feature when the request sets none. */
+/** Maximum uses of a feature when the request sets no maximum. */
 export const DEFAULT_USES = 50;
 /** Maximum uses of a feature in a request. */
 export const MAX_USES = 1_000;
@@ -60,7 +60,9 @@ export function maxUsesOf(features: readonly FeatureUse[]): UseCounts {
   return uses;
 }
 
-/** Returns the bounds of a request. Each choice may have `maxTokens` of output, and more when the model reasons. */
+/**
+ * Returns the bounds of a request. Each choice may have `maxTokens` of output, plus a margin when the model reasons.
+ */
 export function usageBounds(
   {
     estimatedInput,
@@ -83,10 +85,10 @@ export function usageBounds(
 }
 
 /**
- * Returns the billed usage of a text response. The rules are the same for a whole reply, a stream and a part of one. A
- * count is estimated when it is missing, impossible, or zero although there was something to count. When the response
- * was cut, or continued after the vendor's report, the larger of the reported and estimated counts is billed. For uses
- * of features, the larger of the reported and observed counts is billed. No count exceeds the bounds.
+ * Returns the billed usage of a text response: a whole reply, a stream or a part of a stream.
+ * A count is estimated when it is missing, impossible, or zero although there was something to count. If the response
+ * was cut or went on after the vendor's report, the larger of the reported and the estimated count is billed. For uses
+ * of features, the larger of the reported and the observed count is billed. No count exceeds the bounds.
  */
 export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): TokenUsage {
   const { report } = observed;
@@ -120,7 +122,7 @@ interface Uses {
 
 const NO_USES: Uses = { isEstimated: false, isAnomalous: false };
 
-/** Returns the billed uses: at least the observed ones, even when the vendor reports fewer, and at most the bounds. */
+/** Returns the billed uses: at least the observed uses, even when the vendor reports fewer, and at most the bounds. */
 function usesOf(
   report: UsageReport | null,
   { seenUses, isReportFinal }: Pick<ObservedUsage, "seenUses" | "isReportFinal">,
@@ -136,7 +138,7 @@ function usesOf(
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;
     const count = Math.max(reported, seen);
-    // If the report lacks the count, or was made before the end, more observed than reported uses are no anomaly.
+    // More observed than reported uses are no anomaly when the report lacks the count or was made before the end.
     const isLate = seen > reported && (reported === 0 || !isReportFinal);
     if (isLate) found.isEstimated = true;
     if (count > max || (reported !== seen && !isLate)) found.isAnomalous = true;
@@ -145,7 +147,10 @@ function usesOf(
   return Object.keys(uses).length > 0 ? { ...found, uses } : found;
 }
 
-/** True when the report has input tokens. Every request has input, so a count of zero means that none was reported. */
+/**
+ * True when the report has input tokens. A count of zero means that no input was reported, because every request has
+ * input.
+ */
 export function hasReportedInput(report: UsageReport | null): boolean {
   return report?.hasInput === true && sumTokens(report.tokens, INPUT_CATEGORIES) > 0;
 }
@@ -176,7 +181,10 @@ function outputOf(
   return { tokens, isEstimated: true, isOver };
 }
 
-/** Reduces the counts to the bounds. The most expensive visible category is filled first; reasoning gets the rest. */
+/**
+ * Reduces the counts to the bounds. The most expensive visible category is filled first; reasoning gets the remaining
+ * tokens.
+ */
 function capOutput(tokens: TokenCounts, { maxVisible, maxOutput }: UsageBounds): TokenCounts {
   const capped = { ...tokens };
   let visible = 0;
@@ -196,15 +204,18 @@ function pick(tokens: TokenCounts, categories: readonly TokenCategory[]): TokenC
 }
 
 /**
- * Determines the billed usage of one response. While the response runs, it estimates by a simple rule. After the end,
- * `refine` replaces the estimates by counts of a tokenizer where the vendor reported nothing.
+ * Determines the billed usage of one response. While the response runs, a simple rule estimates the usage. After the
+ * end, `refine` counts with a tokenizer what the vendor did not report.
  */
 export class UsageEstimator {
   readonly #bounds: UsageBounds;
   #prompt: () => CountableText;
   readonly #countTokens: CountTokens;
   #input: number | null = null;
-  /** The tokenizer's count of the output, and the simple rule's estimate of the same text; null before the count. */
+  /**
+   * The tokenizer's count of the output, and the simple rule's estimate of the same text. Null before the tokenizer has
+   * counted.
+   */
   #output: { tokens: number; estimated: number } | null = null;
   #last: ObservedUsage | null = null;
   #refining: Promise<void> | null = null;
@@ -236,16 +247,15 @@ export class UsageEstimator {
   }
 
   /**
-   * Counts the parts of `usage` that the policy has to estimate. Returns null when there are none, so that the response
-   * does not wait. The promise never rejects.
+   * Counts with the tokenizer the parts of `usage` that are estimated. Returns null when no part is estimated, so that
+   * the response does not wait. The promise never rejects.
    */
   refine(usage: () => TokenUsage): Promise<void> | null {
     return this.#refining ?? (usage().source === "estimated" ? (this.#refining = this.#count()) : null);
   }
 
   /**
-   * Reads a whole reply. Returns a promise only when the gateway has to count the usage; the reply is then read a
-   * second time.
+   * Reads a whole reply. Returns a promise only when the tokenizer has to count; the reply is then read a second time.
    */
   refined<Read extends { usage: TokenUsage }>(read: () => Read): Read | Promise<Read> {
     const first = read();
@@ -264,10 +274,10 @@ export class UsageEstimator {
   }
 }
 
-/** Counts the tokens of a text. Resolves to null when the text cannot be counted; never rejects. */
+/** Counts the tokens of a text. Resolves to null when counting fails; never rejects. */
 export type CountTokens = (text: string) => Promise<number | null>;
 
-/** Returns the number of tokens of a text, including its `otherTokens`; null when they cannot be counted. */
+/** Returns the number of tokens of a text, including its `otherTokens`; null when counting fails. */
 export async function countText(
   { text, share, otherTokens }: CountableText,
   countTokens: CountTokens,

@@ -38,8 +38,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Takes a slot as `take` does, and waits when none is free. Resolves to null when none becomes free in time. Rejects
-   * when the signal aborts.
+   * Takes a slot as `take` does, but waits when no slot is free. Resolves to null when no slot becomes free in time.
+   * Rejects when the signal aborts.
    */
   async wait(channel: Channel, organization: string, signal: AbortSignal): Promise<Disposable | null> {
     const slots = this.#slotsOf(channel);
@@ -69,7 +69,7 @@ const UNLIMITED: Disposable = { [Symbol.dispose]() {} };
 const WINDOW_MS = 10_000;
 
 /**
- * Limits how often a failing target is called again, so that retries do not add to its load. Within ten seconds each
+ * Limits how often a failing target is called again, so that retries do not add to its load. Within ten seconds, each
  * target may get `ratio` × (number of first calls) + `floor` repeated calls.
  */
 export class RetryBudget {

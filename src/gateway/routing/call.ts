@@ -8,15 +8,18 @@ import { FairSemaphore } from "../../lib/semaphore.ts";
 const NO_PARAMS: readonly string[] = [];
 
 /**
- * One running call to a vendor. A client that disconnects or a deadline that passes aborts the call's cancellation; the
- * reason of the abort shows which of the two happened. A deadline takes effect up to one tick of its timer late.
+ * One running call to a vendor. The call's cancellation is aborted when the client disconnects or a deadline passes;
+ * the reason of the abort names which. A deadline takes effect up to one tick of its timer late.
  */
 export class Call {
   /** The vendor's own id of the call; set once its response has begun. */
   vendorRequestId: string | undefined;
   /** The caller's fields that have no effect at the vendor. */
   ignoredParams: readonly string[] = NO_PARAMS;
-  /** Set while the call waits for the first part of its reply. `since` is the start in monotonic milliseconds. */
+  /**
+   * Set while the call waits for the first part of its reply. `since` is the start of this wait in monotonic
+   * milliseconds.
+   */
   waiting: { channel: string; organization: string; since: number } | null = null;
   readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
@@ -43,8 +46,8 @@ export class Call {
   }
 
   /**
-   * Ends the call with a `timeout` unless `expect` or `stopExpecting` is called within the time. At the deadline,
-   * `extendMs` is called once and returns the milliseconds to add.
+   * Ends the call with a `timeout` after `withinMs`. A later `expect` or `stopExpecting` replaces or clears this
+   * deadline. At the deadline, `extendMs` is called once and returns the milliseconds to add.
    */
   expect(what: string, withinMs: number, extendMs?: () => number): void {
     this.stopExpecting();
@@ -61,7 +64,7 @@ export class Call {
     this.#deadline = undefined;
   }
 
-  /** Stops watching the client's signal: from now on the relay of the reply handles the client's disconnection. */
+  /** Stops watching the client's signal. From now on the relay of the reply handles the client's disconnection. */
   leaveClient(): void {
     if (this.#total) this.#deadlineTimer.unwatch(this.#total);
   }
@@ -96,19 +99,19 @@ export class Call {
   }
 }
 
-/** Thrown when the client has disconnected: no target failed, and nobody reads a reply. */
+/** Thrown when the client has disconnected. No target failed, and nobody reads a reply. */
 export class ClientDisconnected extends Error {
   override readonly name = "ClientDisconnected";
 
-  /** `isReplyWhole` is true when the vendor's reply was read to its end although the client had gone. */
+  /** `isReplyWhole` is true when the vendor's reply was read to its end after the client had disconnected. */
   constructor(readonly isReplyWhole = false) {
     super();
   }
 }
 
 /**
- * Maximum number of calls that continue without their client, for this process and for one organization. Calls beyond a
- * maximum are aborted.
+ * Maximum number of calls that continue without their client, for this process. `MAX_DETACHED_PER_ORGANIZATION` is the
+ * maximum of one organization. Calls beyond a maximum are aborted.
  */
 const MAX_DETACHED = 32;
 const MAX_DETACHED_PER_ORGANIZATION = 8;
@@ -124,13 +127,16 @@ export interface DetachableSignal {
 
 const nothing = (): void => {};
 
-/** Decides about a vendor call whose client disconnects: the call is aborted, or continues until its reply is read. */
+/** Decides about a vendor call whose client disconnects. The call is aborted, or continues until its reply is read. */
 export class DetachedCalls {
   readonly #running = new Set<AbortController>();
   readonly #slots = new FairSemaphore(MAX_DETACHED, MAX_DETACHED_PER_ORGANIZATION);
   #isClosed = false;
 
-  /** Returns the signal for a vendor call: with `abort` the client's, with `drain` one that may outlive the client. */
+  /**
+   * Returns the signal for a vendor call. With the setting `abort`, this is the client's signal. With `drain`, it is a
+   * signal that may outlive the client.
+   */
   signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
     if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: nothing };
     const controller = new AbortController();
@@ -151,12 +157,12 @@ export class DetachedCalls {
     };
   }
 
-  /** True when a request's last call ended because its client disconnected; false when this process was stopping. */
+  /** True when a request's last call ended because its client disconnected. False when this process was stopping. */
   isEndedByClient(attempts: readonly Attempt[]): boolean {
     return attempts.at(-1)?.outcome === "caller_gone" && !this.#isClosed;
   }
 
-  /** Stops detaching calls: from now on a call is aborted when its client disconnects. */
+  /** Stops detaching calls. From now on a call is aborted when its client disconnects. */
   refuse(): void {
     this.#isClosed = true;
   }
@@ -167,7 +173,7 @@ export class DetachedCalls {
     while (this.#running.size > 0 && performance.now() < until) await sleep(POLL_MS);
   }
 
-  /** Aborts all detached calls, refuses new ones, and waits up to a second for their end. */
+  /** Aborts all detached calls, refuses new detached calls, and waits up to a second for the aborted calls to end. */
   async close(): Promise<void> {
     this.refuse();
     for (const controller of this.#running) controller.abort();

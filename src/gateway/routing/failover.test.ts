@@ -199,7 +199,7 @@ describe("failover", () => {
       ).catch((error: unknown) => error);
     const own = process();
     expect(await last(own, { a: "account", b: "account" })).toMatchObject({ kind: "account", isFinal: true });
-    // Both targets are ejected now, and nothing is called.
+    // Both targets are ejected now. No target is called.
     expect(await last(own, { a: "account", b: "account" })).toMatchObject({ kind: "account", isFinal: true });
     for (const other of ["limited", "broken"] as const)
       expect(await last(process({ maxAttempts: 2 }), { a: other, b: "account" })).toMatchObject({

@@ -18,35 +18,38 @@ export interface Failover {
   health: Health;
   retryBudget: RetryBudget;
   concurrency: ConcurrencyLimiter;
-  /** All running calls. A process that stops aborts them. */
+  /** All running calls. A process aborts these calls when it stops. */
   calls: Set<Call>;
   /** Maximum number of calls for one request, including the first. */
   maxAttempts: number;
 }
 
 interface FailoverRequest<Reply> {
-  /** The public id of the model. Messages to the caller contain no other name of it. */
+  /** The public id of the model. Messages to the caller name the model only by this id. */
   model: string;
   /** Targets in calling order. */
   targets: readonly Target[];
-  /** The model's context in tokens, for targets that have none of their own; undefined where it is unknown. */
+  /** The model's context in tokens, for targets without a context of their own; undefined when it is unknown. */
   contextWindow?: number;
-  /** The target to call next if a call times out, even if it is not in `targets`; null or absent for none. */
+  /** The target to call next after a timeout, even if it is not in `targets`; null or absent for none. */
   afterTimeout?: Target | null;
   /** Id of the organization that sends the request. */
   organization: string;
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
-  /** Maximum milliseconds of one call if its channel sets none. After this time the request begins no further call. */
+  /**
+   * Maximum milliseconds of one call if its channel sets no maximum. After this time the request begins no further
+   * call.
+   */
   totalMs: number;
   /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
   /**
-   * Calls one target. Resolves when the reply of this target will be used; no other target is called after that.
+   * Calls one target. The promise resolves when the target's reply will be used; after that no other target is called.
    * `canMoveOn` returns true while another target could be called instead.
    */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
-  /** Each attempt is added here when it ends. */
+  /** Receives each attempt when the attempt ends. */
   attempts: Attempt[];
   /** The request's trace, while traces are exported. */
   trace?: RequestTrace | null | undefined;
@@ -63,8 +66,8 @@ export interface Committed<Reply> {
 const FIRST_BACKOFF_MS = 100;
 
 /**
- * Calls targets until one replies. Throws the last `UpstreamError` when none replies, and `ClientDisconnected` when the
- * client disconnects. An ejected target is skipped. When all targets are ejected, no call is made.
+ * Calls targets until one replies. Throws the last `UpstreamError` when no target replies, and `ClientDisconnected`
+ * when the client disconnects. An ejected target is skipped. When all targets are ejected, no target is called.
  */
 export async function callTargets<Reply>(
   process: Failover,
@@ -87,7 +90,7 @@ export async function callTargets<Reply>(
     let slot = concurrency.take(target.channel, organization);
     if (!slot && !full?.has(target)) {
       (full ??= new Set()).add(target);
-      // When no other target is left, the request comes back to this target and waits for a slot.
+      // When no other target is left, the request returns to this target and waits for a slot.
       if (earlierCalls === 0) queue.repeat(target);
       continue;
     }
@@ -106,7 +109,7 @@ export async function callTargets<Reply>(
     if (!("error" in outcome)) return outcome;
     const { error } = outcome;
     if (error.kind !== "account" && !error.isUnsent) isForAccounts = false;
-    // The failure of an earlier call explains more than the fact that this target cannot take the request.
+    // An earlier call's failure explains more than an error that arose before sending.
     if (!error.isUnsent || !last) last = error;
     if (!request.failsOver(error) || clock.monotonic() - startedAt >= request.totalMs) break;
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
@@ -119,7 +122,7 @@ export async function callTargets<Reply>(
   throw last;
 }
 
-/** Limits of the recorded unknown fields: callers of image endpoints can send any number of them with any names. */
+/** Limit of the recorded unknown fields. Callers of image endpoints can send any number of fields with any names. */
 const MAX_PARAMS = 32;
 const MAX_PARAM = 64;
 
@@ -185,7 +188,7 @@ function withPublicId(message: string, { upstreamModel }: Target, model: string)
 }
 
 /**
- * True when another target may be called after this failure. For a refusal by a vendor's safety policy,
+ * True when another target may be called after this failure. After a refusal by a vendor's safety policy,
  * `failOverRefusals` decides.
  */
 export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals: boolean): boolean {
@@ -193,8 +196,8 @@ export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals:
 }
 
 /**
- * Returns the release function. A stream keeps this function while it runs. The function is made in a scope of its own,
- * so that it does not keep the whole request in memory.
+ * Returns the release function, which a stream keeps while it runs. The function is made in a scope of its own, so that
+ * it does not keep the whole request in memory.
  */
 function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
   return () => {
@@ -205,8 +208,8 @@ function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
 }
 
 /**
- * True when the target may be called again: several times when it is unreachable or overloaded, once when the request
- * may have caused the failure.
+ * True when the target may be called again. An unreachable or overloaded target may be called several times. After a
+ * failure that the request may have caused, the target may be called once more.
  */
 function isRepeatable({ kind, status, isByRequest }: UpstreamError, earlierCalls: number): boolean {
   if (kind === "unreachable" || kind === "overloaded") return true;
@@ -228,8 +231,8 @@ async function waitForSlot<Reply>(
 }
 
 /**
- * Waits before a repeated call: exponentially longer each time, with full jitter. Rejects with `ClientDisconnected`
- * when the client disconnects.
+ * Waits before a repeated call. The maximum wait doubles with each call, and the wait is random below it (full jitter).
+ * Rejects with `ClientDisconnected` when the client disconnects.
  */
 async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise<void> {
   try {
@@ -239,14 +242,16 @@ async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise
   }
 }
 
-/** Returns the error when the channels of all possible targets already run their maximum of calls. */
+/**
+ * Returns the error for a request that no channel can take, because all possible channels run their maximum of calls.
+ */
 function atCapacity(): UpstreamError {
   return new UpstreamError("overloaded", "every channel has reached its max_concurrent", {
     retryAfterSeconds: 1,
   });
 }
 
-/** Returns the error for a request whose targets are all ejected, with the time until one may be called. */
+/** Returns the error for a request whose targets are all ejected, with the time until a target may be called again. */
 function allEjected(health: Health, targets: readonly Target[], organization: string): UpstreamError {
   const reasons = reasonsOfEjections(health, targets, organization);
   const waitMs = Math.min(...targets.map((target) => health.waitMs(target, organization)));
@@ -260,7 +265,7 @@ function allEjected(health: Health, targets: readonly Target[], organization: st
   );
 }
 
-/** Advice to the operator while every target is out of service. */
+/** Advice to the operator while every target is ejected. */
 const REMEDIES = {
   overloaded: "Look at the vendor's status, or give the model another target by `routes set`",
   limited: "Raise the limit at the vendor, or give the model another target by `routes set`",

@@ -2,26 +2,30 @@ import { type Target, targetName } from "../../domain/channel.ts";
 import { KINDS_BY_REQUEST, type UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 
-/** Number of consecutive failures that ejects a target. */
+/** Number of consecutive failures after which a target is ejected. */
 const FAILURES_TO_EJECT = 5;
 /** Number of organizations whose requests must have failed before a target is ejected for all organizations. */
 const ORGANIZATIONS_TO_EJECT = 2;
 const FIRST_EJECTION_MS = 1_000;
 /** Longest ejection after failures of calls. A target that has recovered gets requests at most this much later. */
 const MAX_EJECTION_MS = 30_000;
-/** Ejection time after a refused credential, which only an operator can replace: earlier calls would only add load. */
+/**
+ * Ejection time after a refused credential. Only an operator can replace a credential, so earlier calls would only add
+ * load.
+ */
 const ACCOUNT_EJECTION_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Time after which another probe is allowed if the running probe has had no outcome. */
+/** Time after which another probe is allowed if the running probe has no outcome. */
 const PROBE_MS = 30_000;
-/** Maximum number of organizations remembered for each target; the oldest are forgotten first. */
+/** Maximum number of organizations remembered for each target. The oldest organizations are forgotten first. */
 const MAX_ORGANIZATIONS = 10_000;
 
 /**
- * Decides which targets may be called. It learns only from real requests. Consecutive failures eject a target for the
- * organization whose requests failed. Such failures eject the target for all once a second organization has had
- * failures: one organization alone cannot take a target from others. A refused credential ejects for all at once. The
- * duration of ejections doubles; after each ejection, a single request probes the target.
+ * Decides which targets may be called, and learns only from real requests. Consecutive failures eject a target for the
+ * organization whose requests failed. If a second organization has failures too, the target is ejected for all
+ * organizations. One organization alone thus cannot take a target from others. A refused credential ejects the target
+ * for all organizations at once. The duration of ejections doubles. After each ejection, a single request probes the
+ * target.
  */
 export class Health {
   readonly #clock: Clock;
@@ -31,7 +35,7 @@ export class Health {
 
   /**
    * `announce` sends an ejection to the other processes if there is a shared store. `onChange` is called for each
-   * target that goes out of service or comes back, also when another process announced it.
+   * target that goes out of service or returns to service, also after an announcement of another process.
    */
   constructor(
     clock: Clock,
@@ -43,7 +47,7 @@ export class Health {
     this.#onChange = onChange;
   }
 
-  /** Returns true when the target may be called now. After an ejection, the first permitted call is the probe. */
+  /** Returns true when the target may be called now. After an ejection, the first allowed call is the probe. */
   tryCall(target: Target, organization: string): boolean {
     if (!this.isAvailable(target, organization)) return false;
     const states = this.#statesOf(target, organization);
@@ -70,14 +74,14 @@ export class Health {
     });
   }
 
-  /** True when a call to the target has failed and none has succeeded since, for this organization or for all. */
+  /** True when a call to the target has failed and no later call has succeeded, for this organization or for all. */
   isSuspect(target: Target, organization: string): boolean {
     return this.#statesOf(target, organization).some(
       ({ failures, ejectedUntil }) => failures > 0 || ejectedUntil > 0,
     );
   }
 
-  /** Returns the milliseconds until the target's ejection ends; 0 when none is active. */
+  /** Returns the milliseconds until the target's ejection ends; 0 when the target is not ejected. */
   waitMs(target: Target, organization: string): number {
     const until = this.#statesOf(target, organization).map(({ ejectedUntil }) => ejectedUntil);
     return Math.max(0, ...until.map((end) => end - this.#clock.monotonic()));
@@ -97,7 +101,10 @@ export class Health {
     if (health.own.size === 0) this.#targets.delete(name);
   }
 
-  /** Call it when a call ended without an outcome, as after a disconnection. Another call may then be the probe. */
+  /**
+   * Call it when a call ended without an outcome, for example after a disconnection. The next call may then be the
+   * probe.
+   */
   abandoned(target: Target, organization: string): void {
     for (const state of this.#statesOf(target, organization)) state.probeSince = 0;
   }
@@ -118,7 +125,7 @@ export class Health {
     if (error.kind === "limited" && retryAfterMs > 0)
       return this.#ejectLimited(health, organization, retryAfterMs);
     const reason = error.kind === "limited" ? "limited" : "overload";
-    // When the organization itself has an ejection, its requests may fail for reasons of their own. Its probes must not
+    // An organization with an ejection of its own may have failing requests for reasons of its own. Its probes must not
     // block other organizations for long.
     const isOwnTrouble = own.ejectedUntil > 0;
     if (this.#isEjecting(own, isProbe.own)) {
@@ -170,8 +177,8 @@ export class Health {
   }
 
   /**
-   * Ejects the target for one organization first, because perhaps only that organization's requests exceed a vendor's
-   * limit: for example a request with more tokens than the vendor allows per minute.
+   * Ejects the target for one organization first, because perhaps only this organization's requests exceed a vendor's
+   * limit. For example, a request may have more tokens than the vendor allows per minute.
    */
   #ejectLimited(health: TargetHealth, organization: string, durationMs: number): void {
     const now = this.#clock.monotonic();
@@ -182,7 +189,8 @@ export class Health {
   }
 
   /**
-   * True when this failure ejects: a probe failed, or there were enough failures in a row and no ejection is active.
+   * True when this failure ejects the target. Either a probe failed, or enough calls failed in a row and no ejection is
+   * active.
    */
   #isEjecting({ failures, ejectedUntil }: State, isProbe: boolean): boolean {
     return isProbe || (failures >= FAILURES_TO_EJECT && this.#clock.monotonic() >= ejectedUntil);
@@ -213,7 +221,10 @@ export class Health {
     this.#onChange({ target, organization, reason, isUp: true, lastedMs });
   }
 
-  /** Returns the states that decide about a call. The list is empty for a target without recent failures. */
+  /**
+   * Returns the states that decide whether the target may be called. The list is empty for a target without recent
+   * failures.
+   */
   #statesOf(target: Target, organization: string): readonly State[] {
     if (this.#targets.size === 0) return NO_STATES;
     const health = this.#targets.get(targetName(target));
@@ -246,7 +257,7 @@ interface TargetHealth {
   everyone: State;
   /** Organizations whose calls have failed since the last success. The set is limited in size. */
   failedFor: Set<string>;
-  /** The state of each organization, until one of its own calls succeeds. */
+  /** The state of each organization. A state is removed when a call of its organization succeeds. */
   own: Map<string, State>;
 }
 
@@ -258,7 +269,7 @@ interface State {
   ejectedUntil: number;
   /** Monotonic milliseconds of the first ejection since the last success; 0 when there was none. */
   ejectedAt: number;
-  /** Monotonic milliseconds at which the running probe began; 0 when there is none. */
+  /** Monotonic milliseconds at which the running probe began; 0 when no probe is running. */
   probeSince: number;
   reason: Ejection["reason"];
 }
@@ -273,7 +284,7 @@ function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };
 }
 
-/** Returns the duration of the next ejection. This duration doubles each time until a call succeeds. */
+/** Returns the duration of the next ejection. The duration doubles with each ejection until a call succeeds. */
 function nextEjectionMs(state: State): number {
   const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
   state.ejections++;
@@ -284,7 +295,7 @@ function nextEjectionMs(state: State): number {
 export interface Ejection {
   /** Name of the target, by `targetName`. */
   target: string;
-  /** The organization for which the target is ejected; null for all. */
+  /** The organization for which the target is ejected; null for all organizations. */
   organization: string | null;
   reason: "overload" | "account" | "limited";
   durationMs: number;
@@ -292,5 +303,5 @@ export interface Ejection {
   lastedMs?: number;
 }
 
-/** A change in this process: a target goes out of service or comes back. */
+/** A change in this process: a target goes out of service or returns to service. */
 export type TargetChange = Required<Omit<Ejection, "durationMs">> & { isUp: boolean };

@@ -4,7 +4,7 @@ import { RetryBudget } from "./call-bounds.ts";
 const time = { now: 0 };
 const clock = { now: () => 0, monotonic: () => time.now };
 
-/** Requests 50 repeated calls and returns how many are granted. */
+/** Requests 50 repeated calls. Returns the number of granted calls. */
 function granted(budget: RetryBudget, target = "t"): number {
   return Array.from({ length: 50 }, () => budget.takeRetry(target)).filter(Boolean).length;
 }
@@ -18,7 +18,7 @@ test("retries are a share of the calls of ten seconds, which leaves the window w
   // Calls and retries of the older half still count.
   time.now = 5_000;
   expect(granted(budget)).toBe(0);
-  // Calls and retries of both halves have left the window: only the floor remains.
+  // Calls and retries of both halves have left the window. Only the floor remains.
   time.now = 10_000;
   expect(granted(budget)).toBe(1);
 });

@@ -21,7 +21,8 @@ export function orderTargets({ strategy, targets }: Route, random: () => number)
 
 /**
  * Returns the targets whose context is large enough for the input. If no context is large enough, returns all targets,
- * because the input is an estimate. `contextWindow` is the model's context, for targets that set none of their own.
+ * because the input is an estimate. `contextWindow` is the model's context; it applies to targets without a context of
+ * their own.
  */
 export function targetsThatFit(
   targets: readonly Target[],
@@ -34,17 +35,17 @@ export function targetsThatFit(
 }
 
 /**
- * Returns the context of a target in tokens. `ofModel` is the context of the target's model. An unknown context counts
- * as unlimited.
+ * Returns the context of a target in tokens. `ofModel` is the context of the model. An unknown context counts as
+ * unlimited.
  */
 function windowOf({ contextWindow }: Target, ofModel: number | undefined): number {
   return contextWindow ?? ofModel ?? Infinity;
 }
 
 /**
- * The targets that one request may still call, in order. Ejected targets are skipped. If the request may make several
- * calls, the last one goes to a target that the request has not called and whose most recent call did not fail, if
- * there is one. Otherwise failing targets could use up all calls of the request.
+ * The targets that one request may still call, in order. Ejected targets are skipped. The last of several calls goes to
+ * a target that the request has not called and whose most recent call did not fail, if there is such a target.
+ * Otherwise failing targets could use up all calls of the request.
  */
 export class TargetQueue {
   readonly #queue: Target[];
@@ -77,7 +78,8 @@ export class TargetQueue {
   next(): Target | undefined {
     const callsLeft = this.#maxCalls - this.#called.length;
     if (callsLeft <= 0) return undefined;
-    // A request that may make only one call keeps the order: otherwise no request would call a target that failed once.
+    // A request that may make only one call keeps the order. Otherwise no request would call a target again that failed
+    // once.
     const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
     const index = sound >= 0 ? sound : this.#health.firstAvailable(this.#queue, this.#organization);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
@@ -94,12 +96,12 @@ export class TargetQueue {
     return this.#called.filter((other) => other === target).length;
   }
 
-  /** Puts the target at the end of the queue, to be tried again. */
+  /** Puts the target at the end of the queue, to be called again. */
   repeat(target: Target): void {
     this.#queue.push(target);
   }
 
-  /** Moves the target for calls after a timeout to the front, unless it was already called. */
+  /** Moves the target for calls after a timeout to the front of the queue, if it was not called yet. */
   moveAfterTimeout(): void {
     const target = this.#afterTimeout;
     if (!target || this.#called.includes(target)) return;
