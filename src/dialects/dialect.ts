@@ -10,15 +10,15 @@ import type { TextDialectName } from "./name.ts";
 export interface TextRequest {
   model: string;
   isStream: boolean;
-  /** Maximum number of output tokens of one choice, if the caller set one. */
+  /** Maximum number of output tokens of one choice; null when the caller set no maximum. */
   maxTokens: number | null;
   choices: number;
   /** Upper bound of the input tokens. Each byte counts as one token, and each image counts as a fixed number. */
   inputCeiling: number;
-  /** Estimated number of all input tokens. `mediaTokens` is the number of media tokens among them. */
+  /** Estimated number of all input tokens. `mediaTokens` is the part of this estimate that is for media. */
   estimatedInput: number;
   mediaTokens: number;
-  /** Features that the request uses. The model must allow them. */
+  /** Features that the request uses. The model must allow these features. */
   features: readonly FeatureUse[];
   /** Path of the field with the first link that a vendor would fetch; null when there is no link. */
   linkParam: string | null;
@@ -30,15 +30,15 @@ export interface TextPayload<Request extends TextRequest = TextRequest> {
   dialect: TextDialectName;
   raw: string;
   parsed: Request;
-  /** Headers of the caller that vendors of the same protocol get. Names are in lower case. */
+  /** Headers of the caller for vendors of the same protocol. Names are in lower case. */
   headers: Readonly<Record<string, string>>;
 }
 
 /** Differences of a vendor from other vendors of the same protocol. */
 export interface VendorTraits {
   /**
-   * The field of chat completions with the maximum of output tokens. The default is `max_tokens`. OpenAI's reasoning
-   * models refuse `max_tokens`. Compatible vendors support only `max_tokens` (OpenAI reference, chat completions).
+   * The field of chat completions for the maximum of output tokens; `max_tokens` by default. OpenAI's reasoning models
+   * refuse `max_tokens`, but compatible vendors support only `max_tokens` (OpenAI reference, chat completions).
    */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
   /** Fields and roles of chat completions that OpenAI accepts and this vendor refuses. */
@@ -56,7 +56,7 @@ export interface VendorTraits {
   )[];
   /** The highest temperature that the vendor accepts, if it is below 2. */
   maxTemperature?: number;
-  /** The vendor's own name for the field `seed`, if the vendor does not call this field `seed`. */
+  /** The vendor's own name for the field `seed`, if this name differs. */
   seedField?: "random_seed";
   takesTopK?: boolean;
   /** True when the vendor's usage contains the cost of the call in US dollars. */
@@ -71,11 +71,11 @@ export interface VendorTraits {
   reasoningSwitch?: "thinking" | "enable_thinking";
   /** True when the vendor accepts `reasoning_effort` for every model, even if `reasoningSwitch` is set. */
   takesEffort?: boolean;
-  /** True when a field must tell the vendor to separate reasoning from text (MiniMax's `reasoning_split`). */
+  /** True when the vendor separates reasoning from text only if a field requests it (MiniMax's `reasoning_split`). */
   splitsReasoning?: boolean;
-  /** True when a turn with answered tool calls must begin with thinking, if thinking has a budget (messages only). */
+  /** True when a turn with answered tool calls must begin with thinking if thinking has a budget (messages only). */
   demandsThinking?: boolean;
-  /** True when a vendor of the native protocol requires a role in every turn: Vertex AI, but not the Gemini API. */
+  /** True when a vendor of the native protocol requires a role in every turn (Vertex AI). */
   demandsRoles?: boolean;
   /** True when the vendor cannot fetch links in a request. */
   fetchesNoLinks?: boolean;
@@ -86,7 +86,7 @@ export interface VendorTerms {
   /** The vendor's name for the model. */
   upstreamModel: string;
   traits: VendorTraits;
-  /** Maximum of output tokens that is sent when the caller set none; null when no maximum is needed. */
+  /** Maximum of output tokens to send when the caller set none; null when no maximum is needed. */
   coveredTokens: number | null;
   model: Pick<TextModel, "id" | "maxOutputTokens"> & {
     /** The form in which this target accepts a request for reasoning. Absent if the target accepts no form. */
@@ -100,7 +100,7 @@ export interface WholeReply {
   usage: TokenUsage;
 }
 
-/** A vendor's whole reply. `parsed`, if present, is the parsed text. */
+/** A vendor's whole reply. `parsed`, if present, is the parsed `text`. */
 export interface VendorReply {
   text: string;
   parsed?: unknown;
@@ -108,7 +108,7 @@ export interface VendorReply {
 
 /** Converts a vendor's stream to the caller's stream and measures the delivered content. */
 export interface TextStream {
-  /** True when the caller has received content. Then no other upstream can continue the request. */
+  /** True when the caller has received content. After that no other upstream can continue the request. */
   readonly hasContent: boolean;
   /** True after the upstream's end mark. Later bytes are not for the caller. */
   readonly isDone: boolean;
@@ -119,37 +119,37 @@ export interface TextStream {
   push(chunk: Uint8Array): Uint8Array;
   /**
    * Returns the last bytes of the caller's stream. Call this method at most once, after the upstream has ended without
-   * an error, and settle the usage afterwards. Throws an `UpstreamError` when the reply was cut.
+   * an error. Settle the usage afterwards. Throws an `UpstreamError` when the reply was cut.
    */
   end(): Uint8Array;
-  /** The reason why an ended reply counts as failed: it was cut or it is empty. Null for a good reply. */
+  /** The reason why an ended reply counts as failed: it was cut, or it is empty. Null for a good reply. */
   readonly lack: "cut" | "empty" | null;
-  /** The beginning of the content so far, as one text: a secret may be split over several events. */
+  /** The beginning of the content so far, as one text, because a secret may be split over several events. */
   readonly text: string;
   /** Returns the billed usage of the reply so far. */
   usage(): TokenUsage;
-  /** Returns the frames with the error, which replace the normal end of the stream. */
+  /** Returns the frames with the error. These frames replace the normal end of the stream. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 
 /** One protocol of text models. Reads, forwards and translates requests. Reads and writes replies. */
 export interface TextDialect<Request extends TextRequest = TextRequest> {
   readonly name: TextDialectName;
-  /** A frame for silent periods of a stream. Every client skips it. */
+  /** A frame for silent periods of a stream. Every client skips this frame. */
   readonly keepAliveFrame: Uint8Array;
-  /** Features whose number of uses is in the usage of this dialect. Absent when there are none. */
+  /** Features whose number of uses is in the usage of this dialect. Absent when there is no such feature. */
   readonly countedFeatures?: readonly Feature[];
 
-  /** Returns the payload of the request with `raw` in place of the request's own text. */
+  /** Returns the payload of the request with `raw` as its text. */
   withRaw(payload: TextPayload<Request>, raw: string): TextPayload<Request>;
   /**
-   * Returns the request's text for a vendor of this dialect: the caller's text with the vendor's model name and other
-   * fields that must be set.
+   * Returns the request's text for a vendor of this dialect. This is the caller's text with the vendor's model name and
+   * other fields that must be set.
    */
   forVendor(payload: TextPayload<Request>, terms: VendorTerms): string;
   /**
-   * Reads a vendor's whole reply. Keeps its text, but removes names of the vendor and corrects usage that is not the
-   * billed usage.
+   * Reads a vendor's whole reply. Keeps its text, but removes names of the vendor. Corrects a usage that differs from
+   * the billed usage.
    */
   readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply;
   /** Returns a stream from a vendor of this dialect to a caller of the same dialect. */
@@ -166,7 +166,7 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   parseReply(reply: VendorReply): Reply;
   /** Returns a reader for one stream of a vendor. */
   replyReader(): ReplyReader;
-  /** Returns the text of a whole reply to this request. */
+  /** Writes a whole reply to this request. */
   writeReply(reply: Reply, payload: TextPayload<Request>, usage: TokenUsage): string;
   /** Returns a writer for the stream that replies to this request. */
   replyWriter(payload: TextPayload<Request>): ReplyWriter;

@@ -8,7 +8,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** A rule for the value of a documented field. */
 export interface Check {
   holds(value: unknown): boolean;
-  /** Description of the rule for error messages, such as "a number". */
+  /** Description of the rule in error messages, such as "a number". */
   must: string;
   /** The rule in the form of JSON Schema, for the published description of the interface. */
   schema: JsonSchema;
@@ -64,16 +64,13 @@ export const TYPED: JsonSchema = { type: "object", properties: { type: text.sche
 
 /**
  * Documented fields: name, rule, and a description if the name is not self-explanatory. The rules contain hardly any
- * ranges and enumerations, because these differ between vendors. Vendors refuse wrong values themselves.
+ * ranges and enumerations, because vendors differ in these. Vendors refuse wrong values themselves.
  */
 export type FieldChecks = readonly (readonly [name: string, check: Check, description?: string])[];
 
 export const STREAM_DESCRIPTION = "Server-sent events in place of one object";
 
-/**
- * Returns the published schema of an object with its checked fields and `others`. The object may have additional
- * fields.
- */
+/** Returns the published schema of an object with its checked fields and `others`. The object may have more fields. */
 export function requestSchema(
   fields: FieldChecks,
   others: JsonSchema,
@@ -126,7 +123,7 @@ export function knownNames(names: Iterable<string>): KnownNames {
 
 /**
  * Refuses a field whose name differs only in case from a name that the gateway reads. A vendor that ignores case would
- * use the field without a check by the gateway. `path` is the path of the object; it is empty at the top level.
+ * use this unchecked field. `path` is the path of the object; it is empty at the top level.
  */
 export function refuseCaseVariants(object: object, known: KnownNames, path = ""): void {
   for (const name in object) {

@@ -9,12 +9,12 @@ import { readUsage as readResponses } from "./responses/usage.ts";
 
 /* Tests all readers of a vendor's usage with hostile, incomplete or contradictory reports. */
 
-/** Path of a number in a protocol's usage, as names of fields from the outside to the inside. */
+/** Path of a number in a protocol's usage: the names of the nested fields, outermost first. */
 type Path = readonly string[];
 
 /**
- * The structure of a protocol's usage: its sums and the parts of each sum. The maximum of a part is its sum minus the
- * parts in `beside`.
+ * The structure of a protocol's usage: its sums and the parts of each sum. A part is at most its sum minus the parts in
+ * `beside`.
  */
 interface Reader {
   read(value: unknown): UsageReport | null;
@@ -109,7 +109,7 @@ function usageOf(...numbers: readonly (readonly [Path, unknown])[]): Record<stri
 
 const SUM = 40;
 
-/** Returns a usage whose sums are all 40. The total adds up these sums. */
+/** Returns a usage whose sums are all 40. The total is the sum of these sums. */
 function sound({ input, output, total }: Reader): (readonly [Path, unknown])[] {
   const sums = [...input, ...output].map((path): [Path, number] => [path, SUM]);
   return total ? [...sums, [total, SUM * sums.length]] : sums;

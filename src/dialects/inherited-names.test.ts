@@ -5,7 +5,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import { chat, readRequest as readChat } from "./chat/index.ts";
 import { readRequest as readResponses, responses } from "./responses/index.ts";
 
-/* Names that every JavaScript object inherits. A caller's field with one of these names is an unknown field. */
+/* Names that every JavaScript object inherits. A caller's field with such a name is an unknown field. */
 const NAMES = Object.getOwnPropertyNames(Object.prototype);
 const VALUES = ["false", "1", '"text"', "[]", "{}"];
 const CASES = NAMES.flatMap((name) => VALUES.map((value) => [name, value] as const));

@@ -16,16 +16,16 @@ const ERROR_TYPES = {
 } as const satisfies Record<GatewayError["kind"], string>;
 
 /**
- * Returns the `type` of an error. A server error that no retry can change gets the type `permission_error`, because the
- * AI SDK and opencode repeat streams that fail with `server_error`.
+ * Returns the `type` of an error. A server error that must not be retried gets `permission_error`, because the AI SDK
+ * and opencode repeat streams that fail with `server_error`.
  */
 export function errorType({ kind, shouldRetry }: GatewayError): string {
   return kind === "server" && shouldRetry === false ? ERROR_TYPES.permission : ERROR_TYPES[kind];
 }
 
 /**
- * Returns the kind of failure for a code or type of OpenAI or a compatible vendor. The code may be from an error
- * response or from a stream. Undefined when the code is unknown or too general (OpenAI error codes guide).
+ * Returns the kind of failure for a code or type of OpenAI or a compatible vendor, from an error response or a stream.
+ * Undefined when the code is unknown or too general (OpenAI error codes guide).
  */
 export function kindOfCode(code: string): UpstreamErrorKind | undefined {
   const key = code.toLowerCase();
@@ -48,8 +48,8 @@ export function saysContextExceeded(message: string): boolean {
 }
 
 /**
- * Returns the seconds until a retry. Reads them from a message such as "Please try again in 1m12.5s" (OpenAI, Groq) or
- * "Please retry in 46.5s" (Google). Undefined for other messages.
+ * Returns the seconds until a retry, from a message such as "Please try again in 1m12.5s" (OpenAI, Groq) or "Please
+ * retry in 46.5s" (Google). Undefined for other messages.
  */
 export function retrySecondsOf(message: string): number | undefined {
   const [, hours, minutes, seconds, unit] = RETRY.exec(message) ?? [];
@@ -62,8 +62,8 @@ const RETRY =
   /\b(?:try again|retry) (?:in|after) (?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,7}(?:\.\d{1,9})?) ?(ms|s))?/i;
 
 const KIND_BY_SENTENCE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
-  // xAI sends this message and the next message without a code, with the statuses 400 and 429 (continuedev/continue
-  // issue 10373).
+  // xAI sends this message and the next one without a code, with the statuses 400 and 429 (continuedev/continue issue
+  // 10373).
   [/^Incorrect API key provided/, "account"],
   [/\bused all available credits\b|\bdoesn't have any credits\b/, "account"],
   [/\bcredit balance is too low\b/i, "account"],

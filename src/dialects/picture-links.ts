@@ -1,7 +1,6 @@
 import { isObject } from "../lib/json.ts";
 import { editItems, editMembers, removeMember } from "../lib/json-edit.ts";
 
-/** A picture that replaces a link in a request. */
 export interface InlinePicture {
   /** MIME type of the picture. */
   type: string;
@@ -15,7 +14,7 @@ export function pictureLinks(body: Record<string, unknown>): string[] {
   return [...links];
 }
 
-/** Returns the text of a request in which pictures replace their links. All other characters stay unchanged. */
+/** Returns the text of a request with pictures in place of their links. All other characters stay unchanged. */
 export function withPictures(raw: string, pictures: ReadonlyMap<string, InlinePicture>): string {
   const edits = CONVERSATIONS.map((name) => [name, (old?: string) => old && edit(old, pictures)] as const);
   return editMembers(raw, Object.fromEntries(edits));
@@ -23,8 +22,8 @@ export function withPictures(raw: string, pictures: ReadonlyMap<string, InlinePi
 
 const CONVERSATIONS = ["messages", "input", "contents"] as const;
 /**
- * Names of fields that contain parts and blocks. Arguments of tool calls are not among these fields, because links in
- * arguments are the caller's data.
+ * Names of fields that contain parts and blocks. Arguments of tool calls are excluded, because links in arguments are
+ * the caller's data.
  */
 const LISTS = ["content", "output", "parts"] as const;
 const LINK = /^https:/i;
@@ -59,7 +58,7 @@ function linkIn(value: unknown): string | undefined {
   return typeof value === "string" && LINK.test(value) ? value : undefined;
 }
 
-/** Replaces the links in `text`. `text` is the JSON of a list, a message or a part. */
+/** Replaces the links in `text`, which is the JSON of a list, a message or a part. */
 function edit(text: string, pictures: ReadonlyMap<string, InlinePicture>): string {
   if (!text.includes("http")) return text;
   if (text.startsWith("[")) return editItems(text, (item) => edit(item, pictures));

@@ -4,8 +4,8 @@ import type { TextRequest } from "./dialect.ts";
 import { tokenEighths, wholeTokens } from "./input-size.ts";
 
 /**
- * Collects the text that a model reads from a request, for a tokenizer: the conversation and the tools. Omits the names
- * of the protocol's fields. Also omits media, because their sizes are known.
+ * Collects for a tokenizer the text that a model reads from a request: the conversation and the tools. Omits the names
+ * of the protocol's fields. Omits media, because their sizes are known.
  */
 export function promptText({
   body,
@@ -28,10 +28,10 @@ export function promptText({
   return { text, share: reader.isCut ? kept / all : 1, otherTokens: form + mediaTokens };
 }
 
-/** Maximum number of UTF-16 code units that the tokenizer counts in a prompt. The remaining size is estimated. */
+/** Maximum number of UTF-16 code units of a prompt for the tokenizer. The rest of the prompt is estimated. */
 export const MAX_PROMPT_UNITS = 256 * 1024;
 
-/** The fields, of all protocols, that contain text for the model. */
+/** The fields of all protocols that contain text for the model. */
 const PROMPT_FIELDS = [
   "system",
   "instructions",
@@ -47,8 +47,8 @@ const CONVERSATIONS: ReadonlySet<string> = new Set(["messages", "input", "conten
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
 /**
- * Additional tokens of each message. `TOKENS_PER_REPLY` are the tokens with which a reply begins (OpenAI cookbook, how
- * to count tokens).
+ * Additional tokens of each message. `TOKENS_PER_REPLY` is the number of tokens with which a reply begins (OpenAI
+ * cookbook, how to count tokens).
  */
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_REPLY = 3;

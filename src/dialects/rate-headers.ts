@@ -3,8 +3,8 @@ import { systemClock } from "../lib/clock.ts";
 import type { TextDialectName } from "./name.ts";
 
 /**
- * Returns the rate-limit headers of a response. `now` is the time in Unix milliseconds. The messages protocol has
- * Anthropic's headers, with RFC 3339 timestamps. All other protocols have OpenAI's headers (rate limit reference).
+ * Returns the rate-limit headers of a response. `now` is in Unix milliseconds. The messages protocol has Anthropic's
+ * headers, with RFC 3339 timestamps. All other protocols have OpenAI's headers (rate limit reference).
  */
 export function rateHeaders(
   limitState: LimitState | null,

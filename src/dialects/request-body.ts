@@ -13,13 +13,13 @@ interface RequestBody {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** Maximum bytes of a body that is parsed without counting its values. A larger body could block the event loop. */
+/** Larger bodies are checked for too many values before they are parsed, which could block the event loop. */
 const LARGE_BYTES = 256 * 1024;
 const TOO_DEEP = `The request body is nested more than ${JSON_BOUNDS.depth} levels deep.`;
 
 /**
- * Parses the body of a text request. The text of the body is also sent to vendors. Throws a `GatewayError` for text
- * that is not a JSON object, for too many levels, for a repeated field, and for the field `provider`.
+ * Parses the body of a text request, whose text is also sent to vendors. Throws a `GatewayError` for text that is not a
+ * JSON object, for too many levels, for a repeated field, and for the field `provider`.
  */
 export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBody {
   const read = readUnambiguous(bytes, names);
@@ -46,7 +46,7 @@ export function requireModelName(body: Record<string, unknown>): string {
   throw new GatewayError("model_required", "Set `model` to the id of a model.", { param: "model" });
 }
 
-/** Decodes and parses the text of a JSON object. Throws a `GatewayError` for other text and for too many values. */
+/** Decodes and parses the text of a JSON object. Throws a `GatewayError` for any other text and for too many values. */
 export function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
   const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, JSON_BOUNDS) : null;
@@ -62,7 +62,7 @@ export function readObject(bytes: Uint8Array): { raw: string; body: Record<strin
   return { raw, body };
 }
 
-/** Decodes the bytes. Encoding the result gives the same bytes again, except for a byte order mark. */
+/** Decodes the bytes. Encoding the result gives these bytes again, except for a byte order mark. */
 function readText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);

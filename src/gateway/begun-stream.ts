@@ -18,9 +18,8 @@ interface StreamToBegin extends Pick<RelayedStream, "ignored"> {
 }
 
 /**
- * Returns a stream whose response begins before its first content. While targets are called, the stream sends
- * keep-alive frames. Then it sends the stream of the first target with content, or an error event if no target has
- * content.
+ * Returns a stream whose response begins before its first content. Sends keep-alive frames while targets are called.
+ * Then sends the stream of the first target with content, or an error event if no target has content.
  */
 export function beginStream(begun: StreamToBegin): RelayedStream {
   const ended = begun.opening.then(
@@ -79,10 +78,7 @@ class BegunStream implements BodyWriter {
     return this.#opened.writer.run(client);
   }
 
-  /**
-   * Ends the opened stream. Before the first content nothing is to do here, because the vendor's call itself watches
-   * the client's signal.
-   */
+  /** Ends the opened stream. Before the first content, the vendor's call itself watches the client's signal. */
   cancel(): void {
     this.#isCancelled = true;
     this.#opened?.writer.cancel();

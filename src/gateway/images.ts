@@ -83,9 +83,7 @@ export async function handleImages(
   return await makeImages(core, admission, request, surroundings);
 }
 
-/**
- * Refuses a request for links when pictures cannot be stored. It is called before a vendor is paid for the pictures.
- */
+/** Refuses a request for links when pictures cannot be stored. Called before a vendor is paid. */
 export function requireStorage(core: ImageCore, { principal }: RequestContext, request: ImageRequest): void {
   const { settings } = principal.organization;
   if (deliveryKind(request, settings).isLinked && !core.blobs.isAvailable()) throw noStorage();
@@ -202,10 +200,7 @@ function orderFor(
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
-/**
- * Charges the price of the settings that took effect, but at most the held amount. Throws when the charge cannot be
- * recorded.
- */
+/** Charges the settings that took effect, but at most the hold. Throws when the charge cannot be recorded. */
 function settle(
   { admitted, fitted, quote }: ImageAdmission,
   target: Target,

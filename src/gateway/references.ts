@@ -67,9 +67,8 @@ function nameOf(param: "image" | "mask", index: number, count: number): string {
 }
 
 /**
- * Checks the references and the mask without decoding pictures and without fetching links. Checks the structure of
- * pictures in the request, the form of links, and the expiry of links to the gateway's own results. Throws as
- * `prepareReferences` does.
+ * Checks the references and the mask without decoding or fetching: the structure of pictures in the request, the form
+ * of links, and the expiry of links to the gateway's own results. Throws as `prepareReferences` does.
  */
 export async function checkReferences(
   settings: Pick<ReferenceSettings, "blobs" | "links">,

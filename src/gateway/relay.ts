@@ -35,9 +35,7 @@ export interface Relay {
   checkpoint(): void;
   /** Called exactly once, before the last bytes. Returns an error event that replaces the normal ending, or null. */
   end(how: StreamEnd): Uint8Array | null;
-  /**
-   * Called after `end`. The last bytes are sent once the promise resolves; undefined means that nothing is to wait for.
-   */
+  /** Called after `end`. The last bytes are sent once the promise resolves, or at once if it is undefined. */
   settling(): Promise<void> | undefined;
 }
 

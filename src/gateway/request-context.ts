@@ -32,10 +32,7 @@ export interface RequestContext {
   trace?: RequestTrace | null;
 }
 
-/**
- * Facts that the core learns about a request. The server writes these facts into its log record. No decision depends on
- * them.
- */
+/** Facts that the core learns about a request, for the server's log record. No decision depends on these facts. */
 export interface RequestFacts {
   /** The model name in the caller's request, unchanged; null until admission reads it. */
   askedModel: string | null;

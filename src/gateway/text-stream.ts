@@ -87,9 +87,7 @@ interface RunningStream extends Pick<Committed<unknown>, "target" | "release"> {
   estimator: UsageEstimator;
 }
 
-/**
- * Relays the stream to the client. Settles the stream exactly once, before its last bytes are sent, however it ends.
- */
+/** Relays the stream to the client. Settles it exactly once, before its last bytes are sent. */
 export function relayStream(
   core: Core,
   { admitted, committed, dialect, timeouts, estimator, ignored }: StreamToRelay,

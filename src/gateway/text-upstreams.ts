@@ -26,10 +26,7 @@ export function textUpstreams(
   return all.filter((each) => each.serves?.(upstreamModel) ?? true);
 }
 
-/**
- * Returns a target's upstream for a caller. This is the upstream for the caller's own protocol if the vendor supports
- * that protocol.
- */
+/** Returns a target's upstream for a caller, preferably that for the caller's own protocol. */
 export function textUpstreamFor(
   upstreams: Upstreams,
   target: Target,
@@ -95,10 +92,7 @@ interface Surroundings {
   call: Pick<Call, "signal">;
 }
 
-/**
- * Maximum bytes of all pictures of a request together. In base64, the pictures must fit into the body of a text
- * request.
- */
+/** Maximum bytes of all pictures of a request. As base64 they must fit into the body of a text request. */
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_PICTURES = 20;
 /** Formats of pictures that every vendor accepts. */

@@ -26,9 +26,7 @@ import { relayStream, type RelayedStream } from "./text-stream.ts";
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
   limitState: LimitGrant["limitState"];
-  /**
-   * The maximum of output tokens that the budgets cover; null if the budgets cover the caller's or the model's maximum.
-   */
+  /** The maximum of output tokens that the budgets cover; null if they cover the regular maximum. */
   coveredTokens: number | null;
   /**
    * Names of the caller's fields that were not sent to the target. If a stream's response began before a target
@@ -194,11 +192,10 @@ function coveredTokensOf(
 }
 
 /**
- * Calls the route's targets. Calls `noteIgnored` for each called target, with the fields that were not sent to that
- * target. A reply without content counts as a failed call.
- * If all calls fail and at least one reply was empty, the request is settled with a charge of zero. If the last reply
- * was empty, only its ignored fields are returned; otherwise the last error is thrown. A call during which the client
- * disconnects is charged.
+ * Calls the route's targets, and `noteIgnored` for each of them with the fields that were not sent to it. A reply
+ * without content counts as a failed call. If all calls fail and at least one reply was empty, the request is settled
+ * with a charge of zero. If the last reply was empty, its ignored fields are returned; otherwise the last error is
+ * thrown. A call during which the client disconnects is charged.
  */
 async function callVendors(
   core: Core,

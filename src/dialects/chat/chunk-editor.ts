@@ -142,10 +142,7 @@ function editItems(text: string, edits: readonly (Edit | null)[]): string {
 /** Matches the data of an event on a single line, as vendors write it. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
-/**
- * Edits the JSON in a frame. Each character represents one byte. This is safe, because the syntax of events and JSON is
- * ASCII.
- */
+/** Edits the JSON in a frame, as one character per byte, because the syntax of events and JSON is ASCII. */
 function editData(frame: Buffer, edit: Edit): Buffer {
   const text = frame.toString("latin1");
   const lines = text.match(DATA) ?? [];

@@ -60,10 +60,7 @@ const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonl
   ["functions", []],
 ]);
 
-/**
- * Maximum number of fields. The body is rewritten as a chat request, which would take too long with thousands of
- * fields.
- */
+/** Maximum number of fields. Rewriting the body as a chat request takes too long with thousands of fields. */
 const MAX_FIELDS = 1_000;
 
 const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...FIELDS.map(([name]) => name)]);
@@ -134,10 +131,7 @@ function textOf(message: unknown): string {
   return typeof written === "string" ? written : "";
 }
 
-/**
- * A comment of server-sent events, which clients skip. Sent in place of a chunk without an equivalent, so that the
- * stream is not silent.
- */
+/** A comment, which clients skip. Replaces a chunk without an equivalent, so that the stream is not silent. */
 const COMMENT = ":\n\n";
 const END = "[DONE]";
 

@@ -147,9 +147,8 @@ interface CallMark {
 }
 
 /**
- * Numbers the tool calls of a choice in the order in which they begin. Servers differ in how they mark a call. Parallel
- * calls may all have index 0 but different ids (vLLM). Whole calls may have no index (xAI, Google). Each delta may
- * repeat the name and id.
+ * Numbers the tool calls of a choice in the order in which they begin. Parallel calls may all have index 0 and
+ * different ids (vLLM), and whole calls may have no index (xAI, Google). Each delta may repeat the name and id.
  */
 export class CallNumbers {
   /** Ids of the tool calls by number. The id of a call may be empty. */

@@ -51,9 +51,7 @@ function withModelAndUsage(
   return edits.length === 0 ? raw : splice(raw, edits);
 }
 
-/**
- * Renames refused fields and roles. Removes a refused field if it has no equivalent or the equivalent is already set.
- */
+/** Renames refused fields and roles. Removes fields without an equivalent, or whose equivalent is set. */
 function adapt(
   text: string,
   body: Readonly<Record<string, unknown>>,

@@ -64,9 +64,7 @@ export function readRequest(bytes: Uint8Array, isMistralClient = false): ChatPay
   };
 }
 
-/**
- * True when the `user-agent` names Mistral's client for TypeScript or Python, or the Mistral provider of the AI SDK.
- */
+/** True when the `user-agent` names a client of Mistral (TypeScript or Python) or the AI SDK's provider for it. */
 export function isMistralClient(headers: Pick<Headers, "get">): boolean {
   return /\bmistralai\b|\bmistral-client\b|ai-sdk\/mistral\b/.test(headers.get("user-agent") ?? "");
 }

@@ -153,8 +153,7 @@ function writeReasoning(parts: readonly AssistantPart[], { reasoningField }: Ven
     return details.length > 0 ? { reasoning_details: details } : {};
   }
   const text = textOf(pieces, "reasoning");
-  // A turn with a tool call must have this field, even if the field is empty (DeepSeek API, "Thinking mode", tool
-  // calls).
+  // A turn with a tool call needs this field, even if it is empty (DeepSeek API, "Thinking mode", tool calls).
   const isDemanded = parts.some(({ type }) => type === "tool_call");
   return text !== "" || isDemanded ? { [reasoningField]: text } : {};
 }

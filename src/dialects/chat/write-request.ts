@@ -8,8 +8,8 @@ import { writeMessages } from "./write-messages.ts";
 import { isObject } from "../../lib/json.ts";
 
 /**
- * Writes a request for a vendor of chat completions. Omits fields that the vendor refuses according to its traits.
- * Throws an `UpstreamError` that names the caller's field for content that the vendor has no field for.
+ * Writes a request for a vendor of chat completions. Omits the fields that the vendor's traits refuse. Throws an
+ * `UpstreamError` that names the caller's field for content without a field at the vendor.
  */
 export function writeConversation(
   requested: Conversation,
@@ -56,8 +56,8 @@ function writeMaxTokens(
   { traits, coveredTokens, model }: VendorTerms,
 ): Readonly<Record<string, number>> {
   const wanted = maxTokens ?? coveredTokens;
-  // Clients of the messages protocol must always send a maximum. The maximum may be meant for a larger model, so it is
-  // limited for this model.
+  // The caller's maximum may be meant for a larger model, because clients of the messages protocol must always send a
+  // maximum. Therefore it is limited for this model.
   return wanted === null
     ? {}
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };
@@ -143,7 +143,7 @@ function writeSchema({
 
 /**
  * Writes the effort of reasoning in the vendor's form. Returns null when the caller requests no effort or the target
- * has no control for reasoning.
+ * cannot control reasoning.
  */
 function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object | null {
   const effort = reasoning && effortOf(reasoning);

@@ -7,8 +7,8 @@ import type { Reply, ReplyEvent, ReplyReader } from "./reply.ts";
 import type { AssistantPart, Conversation, Tool, Turn } from "./request.ts";
 
 /**
- * Converts custom tools for vendors that support only functions. A custom tool accepts any text. The tool becomes a
- * function whose only argument is this text. Calls of this function become calls of the custom tool again.
+ * Converts custom tools for vendors that support only functions. A custom tool accepts any text. It becomes a function
+ * whose only argument is this text. A call of the function becomes a call of the custom tool again.
  */
 export class CustomToolsAsFunctions {
   /** The conversation in which functions replace custom tools. */
@@ -35,18 +35,17 @@ export class CustomToolsAsFunctions {
     return { id, parts, finish, report };
   }
 
-  /** Returns a reader whose events contain calls of custom tools instead of calls of their functions. */
+  /** Returns a reader that replaces calls of functions by calls of their custom tools. */
   wrap(reader: ReplyReader): ReplyReader {
     return this.#names.size === 0 ? reader : new CustomCallReader(reader, this.#names);
   }
 }
 
-/** Returns the names of the custom tools. */
 export function customNames(tools: readonly Tool[]): ReadonlySet<string> {
   return new Set(tools.flatMap(({ kind, name }) => (kind === "custom" ? [name] : [])));
 }
 
-/** Returns true when vendors of a protocol support custom tools. Among vendors of chat completions, only some do. */
+/** Returns true when vendors of a protocol support custom tools. Only some vendors of chat completions do. */
 export function takesCustomTools(
   dialect: TextDialectName,
   { refuses }: VendorTraits & { refuses?: readonly string[] },
@@ -97,7 +96,7 @@ function inputOf(text: string): string | null {
   }
 }
 
-/** Collects the arguments of a custom tool's call until they are complete: the text is one value in this JSON. */
+/** Collects the arguments of a custom tool's call until their JSON, which contains the text, is complete. */
 class CustomCallReader implements ReplyReader {
   readonly #reader: ReplyReader;
   readonly #names: ReadonlySet<string>;
@@ -130,7 +129,7 @@ class CustomCallReader implements ReplyReader {
         if (input !== null) yield this.#release(event.call, input);
         continue;
       }
-      // Arguments that are incomplete at the end do not have the expected form, so they are sent unchanged.
+      // Arguments that are still incomplete at the end lack the expected form, so they are sent unchanged.
       if (event.type === "finish") for (const [call, { text }] of this.#held) yield this.#release(call, text);
       yield event;
     }

@@ -3,7 +3,7 @@ import { isObject } from "../../lib/json.ts";
 import type { TextRequest } from "../dialect.ts";
 import type { Finish, Reply, ReplyEvent, ReplyReader } from "./reply.ts";
 
-/** Detects an empty reply: it ends normally, but has no content, tool calls, refusal or reasoning. */
+/** Detects an empty reply. Such a reply ends normally, but has no content, tool calls, refusal or reasoning. */
 export class Emptiness {
   #hasSomething = false;
   #finish: Finish | null = null;
@@ -48,12 +48,12 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
   }
 }
 
-/** Maximum number of characters of stored events: a high number, because `responses` vendors repeat the request. */
+/** Maximum number of characters of stored events. It is high, because `responses` vendors repeat the request. */
 const MAX_OPENING = 4 * 1024 * 1024;
 
 /**
- * Stores the events of a forwarded stream before its first content. They are read only if the stream ends without
- * content.
+ * Stores the events of a forwarded stream before its first content. The stored events are read only if the stream ends
+ * without content.
  */
 export class Opening {
   readonly #openReader: () => ReplyReader;
@@ -78,11 +78,13 @@ export class Opening {
   }
 }
 
-/** Below this number of output tokens, a reply without content is normal. */
+/** Number of output tokens that shows that a model wrote something. A smaller maximum explains an empty reply. */tent is normal. As many reported tokens show
+ * content.
+ */
 const FEW_TOKENS = 16;
 
 /**
- * True when the reported tokens show that the model wrote something that is not text: reasoning, or content that the
+ * True when the reported tokens show that the model wrote something other than text: reasoning, or content that the
  * gateway cannot read.
  */
 function hasWritten(tokens: TokenCounts): boolean {
@@ -90,7 +92,7 @@ function hasWritten(tokens: TokenCounts): boolean {
   return OUTPUT_CATEGORIES.reduce((sum, category) => sum + (tokens[category] ?? 0), 0) >= FEW_TOKENS;
 }
 
-/** True when the request can be the reason for an empty reply: it has stop sequences or a very small maximum. */
+/** True when the request may cause an empty reply, because it has stop sequences or a very small maximum. */
 export function mayBeEmpty({ maxTokens, body }: Pick<TextRequest, "maxTokens" | "body">): boolean {
   if (maxTokens !== null && maxTokens < FEW_TOKENS) return true;
   const config = body["generationConfig"] ?? body["generation_config"];

@@ -12,7 +12,7 @@ import { policyFor } from "../../../test/support/usage-policy.ts";
 
 /*
  * Requests with hints that clients of each protocol send by default. Vendors of other protocols refuse none of these
- * requests. The hints that are not sent are listed.
+ * requests. The lists contain the hints that are not sent.
  */
 const READ: Readonly<Record<TextDialectName, (body: object) => TextPayload>> = {
   chat: (body) => readChat(bytes({ model: "m", messages: [{ role: "user", content: "hi" }], ...body })),

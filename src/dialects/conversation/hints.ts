@@ -16,7 +16,7 @@ interface Telling {
   isThinking?: boolean;
 }
 
-/** A condition for sending a hint to a vendor. `when` describes the condition for the documents. */
+/** A condition for sending a hint to a vendor. `when` describes the condition in the documents. */
 interface Rule {
   when: string;
   tells(telling: Telling): boolean;
@@ -42,9 +42,9 @@ const MAX_SEED = 2 ** 31 - 1;
 const MAX_TEMPERATURE = 1;
 
 /**
- * For each hint, the protocols whose vendors get it from callers of other protocols. Sources: the vendors' API
- * references, for `messages` also "Extended thinking" and "Migrating". The maximum lengths of `user` are the maximum
- * lengths of `safety_identifier` and `metadata.user_id`.
+ * For each hint, the protocols whose vendors get the hint from callers of other protocols. Sources: the vendors' API
+ * references; for `messages` also "Extended thinking" and "Migrating". The maximum length of `user` is that of
+ * `safety_identifier` or `metadata.user_id`.
  */
 export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
   // Reasoning comes first, because the conditions of the sampling settings use its result.
@@ -101,7 +101,7 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
     responses: shorterThan(64),
     native: false,
   },
-  // Only OpenAI accepts a cache key in chat, and all of OpenAI's models can also be called with the responses protocol.
+  // In chat only OpenAI accepts a cache key. All of OpenAI's models can also be called with the responses protocol.
   cacheKey: { chat: false, messages: false, responses: true, native: false },
   strict: { chat: true, messages: false, responses: true, native: false },
   cacheControl: {
@@ -142,18 +142,18 @@ function without(telling: Telling, hint: Hint): Telling {
 
 /**
  * True for hints with a field in the conversation. All other hints belong to parts and tools. The writers of requests
- * omit hints of parts and tools where necessary.
+ * omit those hints where necessary.
  */
 function isField(conversation: Conversation, hint: Hint): hint is Hint & keyof Conversation {
   return hint in conversation;
 }
 
-/** True when the hint has a value; for a hint of parts or tools, when the caller's protocol has the hint. */
+/** True when the hint has a value. For a hint of parts or tools, true when the caller's protocol has the hint. */
 function isSet(conversation: Conversation, hint: Hint): boolean {
   return isField(conversation, hint) ? conversation[hint] !== null : conversation.params[hint] !== undefined;
 }
 
-/** True when the hint requests something. The default value of vendors requests nothing. */
+/** True when the hint requests something. A value that is the vendors' default requests nothing. */
 function asksForSomething(conversation: Conversation, hint: Hint): boolean {
   const { tools, turns, system, reasoning } = conversation;
   switch (hint) {
@@ -168,7 +168,7 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
     case "parallelCalls":
       return conversation.parallelCalls === false && tools.length > 0;
     case "reasoningVisibility":
-      // After the hint `reasoning` was left out, `reasoning` is null here, so only `reasoning` is reported.
+      // When the hint `reasoning` was left out, `reasoning` is null here. Therefore only `reasoning` is reported.
       return reasoning !== null && reasoning.isVisible !== null;
     case "strict":
       return tools.some(({ strict }) => strict === true);
@@ -184,8 +184,8 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
 }
 
 /**
- * True when a part has a cache mark (`cache_control`) that `chat` vendors do not accept. These vendors accept marks
- * only on the user's parts and on instructions (OpenRouter API, "Prompt caching").
+ * True when a part has a cache mark (`cache_control`) where `chat` vendors do not accept one. These vendors accept
+ * marks only on the user's parts and on instructions (OpenRouter API, "Prompt caching").
  */
 function hasMarkElsewhere({ tools, turns }: Conversation): boolean {
   return (
@@ -241,7 +241,7 @@ export function reasoningControl(
   }
 }
 
-/** `read` returns the form for a model name of a vendor: null if the model accepts no form, undefined if unknown. */
+/** `read` returns the form for a model name of the vendor; null for none, undefined for an unknown name. */
 interface NamedControl {
   names: readonly TextDialectName[];
   read(upstreamModel: string): ReasoningControl | null | undefined;

@@ -12,7 +12,7 @@ interface Alternative {
   bytes: readonly unknown[] | null;
 }
 
-/** Reads a vendor's list of tokens. Returns an empty list for other values. */
+/** Reads a vendor's list of tokens. Returns an empty list for a value that is not a list. */
 export function readLogprobs(value: unknown): TokenLogprob[] {
   return objectsOf(value).map((token) => {
     const alternatives = objectsOf(token["top_logprobs"]).map(readAlternative);

@@ -1,6 +1,6 @@
 import type { AssistantPart, TextPart, ToolResult, Turn, UserPart } from "./request.ts";
 
-/** A turn to which parts can be added. Tool results come before the other parts of the user. */
+/** A turn to which parts can be added. Tool results come before the user's other parts. */
 interface OpenTurn {
   role: Turn["role"];
   results: ToolResult[];
@@ -8,7 +8,7 @@ interface OpenTurn {
 }
 
 /**
- * Collects turns in the order of reading and joins successive turns of one side. The time is linear in the number of
+ * Collects turns in the order of reading. Joins successive turns of the same side. The time is linear in the number of
  * parts.
  */
 export class OpenTurns {
@@ -31,7 +31,7 @@ export class OpenTurns {
 
   /**
    * Adds a tool result to the user's turn directly after the assistant's last turn, even if later turns exist. Inserts
-   * the user's turn if this turn is missing.
+   * this user's turn if it is missing.
    */
   addResult(result: ToolResult): void {
     if (this.#lastAssistant < 0) return this.add({ role: "user", parts: [result] });

@@ -1,4 +1,4 @@
-/** Efforts of reasoning, from none to the maximum of a model. */
+/** Efforts of reasoning, from none to a model's maximum. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 export type Effort = (typeof EFFORTS)[number];
@@ -9,15 +9,15 @@ export interface Reasoning {
   /** Maximum number of reasoning tokens. Null when the caller set no maximum. */
   budgetTokens: number | null;
   /**
-   * True when the caller wants to see the reasoning as text or summary, false when it must be hidden. Null for the
-   * vendor's default.
+   * True when the caller wants to see the reasoning as text or summary, false when the reasoning must be hidden. Null
+   * for the vendor's default.
    */
   isVisible: boolean | null;
 }
 
 /**
  * Number of reasoning tokens for each effort. Source: the published table of CLIProxyAPI. Google's compatible endpoint
- * uses 1K, 8K and 24K.
+ * uses other numbers (1K, 8K and 24K).
  */
 const BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,

@@ -10,18 +10,18 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "refused";
 
 export interface Finish {
   reason: FinishReason;
-  /** The caller's stop sequence that ended the reply, if the vendor reports it; otherwise null. */
+  /** The caller's stop sequence that ended the reply; null if there was none or the vendor does not report it. */
   stopSequence: string | null;
 }
 
-/** A whole reply in the neutral form: a form that is independent of protocols. */
+/** A whole reply in the neutral form, which is independent of protocols. */
 export interface Reply {
-  /** The vendor's id of the reply; null if the vendor sent none. */
+  /** The vendor's id of the reply; null if the vendor sent no id. */
   id: string | null;
   parts: readonly AssistantPart[];
   finish: Finish;
   report: UsageReport | null;
-  /** Features with results in the reply. Each use has an entry. */
+  /** Features with results in the reply. Each use of a feature has its own entry. */
   uses?: readonly Feature[];
   /** Log probabilities of the reply's text. Absent when the caller did not request them. */
   logprobs?: readonly TokenLogprob[];
@@ -54,7 +54,7 @@ export type ReplyEvent =
 export interface ReplyReader {
   /** True after the vendor's end mark. Later events are not part of the reply. */
   readonly isDone: boolean;
-  /** True when the stream may end now: the reply is complete. */
+  /** True when the reply is complete, so that the stream may end. */
   readonly isComplete: boolean;
   /**
    * Reads the data of one event. Throws an `UpstreamError` for an error event and for data that breaks the protocol.
@@ -62,12 +62,12 @@ export interface ReplyReader {
   read(data: string): Iterable<ReplyEvent>;
 }
 
-/** Writes the caller's stream as text. Each returned text consists of complete frames, or is empty. */
+/** Writes the caller's stream as text. A returned text consists of complete frames, or is empty. */
 export interface ReplyWriter {
   write(event: ReplyEvent): string;
   /** Returns the last frames of a complete reply, with the billed usage. */
   end(usage: TokenUsage): string;
-  /** Returns the frames with the error, which replace the normal end of the stream. */
+  /** Returns the frames with the error. These frames replace the normal end of the stream. */
   fail(error: GatewayError): string;
 }
 
@@ -145,7 +145,7 @@ class CollectedReply implements Reply {
   }
 }
 
-/** Yields the events with which a stream would deliver this whole reply. */
+/** Yields the events in which a stream would deliver this whole reply. */
 export function* eventsOf({
   id,
   parts,

@@ -2,9 +2,9 @@ import type { Reasoning } from "./reasoning.ts";
 import type { Signature } from "./signature.ts";
 
 /**
- * A request in the neutral form: a form that is independent of protocols. Each dialect reads its requests into this
- * form and writes requests from it. If a dialect cannot express some content, it throws an error that names the
- * caller's field. If it cannot express a hint, it omits and reports the hint (`hints.ts`).
+ * A request in the neutral form, which is independent of protocols. Each dialect reads its requests into this form and
+ * writes requests from it. For content that a dialect cannot express, it throws an error that names the caller's field.
+ * A hint that a dialect cannot express is omitted and reported (`hints.ts`).
  */
 export interface Conversation {
   isStream: boolean;
@@ -15,7 +15,7 @@ export interface Conversation {
   toolChoice: ToolChoice | null;
   /** True when the model may call several tools in one turn. Null for the vendor's default. */
   parallelCalls: boolean | null;
-  /** Maximum number of output tokens, with the reasoning tokens. Null when the caller set no maximum. */
+  /** Maximum number of output tokens, including reasoning tokens. Null when the caller set no maximum. */
   maxTokens: number | null;
   temperature: number | null;
   topP: number | null;
@@ -31,9 +31,9 @@ export interface Conversation {
    */
   logprobs: number | null;
   verbosity: string | null;
-  /** The caller's id for its own end user; null without one. */
+  /** The caller's id for its own end user; null when the caller sent no id. */
   user: string | null;
-  /** Key that requests with the same beginning share, so that a vendor can cache the beginning; null without a key. */
+  /** Key of requests with the same beginning, which a vendor may cache; null when the caller sent no key. */
   cacheKey: string | null;
   /**
    * Names of the caller's fields that are hints without an equivalent in other protocols: labels, cache keys, limits of
@@ -42,7 +42,7 @@ export interface Conversation {
   ownHints: readonly string[];
   /** Names of unknown fields, and of fields that are no hints and have no equivalent in other protocols. */
   ownFields: readonly string[];
-  /** For error messages: the caller's names of neutral fields. `maxTokens` may be `max_output_tokens`. */
+  /** The caller's names of neutral fields, for error messages. For example, `maxTokens` may be `max_output_tokens`. */
   params: Readonly<Partial<Record<keyof Conversation | Hint, string>>>;
 }
 
@@ -65,10 +65,10 @@ export type Hint =
   | "detail"
   | "fileName";
 
-/** This callback receives each hint that the target does not get. */
+/** Called for each hint that the target does not get. */
 export type LeaveOut = (hint: Hint) => void;
 
-/** Successive messages of one side. `system` is an instruction in the middle of the conversation. */
+/** Successive messages of the same side. `system` is an instruction in the middle of the conversation. */
 export type Turn =
   | { role: "system"; parts: readonly TextPart[] }
   | { role: "user"; parts: readonly UserPart[] }
@@ -77,7 +77,7 @@ export type Turn =
 export type UserPart = TextPart | ImagePart | AudioPart | FilePart | ToolResult;
 export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCall;
 
-/** A mark up to which a vendor may cache the prompt: the value of `cache_control` in the messages protocol. */
+/** Lets a vendor cache the prompt up to this mark: the value of `cache_control` in the messages protocol. */
 export type CacheControl = Readonly<Record<string, unknown>>;
 
 interface Cacheable {
@@ -89,7 +89,7 @@ export interface TextPart extends Cacheable {
   text: string;
 }
 
-/** A link that the vendor must fetch, or base64 data with its MIME type. */
+/** A link for the vendor to fetch, or base64 data with its MIME type. */
 export type MediaSource = { url: string } | { mediaType: string; data: string };
 
 export interface ImagePart extends Cacheable {
@@ -107,7 +107,6 @@ export interface AudioPart {
   data: string;
 }
 
-/** A document. */
 export interface FilePart extends Cacheable {
   type: "file";
   source: MediaSource | { text: string };
@@ -128,9 +127,9 @@ interface RefusalPart {
 
 export interface ReasoningPart {
   type: "reasoning";
-  /** The text of the reasoning; empty when the vendor does not show it. */
+  /** The text of the reasoning; empty when the vendor hides the reasoning. */
   text: string;
-  /** The vendor's proof that it wrote the text; null without one. */
+  /** The vendor's proof that it wrote the text; null when there is none. */
   signature: Signature | null;
   /** True when the vendor sent only encrypted reasoning, which is in `signature`. */
   isRedacted?: true;
@@ -140,7 +139,7 @@ export interface ToolCall extends Cacheable {
   type: "tool_call";
   id: string;
   name: string;
-  /** Form of the arguments. `function`: JSON text, which is never reformatted. `custom`: any text. */
+  /** Form of the arguments: JSON text for `function`, which is never reformatted, or any text for `custom`. */
   kind: "function" | "custom";
   arguments: string;
   signature?: Signature;

@@ -1,6 +1,6 @@
 import type { TextDialectName } from "../name.ts";
 
-/** A vendor's proof that it wrote reasoning or a tool call. Only vendors of the same dialect can verify it. */
+/** A vendor's proof that it wrote reasoning or a tool call. Only vendors of this dialect can verify it. */
 export interface Signature {
   dialect: TextDialectName;
   value: string;
@@ -9,8 +9,8 @@ export interface Signature {
 const CARRIED = /^gw-(chat|messages|responses|native)-([^]*)$/;
 
 /**
- * Returns a signature for a caller of the dialect `caller`. If the signature has another dialect, a prefix names that
- * dialect.
+ * Returns a signature for a caller of the dialect `caller`. A prefix names the dialect of the signature if it is not
+ * the caller's.
  */
 export function sealSignature({ dialect, value }: Signature, caller: TextDialectName): string {
   return dialect === caller ? value : `gw-${dialect}-${value}`;

@@ -9,8 +9,8 @@ import { Emptiness } from "./empty-reply.ts";
 import type { ReplyEvent, ReplyReader, ReplyWriter } from "./reply.ts";
 
 /**
- * Maximum number of bytes of a stream, because its reader may store incomplete items. This is enough for 400,000 tokens
- * with one event each.
+ * Maximum number of bytes of a stream. The limit is needed because the reader may store incomplete items. It is enough
+ * for 400,000 tokens with one event each.
  */
 const MAX_BYTES = 128 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ export class TranslatedStream implements TextStream {
   readonly #writer: ReplyWriter;
   readonly #delivered: Delivered;
   #bytes = 0;
-  /** True when the caller has received content. Content that the writer still holds back does not count. */
+  /** True when the caller has received content. Content that the writer keeps back does not count. */
   #isShown = false;
 
   constructor(reader: ReplyReader, writer: ReplyWriter, policy: UsagePolicy) {
@@ -81,7 +81,7 @@ export class TranslatedStream implements TextStream {
     let output = "";
     for (const event of this.#reader.read(data)) {
       this.#delivered.add(event);
-      // The end of the stream contains the billed usage.
+      // The end of the stream contains the billed usage, so this usage is not written.
       if (event.type === "usage") continue;
       const written = this.#writer.write(event);
       this.#isShown ||= this.#delivered.hasContent && (written !== "" || event.type === "finish");
@@ -92,13 +92,13 @@ export class TranslatedStream implements TextStream {
 }
 
 /**
- * Maximum number of characters in the arguments of all tool calls. The arguments are parsed at the end. This is enough
- * for 200,000 tokens.
+ * Maximum number of characters in the arguments of all tool calls, which are parsed at the end. This is enough for
+ * 200,000 tokens.
  */
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
 /**
- * Maximum number of characters of a reply. Some protocols repeat the whole reply at its end. This is enough for two
- * million tokens.
+ * Maximum number of characters of a reply. Some protocols repeat the whole reply at its end. This maximum is enough for
+ * two million tokens.
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 /**
@@ -120,7 +120,7 @@ export class Delivered {
   #characters = 0;
   #items = 0;
   #logprobs = 0;
-  /** Type of the current item. Following pieces of the same type are part of this item. */
+  /** Type of the current item. Following pieces of this type belong to the same item. */
   #item: ReplyEvent["type"] | null = null;
   constructor(policy: UsagePolicy) {
     this.#meter = new StreamMeter(policy);
@@ -180,7 +180,7 @@ export class Delivered {
     return this.#meter.delivered.text;
   }
 
-  /** Returns the billed usage so far. `isComplete` means that the whole reply has arrived. */
+  /** Returns the billed usage so far. `isComplete` is true when the whole reply has arrived. */
   usage(isComplete: boolean): TokenUsage {
     return this.#meter.usage(isComplete);
   }

@@ -4,8 +4,8 @@ import type { Conversation } from "./request.ts";
 
 /**
  * Returns the error for a request that the vendor's protocol cannot express. Nothing was sent, so another target may
- * still take the request. `param` is the caller's field. `reason` describes the problem with the content of that field.
- * Without `reason` the field itself is the problem.
+ * take the request. `param` is the caller's field. `reason` describes the problem with the field's content; without
+ * `reason`, the field itself is the problem.
  */
 export function untranslatable(param: string, reason?: string): UpstreamError {
   const publicMessage =
@@ -20,9 +20,7 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
   });
 }
 
-/**
- * Returns the conversation. Throws for a field that only the caller's protocol has: no content may be lost silently.
- */
+/** Returns the conversation. Throws for a field of the caller's protocol alone, so that no content is lost. */
 export function translatable(conversation: Conversation): Conversation {
   const [ownField] = conversation.ownFields;
   if (ownField !== undefined) throw untranslatable(ownField);
@@ -34,11 +32,11 @@ interface OtherFields {
   known: ReadonlySet<string>;
   /** Names of hints without an equivalent in other protocols. */
   hints: ReadonlySet<string>;
-  /** For each field, a test whether its value requests nothing. */
+  /** For each field, a test that returns true when the field's value requests nothing. */
   neutral: Readonly<Record<string, (value: unknown) => boolean>>;
 }
 
-/** Returns the names of used `hints`, and of used fields that are neither in `known` nor in `hints`. */
+/** Returns the names of used fields: those in `hints`, and those in neither `known` nor `hints`. */
 export function readOwnNames(
   body: Readonly<Record<string, unknown>>,
   { known, hints, neutral }: OtherFields,

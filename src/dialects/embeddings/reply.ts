@@ -14,7 +14,7 @@ import type { VendorReply, WholeReply } from "../dialect.ts";
 import type { EmbeddingsPayload } from "./request.ts";
 
 /**
- * Maximum number of bytes of all vectors in a reply. 2,048 vectors of 1,536 numbers take 46 MB, or 63 MB with the
+ * Maximum number of bytes of all vectors in a reply. 2,048 vectors of 1,536 numbers have 46 MB, or 63 MB with the
  * maximum number of digits.
  */
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
@@ -33,8 +33,8 @@ export function tooManyNumbers(): UpstreamError {
 }
 
 /**
- * Reads the reply of a vendor of the same protocol. Keeps its text, but changes the model's name, and `usage` if other
- * numbers are billed. Throws an `UpstreamError` if the reply does not have exactly one vector for each input.
+ * Reads the reply of a vendor of the same protocol. Keeps its text, but changes the model's name. Changes `usage` if
+ * other numbers are billed. Throws an `UpstreamError` if the reply does not have exactly one vector for each input.
  */
 export function readReply(
   { text, parsed }: VendorReply,
@@ -57,8 +57,8 @@ export function readReply(
 }
 
 /**
- * Sorts vectors by `index`, because some vendors do not sort them. Keeps the order if the indexes are not all
- * different.
+ * Sorts vectors by `index`, because some vendors send them unsorted. Keeps the order if an index occurs twice or is
+ * missing.
  */
 function inOrder(data: readonly Vector[]): readonly Vector[] {
   const ordered: Vector[] = [];
@@ -82,8 +82,8 @@ function hasVector(item: unknown): item is Vector {
 
 /**
  * Writes the vectors of a vendor of another protocol as JSON. Scales the vectors to unit length, as callers of OpenAI's
- * protocol expect. There may be millions of numbers, so other tasks run in between. Throws an `UpstreamError` if there
- * is not exactly one vector for each input, or if the vectors take more than `MAX_VECTOR_BYTES`.
+ * protocol expect. Lets other tasks run in between, because there may be millions of numbers. Throws an `UpstreamError`
+ * if there is not exactly one vector for each input, or if the vectors take more than `MAX_VECTOR_BYTES`.
  */
 export async function writeVectors(
   vectors: readonly (readonly number[])[],
@@ -118,7 +118,7 @@ export function writeReply(
   return { text: `{"object":"list","data":[${data.join()}],${rest}`, usage };
 }
 
-/** Scales a vector to unit length. A vector with fewer dimensions has a different length (Gemini API, embeddings). */
+/** Scales a vector to unit length, which a vector of fewer dimensions lacks (Gemini API, embeddings). */
 function toUnitLength(vector: readonly number[]): number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];

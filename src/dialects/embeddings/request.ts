@@ -26,7 +26,6 @@ export interface EmbeddingsPayload {
   model: string;
   /** The texts to embed; null for input that consists of tokens. */
   texts: readonly string[] | null;
-  /** Number of requested vectors. */
   count: number;
   dimensions: number | null;
   isBase64: boolean;
@@ -106,8 +105,8 @@ export function foreignPayload(
 }
 
 /**
- * Returns the request's text for a vendor of OpenAI's protocol. This is the caller's text with the vendor's model name.
- * For a caller of another protocol the text is new.
+ * Returns the request's text for a vendor of OpenAI's protocol. For a caller of this protocol, it is the caller's text
+ * with the vendor's model name. For a caller of another protocol, the text is newly written.
  */
 export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): string {
   const { raw, model, modelSpan, foreign, texts, dimensions } = payload;

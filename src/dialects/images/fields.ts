@@ -21,7 +21,7 @@ import { MASK_FIELDS, REFERENCE_FIELDS } from "./references.ts";
 export type ImageFields = Omit<ImageRequest, "references" | "mask" | "compressReferences">;
 
 const SILENTLY_IGNORED: ReadonlySet<string> = new Set(["moderation", "user", "style"]);
-/** Fields without effect. They are reported as ignored if they request something. */
+/** Fields without effect. A field is reported as ignored if its value requests something. */
 const STREAMING: ReadonlySet<string> = new Set(["stream", "partial_images"]);
 const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 const DELIVERIES = ["url", "b64_json"] as const;
@@ -74,7 +74,7 @@ const JOB_FIELDS: FieldChecks = [
 /** The published schema of a request that runs in the background. */
 export const jobSchema = requestSchema(JOB_FIELDS, EDIT, REQUIRED_NAMES);
 
-/** Form fields with a number. Forms send all values as text. */
+/** Form fields that are numbers. Forms send all values as text. */
 export const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
 
 const FILE = { type: "string", contentMediaType: "application/octet-stream" };
@@ -131,7 +131,7 @@ export function refuseJobVariants(submission: object): void {
 
 /**
  * Reads the common fields of all image endpoints. `null` counts as absent. Throws a `GatewayError` that names a field
- * of a wrong type or out of range. Does not check whether the model supports the values.
+ * with a wrong type or out of range. Does not check that the model supports the values.
  */
 export function readFields(body: Readonly<Record<string, unknown>>): ImageFields {
   const { model } = body;
@@ -164,7 +164,7 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
   };
 }
 
-/** True for a value that requests nothing: null, or false for `stream`. A form sends false as text. */
+/** True for a value that requests nothing: null, or false for `stream`. In a form, false is a text. */
 function asksForNothing(name: string, value: unknown): boolean {
   return value === null || (name === "stream" && (value === false || value === "false"));
 }

@@ -9,7 +9,6 @@ import { MAX_LINK_CHARACTERS } from "../../lib/safe-fetch.ts";
 export const REFERENCE_FIELDS = ["image", "images", "input_images", "image_url", "image_urls"].flatMap(
   (name) => [name, `${name}[]`],
 );
-/** All field names for masks. */
 export const MASK_FIELDS = ["mask", "mask[]"];
 
 const NUMBER = /\[\d{1,3}\]$/;
@@ -25,8 +24,8 @@ export function isMaskField(name: string): boolean {
 const FILE_ID = /^file[-_][\w-]+$/;
 
 /**
- * Returns the pictures in a field's value: an uploaded file, a string, an object of OpenAI's form, or an array of
- * these. Does not fetch links. Throws a `GatewayError` with `param` for a value that cannot be a picture.
+ * Returns the pictures in a field's value. The value is an uploaded file, a string, an object in OpenAI's form, or an
+ * array of these. Does not fetch links. Throws a `GatewayError` with `param` for a value that cannot be a picture.
  */
 export function readReferences(value: unknown, param: "image" | "mask"): ReferenceSource[] {
   if (value === null || value === undefined) return [];

@@ -3,8 +3,8 @@ import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 
 /**
- * Qualities that replies show. `auto` and a vendor's own names are not shown, because they do not tell callers which
- * quality the picture has.
+ * Qualities that replies show. `auto` and a vendor's own names are hidden, because they do not tell callers the quality
+ * of the picture.
  */
 const QUALITIES: ReadonlySet<string> = new Set(["low", "medium", "high", "xhigh", "max"]);
 

@@ -6,17 +6,17 @@ import { isReadField, isSilentlyIgnored, NUMBERS, readFields } from "./fields.ts
 import { isMaskField, isReferenceField, readReferences } from "./references.ts";
 
 /**
- * A field before it is parsed. The value is JSON whose long strings are on disk, or the text or uploaded file (`Blob`)
- * of a form.
+ * A field before parsing. The value is JSON whose long strings are on disk; in a form, it is a text or an uploaded file
+ * (`Blob`).
  */
 export type ImageField = readonly [name: string, value: unknown];
 
-/** True for a field with pictures. Long text in this field is decoded while it arrives. */
+/** True for a field with pictures. Long text in such a field is decoded while it arrives. */
 export function isPictureField(name: string | number | undefined): boolean {
   return typeof name === "string" && (isReferenceField(name) || isMaskField(name));
 }
 
-/** True for a field that the gateway reads. Other fields are skipped, and most are named in a response header. */
+/** True for a field that the gateway reads. Other fields are skipped; a response header names most of these. */
 export function isKnownField(name: string): boolean {
   return isPictureField(name) || isReadField(name);
 }
@@ -27,8 +27,8 @@ export function isImageField(name: string): boolean {
 }
 
 /**
- * Reads a request for new pictures. Such a request has no input pictures. Throws a `GatewayError` that names the field
- * to change.
+ * Reads a request for new pictures, which has no input pictures. Throws a `GatewayError` that names the field to
+ * change.
  */
 export async function readGeneration(fields: readonly ImageField[]): Promise<ImageRequest> {
   for (const [name, value] of fields) {
@@ -39,7 +39,7 @@ export async function readGeneration(fields: readonly ImageField[]): Promise<Ima
   return { ...readFields(await plain(fields)), references: [], compressReferences: false };
 }
 
-/** Reads an edit. An edit has at least one input picture, in the order of upload, and an optional mask. */
+/** Reads an edit. It has one or more input pictures in the order of upload, and an optional mask. */
 export async function readEdit(
   fields: readonly ImageField[],
   compressReferences: boolean,
@@ -66,8 +66,8 @@ function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
 }
 
 /**
- * Removes empty parts of a form and converts text to numbers. Throws a `GatewayError` when a field for one value occurs
- * twice.
+ * Removes empty parts of a form and converts text to numbers. Throws a `GatewayError` when a field with a single value
+ * occurs twice.
  */
 export function formFields(fields: readonly ImageField[]): ImageField[] {
   const filled = fields.filter(([, value]) => value !== "");

@@ -10,8 +10,8 @@ import type { SizedText } from "../stream-meter.ts";
 import { useOf } from "./usage.ts";
 
 /**
- * Throws an `UpstreamError` if the first event of a block lacks a field that clients read without a check. An empty
- * text may be absent: vendors that relay other vendors may omit it.
+ * Throws an `UpstreamError` if the first event of a block lacks a field that clients read without checking. Its text
+ * may be absent, because vendors that relay other vendors may omit an empty text.
  */
 export function checkBegun(block: unknown): asserts block is Record<string, unknown> {
   if (!isObject(block)) throw new UpstreamError("broken", "a block that is none");
@@ -24,8 +24,8 @@ export function isNamedCall({ id, name }: Record<string, unknown>): boolean {
 }
 
 /**
- * Adds the size of a content block or of a block's first event. Deltas of the block are added separately. The result of
- * a vendor's own tool counts as one use of a feature.
+ * Adds the size of a content block or of a block's first event. The deltas of the block are added separately. The
+ * result of a vendor's own tool counts as one use of a feature.
  */
 export function addBlock(sized: SizedText, block: Record<string, unknown>): void {
   const { type, text, thinking, name, input } = block;
@@ -38,7 +38,6 @@ export function addBlock(sized: SizedText, block: Record<string, unknown>): void
   if (isObject(input) && Object.keys(input).length > 0) sized.add(JSON.stringify(input));
 }
 
-/** Adds the size of a delta. */
 export function addDelta(
   sized: SizedText,
   { text, thinking, partial_json: json }: Record<string, unknown>,
@@ -66,8 +65,8 @@ export function writeCache({ cacheControl }: { cacheControl?: CacheControl }): {
 }
 
 /**
- * Removes cache marks (`cache_control`) above the vendor's maximum. Returns the number of removed marks. `blocks` are
- * all blocks that may have a mark.
+ * Removes the cache marks (`cache_control`) above the vendor's maximum. Returns the number of removed marks. `blocks`
+ * are all blocks that may have a mark.
  */
 export function limitMarks(blocks: Iterable<Record<string, unknown>>): number {
   let marks = 0;
@@ -97,13 +96,13 @@ export function readFinish({
   return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
 }
 
-/** Required fields of a message. These fields are null in translated replies. */
+/** Required fields of a message. They are null in translated replies. */
 export const NO_EXTRAS = { container: null, diagnostics: null } as const;
 
-/** Required fields of a tool call. These fields say that the model itself made the call. */
+/** Required fields of a tool call. They say that the model itself made the call. */
 export const CALL_EXTRAS = { caller: { type: "direct" } } as const;
 
-/** The fields of a message that say why the message ended. */
+/** The fields of a message that say why it ended. */
 interface Stop {
   stop_reason: string | null;
   stop_sequence: string | null;
@@ -130,14 +129,14 @@ const STOPS: Readonly<Record<Finish["reason"], string | null>> = {
 
 const ID = /^msg_[\w-]+$/;
 
-/** Returns the id of a message for callers. Keeps a vendor's id in the form of this protocol and replaces other ids. */
+/** Returns the id of a message for callers. Replaces ids that do not have the form of this protocol. */
 export function messageId(id: string | null): string {
   return id !== null && ID.test(id) ? id : `msg_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }
 
 /** References in the request to data outside of the request. */
 export interface References {
-  /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
+  /** Files in the operator's account at the vendor, with the request's fields that refer to these files. */
   files: readonly FeatureUse[];
   /** Path of the field with the first `https:` link; null when there is no link. */
   linkParam: string | null;
@@ -147,8 +146,8 @@ const BLOCK_NAMES = knownNames(["type", "text", "source", "content", "file_id", 
 const SOURCE_NAMES = knownNames(["type", "url", "data", "media_type", "file_id", "content"]);
 
 /**
- * Reads the sources of all blocks, also inside tool results and documents, and adds the size of their media. Throws a
- * `GatewayError` for a link that is not public `https:`: a vendor inside a private network would fetch it.
+ * Reads the sources of all blocks, also in tool results and documents, and adds the size of their media. Throws a
+ * `GatewayError` for a link that is not public `https:`, because a vendor inside a private network would fetch it.
  */
 export function readReferences(body: Record<string, unknown>, size: InputSize): References {
   const files: FeatureUse[] = [];

@@ -2,7 +2,7 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, ownValue } from "../../lib/json.ts";
 
-/** The body of an error of the messages protocol. For a missing key or a refused address the body has only `error`. */
+/** The body of an error of the messages protocol; only `error` after a missing key or a refused address. */
 type MessagesErrorBody =
   | { type: "error"; error: { type: string; message: string; details?: object }; request_id?: string }
   | { error: { type: string; message: string } };
@@ -22,8 +22,8 @@ const TYPES = {
 export const THREAD = "thread";
 
 /**
- * Error details for the tool runners of official clients. Tool runners first try to continue a thread. After this
- * error, tool runners send the whole history.
+ * Error details for the tool runners of official clients. A tool runner first tries to continue a thread. After this
+ * error it sends the whole history.
  */
 const UNTHREADED = { error_code: "thread_unsupported_request", unsupported: [THREAD] } as const;
 
@@ -61,7 +61,7 @@ export function kindOfType(type: unknown): UpstreamErrorKind | undefined {
   return typeof type === "string" ? ownValue(KIND_BY_TYPE, type) : undefined;
 }
 
-/** True when the message says that the input exceeds the model's context. The error type does not show this. */
+/** True when the message says that the input exceeds the model's context. The error type does not say this. */
 export function saysTooLong(sentence: string): boolean {
   return /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i.test(sentence);
 }

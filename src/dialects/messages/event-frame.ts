@@ -16,10 +16,10 @@ export function eventText(event: MessagesEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** A frame for silent periods of a stream. Every client skips it. */
+/** A frame for silent periods of a stream. Every client skips this frame. */
 export const PING_FRAME: Uint8Array = eventFrame({ type: "ping" });
 
-/** Adds the event's name to a frame if only its data has the name. */
+/** Adds the event's name to a frame in which only the data has the name. */
 export function namedFrame(frame: Buffer, type: unknown): Buffer {
   if (frame.subarray(0, 6).equals(NAME) || typeof type !== "string" || !/^\w+$/.test(type)) return frame;
   const hasName = /(?<=[\r\n])event:/.test(frame.toString("latin1"));
@@ -45,7 +45,7 @@ export function editEvent(frame: Buffer, name: string, edit: MemberEdit): Buffer
       "latin1",
     );
   const [before = ""] = text.split(DATA, 1);
-  // Line breaks in the data occur only between JSON tokens, so spaces can replace them.
+  // Spaces can replace the line breaks in the data, because they occur only between JSON tokens.
   const data = Buffer.from((frameData(frame) ?? "").replaceAll("\n", " ")).toString("latin1");
   return Buffer.from(`${before}data: ${editMembers(data, { [name]: asBytes })}\n\n`, "latin1");
 }

@@ -13,7 +13,7 @@ import { reportedFailure } from "./error.ts";
 
 /**
  * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name.
- * Removes thinking that vendors of other dialects wrote, and a thinking budget that cannot apply without this thinking.
+ * Removes thinking of other dialects' vendors, and a thinking budget that cannot apply without this thinking.
  */
 export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
   const own = afterForeignAnswers(raw, parsed.body, traits);
@@ -59,7 +59,7 @@ function isMessage(body: unknown): body is VendorMessage {
   return isObject(body) && Array.isArray(body["content"]) && body["content"].every(isBlock);
 }
 
-/** True for a block with all fields that clients read without a check. Blocks of unknown types only need a type. */
+/** True for a block with all fields that clients read without checking. Blocks of unknown types only need a type. */
 function isBlock(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, text } = block;
@@ -68,18 +68,18 @@ function isBlock(block: unknown): boolean {
   return typeof type === "string";
 }
 
-/** The text of a message after all of its blocks were removed. Vendors refuse an empty message. */
+/** The replacement for the blocks of a message when all of them were removed. Vendors refuse an empty message. */
 const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 
 /**
- * Matches ids of tool calls from vendors of this protocol, both for the caller's tools and for the vendors' own tools
+ * Matches ids of tool calls from vendors of this protocol, for the caller's tools and for the vendors' own tools
  * (Anthropic API, "Tool use").
  */
 const OWN_CALL = /^(?:srv)?toolu_/;
 
 /**
- * Returns the request's text without content that vendors of other protocols wrote and vendors of this one would
- * refuse. Other characters stay unchanged.
+ * Returns the request's text without content of other protocols' vendors that vendors of this protocol would refuse.
+ * Other characters stay unchanged.
  */
 function afterForeignAnswers(
   raw: string,
@@ -91,8 +91,8 @@ function afterForeignAnswers(
 }
 
 /**
- * True when the request enables thinking with a budget, but the answered tool call is from another protocol's vendor
- * and has no thinking block. Anthropic refuses this request (Anthropic API, "Extended thinking with tool use").
+ * True when the request enables thinking with a budget, but a vendor of another protocol made the answered tool call,
+ * without a thinking block. Anthropic refuses such a request (Anthropic API, "Extended thinking with tool use").
  */
 function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
   if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;

@@ -24,7 +24,7 @@ function* blocksOf(content: unknown, path: string): Generator<[block: Block, pat
   for (const [index, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${index}]`];
 }
 
-/** Reads content that must consist of texts, such as instructions. */
+/** Reads content that must consist of texts, for example instructions. */
 export function readTexts(content: unknown, path: string): TextPart[] {
   return [...blocksOf(content, path)].map(([block, at]) => {
     if (block["type"] !== "text") throw untranslatable(`${at}.type`);
@@ -126,8 +126,8 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
 }
 
 /**
- * Reads a document. Its title and context become part of its text, because other protocols have no fields for them.
- * Throws for enabled citations.
+ * Reads a document. Its title and context become part of its text, because other protocols have no fields for title and
+ * context. Throws if citations are enabled.
  */
 function readDocument(block: Block, path: string): FilePart {
   const { title, context, citations } = block;

@@ -16,7 +16,7 @@ import { mergeUsage, readUsage, useOf } from "./usage.ts";
 /** The block of a tool call that has begun. */
 interface OpenCall {
   call: number;
-  /** The input in the first event of the call. Some vendors send the whole input in this event. */
+  /** The input in the first event of the call. Some vendors send the whole input there. */
   input: string;
   hasArguments: boolean;
 }

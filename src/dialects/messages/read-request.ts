@@ -58,7 +58,7 @@ const HINTS: ReadonlySet<string> = new Set([
   "workspace_id",
 ]);
 
-/** For each field, a test whether its value requests nothing. */
+/** For each field, a test that returns true when the field's value requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   service_tier: isStandardTier,
   speed: isStandardTier,
@@ -121,7 +121,7 @@ function readTurns(raw: string, messages: unknown): Turn[] {
   });
 }
 
-/** Reads the requested format. Older clients send it in the top-level field `output_format`. */
+/** Reads the requested format. Older clients send the format in the top-level field `output_format`. */
 function readFormat({
   output_config: config,
   output_format: older,

@@ -36,9 +36,9 @@ export interface MessagesRequest extends TextRequest {
 
 export type MessagesPayload = TextPayload<MessagesRequest>;
 
-/** The caller's headers that vendors of this protocol get, because fields of the body depend on them. */
+/** The caller's headers for vendors of this protocol. Fields of the body depend on these headers. */
 const FORWARDED_HEADERS = ["anthropic-version", "anthropic-beta"];
-/** Maximum number of tokens that a vendor's own tool adds to the prompt, such as the pages that it reads. */
+/** Maximum number of tokens that a vendor's own tool adds to the prompt, for example pages that the tool reads. */
 const MAX_SERVER_TOOL_TOKENS = 200_000;
 
 /** Parses and checks a request. Throws a `GatewayError` that names the field to change. */
@@ -46,12 +46,12 @@ export function readRequest(bytes: Uint8Array, headers: Headers): MessagesPayloa
   return read(bytes, headers, { isCount: false });
 }
 
-/** Reads a request that only counts tokens. This request needs no `max_tokens`. */
+/** Reads a request that only counts tokens and therefore needs no `max_tokens`. */
 export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesPayload {
   return read(bytes, headers, { isCount: true });
 }
 
-/** Returns the payload of the request with `raw` in place of the request's own text. */
+/** Returns the payload of the request with `raw` as its text. */
 export function withRaw({ headers, parsed }: MessagesPayload, raw: string): MessagesPayload {
   return read(Buffer.from(raw), new Headers(headers), { isCount: parsed.maxTokens === null });
 }
@@ -141,7 +141,7 @@ const COUNTED: ReadonlySet<string> = new Set(["system", "tools", "tool_choice", 
 /** The published schema of a request for a message. */
 export const messagesSchema = requestSchema(FIELDS, PROMPT, ["model", "messages", "max_tokens"]);
 
-/** The published schema of a request that counts tokens. It has only fields that add tokens. */
+/** The published schema of a request that counts tokens. It contains only fields that add tokens. */
 export const countSchema = requestSchema(
   FIELDS.filter(([name]) => COUNTED.has(name)),
   PROMPT,
@@ -160,12 +160,12 @@ const MESSAGE_NAMES = knownNames(["role", "content"]);
 const THINKING_NAMES = knownNames(["type", "budget_tokens"]);
 
 /**
- * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept these
- * names.
+ * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept such a
+ * name.
  */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
-  // The vendor stores a thread in an account that all callers share.
+  // A thread is refused, because the vendor stores it in an account that all callers share.
   if ((body[THREAD] ?? false) === false) return;
   const message = `\`${THREAD}\` keeps the conversation at the vendor. Leave it out and send the whole history.`;
   throw new GatewayError("unsupported_parameter", message, { param: THREAD });
@@ -173,7 +173,7 @@ function checkNames(body: Record<string, unknown>): void {
 
 /**
  * Throws a `GatewayError` that names the first documented field that is missing or has a wrong type. Ignores other
- * fields. With `isCount`, the request only counts its tokens and needs no `max_tokens`.
+ * fields. With `isCount`, the request only counts tokens and needs no `max_tokens`.
  */
 function checkFields(body: Record<string, unknown>, { isCount }: { isCount: boolean }): void {
   const maxTokens = body["max_tokens"] ?? null;

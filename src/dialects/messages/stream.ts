@@ -27,13 +27,12 @@ import {
 import { reportedFailure, writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 
-/** Matches fields that contain streamed text. */
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
 
 /**
  * Returns a messages stream of an upstream with the same dialect. Changes the model name, fields that identify the
- * vendor, and usage that is not the billed usage. Other content of events and blocks stays unchanged. Holds back the
- * events that end the message until the upstream has sent all of them.
+ * vendor, and usage that differs from the billed usage. Other content of events and blocks stays unchanged. Keeps back
+ * the events that end the message until the upstream has sent all of them.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -45,9 +44,9 @@ class MessagesForwarder implements FrameForwarder {
   readonly #meter: StreamMeter;
   /** All usage of the vendor so far, merged. */
   #reported: Record<string, unknown> = {};
-  /** The usage that a client has read from the frames so far. */
+  /** The usage in the frames that were sent to the client so far. */
   #shown: Record<string, unknown> = {};
-  /** Frames that end the message. They wait here, because content may still follow. */
+  /** Frames that end the message. They are kept back, because content may still follow. */
   #ending: EndingFrame[] = [];
   /** The last `delta` with a stop reason; null before it arrives. */
   #stopped: Record<string, unknown> | null = null;
@@ -113,7 +112,7 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ ...writeError(error), type: "error" });
   }
 
-  /** Sends a frame without content. Keeps the order: while frames wait in `#ending`, this frame waits there too. */
+  /** Sends a frame without content. Frames in `#ending` are kept back, so this frame joins them in order. */
   #pass(frame: Buffer, output: Uint8Array[]): void {
     if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
@@ -143,7 +142,7 @@ class MessagesForwarder implements FrameForwarder {
     this.#ending.push({ frame, usage: isObject(usage) ? usage : MISSING });
   }
 
-  /** Writes the last frames, which were waiting, with the usage that is billed now. */
+  /** Writes the frames that were kept back, with the usage that is billed now. */
   #writeEnding(output: Uint8Array[]): void {
     const ending = this.#ending.splice(0);
     const last = ending.findLast(({ usage }) => usage !== null);
@@ -154,7 +153,7 @@ class MessagesForwarder implements FrameForwarder {
   }
 
   /**
-   * Returns the frame with the billed usage. Official clients fail on a `message_delta` without usage, and use the
+   * Returns the frame with the billed usage. Official clients fail on a `message_delta` without usage. They use the
    * numbers of the last `message_delta`.
    */
   #withBilled(frame: Buffer, usage: Record<string, unknown>, isLast: boolean): Buffer {
@@ -184,7 +183,7 @@ class MessagesForwarder implements FrameForwarder {
     return pieces.eighths > eighths;
   }
 
-  /** Merges usage into the earlier usage, because later events contain only some of the counts. */
+  /** Merges usage into the earlier usage. Later events contain only some of the counts. */
   #addReport(usage: unknown): void {
     if (!isObject(usage)) return;
     const merged = mergeUsage(this.#reported, usage);
@@ -197,7 +196,7 @@ class MessagesForwarder implements FrameForwarder {
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));
   }
 
-  /** Writes a `message_delta` of the gateway, if the vendor sent no `message_delta` or sent content after it. */
+  /** Writes a `message_delta` of the gateway, if the vendor sent none or sent content after it. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     const usage = {
@@ -207,13 +206,13 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ type: "message_delta", delta, usage });
   }
 
-  /** True when a client has received `iterations` in a usage. Their numbers may differ from the billed numbers. */
+  /** True when the client has received a usage with `iterations`, whose numbers may differ from the billed numbers. */
   #hasIterations(): boolean {
     return Array.isArray(this.#shown["iterations"]);
   }
 }
 
-/** The usage of a `message_delta` that has none. */
+/** Stands for the usage of a `message_delta` without usage. */
 const MISSING: Record<string, unknown> = {};
 
 /** One of the last frames of a message. `usage` is the usage of a `message_delta`; null for other frames. */
@@ -222,7 +221,7 @@ interface EndingFrame {
   usage: Record<string, unknown> | null;
 }
 
-/** True for blocks that begin empty. The caller sees nothing until a delta arrives. */
+/** True for blocks that begin empty. The caller sees nothing of such a block until its first delta. */
 function isFilledLater(type: unknown): boolean {
   return type === "text" || type === "thinking";
 }

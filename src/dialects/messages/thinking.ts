@@ -3,7 +3,7 @@ import { isObject } from "../../lib/json.ts";
 import { budgetOf, type Effort, effortOf, readEffort, type Reasoning } from "../conversation/reasoning.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
 
-/** The minimum thinking budget that vendors of this protocol accept, in tokens (Anthropic API, "Extended thinking"). */
+/** The minimum thinking budget of vendors of this protocol, in tokens (Anthropic API, "Extended thinking"). */
 const MIN_BUDGET = 1_024;
 
 /** The fields of a request that control thinking. */
@@ -12,7 +12,7 @@ export interface ThinkingFields {
   effort?: string;
 }
 
-/** Reads the requested reasoning. Null when the caller requests nothing. */
+/** Reads the requested reasoning; null when the caller requests none. */
 export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning | null {
   const { thinking, output_config: config } = body;
   const effort = isObject(config) ? readEffort(config["effort"]) : null;
@@ -24,8 +24,8 @@ export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning
 }
 
 /**
- * Writes the requested reasoning. Writes nothing for a model without a control for reasoning, and nothing if the
- * maximum of output tokens is below the minimum budget.
+ * Writes the requested reasoning. Writes nothing if the model cannot control reasoning or the maximum of output tokens
+ * is below the minimum budget.
  */
 export function writeThinking(
   reasoning: Reasoning | null,
@@ -34,7 +34,7 @@ export function writeThinking(
 ): ThinkingFields {
   if (!reasoning || control === undefined) return {};
   const effort = effortOf(reasoning);
-  // Models without a thinking budget always think. They refuse a request that turns thinking off.
+  // Models without a thinking budget always think, and refuse a request that turns thinking off.
   if (effort === "none") return control === "budget" ? { thinking: { type: "disabled" } } : { effort: "low" };
   const display = reasoning.isVisible === null ? {} : { display: displayOf(reasoning.isVisible) };
   if (control === "budget") {
@@ -59,8 +59,8 @@ const OF_CALL = "gw-call-";
 const UNSIGNED = "gw-unsigned";
 
 /**
- * Returns the text that a caller gets as the signature and sends back: the signature, with a prefix if a vendor of
- * another protocol wrote it, or `UNSIGNED` without a signature.
+ * Returns the text that a caller gets as the signature and sends back. A signature of another protocol's vendor gets a
+ * prefix. Without a signature, the text is `UNSIGNED`.
  */
 export function sealThinking(signature: Signature | null): string {
   return signature ? sealSignature(signature, "messages") : UNSIGNED;
@@ -73,19 +73,19 @@ export function openThinking(text: unknown): Signature | null {
 }
 
 /**
- * Returns a tool call's signature as data of a `redacted_thinking` block. The protocol has no field for the signature,
- * but some vendors require it back. Clients send the block back in the same position, before the call.
+ * Returns a tool call's signature as data of a `redacted_thinking` block before the call. The protocol has no field for
+ * this signature, but some vendors require it back. Clients send the block back in its position.
  */
 export function sealCallSignature(signature: Signature): string {
   return OF_CALL + sealSignature(signature, "messages");
 }
 
-/** Reads a tool call's signature from a `redacted_thinking` block before the call; null without such a signature. */
+/** Reads a tool call's signature from the `redacted_thinking` block before the call; null for other blocks. */
 export function openCallSignature(data: string): Signature | null {
   return data.startsWith(OF_CALL) ? openSignature(data.slice(OF_CALL.length), "messages") : null;
 }
 
-/** True for thinking that a vendor of another protocol wrote. Vendors of this protocol would refuse such thinking. */
+/** True for thinking of another protocol's vendor. Vendors of this protocol would refuse such thinking. */
 export function isForeign({ type, signature, data }: Readonly<Record<string, unknown>>): boolean {
   const seal = type === "thinking" ? signature : type === "redacted_thinking" ? data : undefined;
   return typeof seal === "string" && seal.startsWith(CARRIED);

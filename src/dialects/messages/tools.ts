@@ -3,7 +3,7 @@ import type { Conversation, Tool, ToolChoice } from "../conversation/request.ts"
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { cacheOf, writeCache } from "./content.ts";
 
-/** Reads the tools of a request. Throws for a tool with its own type: only vendors of this protocol support it. */
+/** Reads the tools of a request. Throws for a tool with its own type, which only this protocol supports. */
 export function readTools(tools: unknown): Tool[] {
   if (!Array.isArray(tools)) return [];
   return tools.filter(isObject).map(readTool);
@@ -22,7 +22,7 @@ function readTool(tool: Record<string, unknown>, index: number): Tool {
   };
 }
 
-/** Reads the tool choice and whether parallel calls are allowed. */
+/** Reads the tool choice and the permission of parallel calls. */
 export function readToolChoice(choice: unknown): Pick<Conversation, "toolChoice" | "parallelCalls"> {
   if (!isObject(choice)) return { toolChoice: null, parallelCalls: null };
   const { type, name, disable_parallel_tool_use: isSingle } = choice;
@@ -87,14 +87,14 @@ const USABLE = /^[a-zA-Z0-9_-]+$/;
 const CARRIED = "gw_id_";
 
 /**
- * Returns the id of a tool call in characters that the protocol accepts. Valid ids stay unchanged. The same invalid id
- * always has the same encoding.
+ * Returns the id of a tool call in characters that the protocol accepts. Valid ids stay unchanged. Equal invalid ids
+ * are encoded equally.
  */
 export function writeCallId(id: string): string {
   return USABLE.test(id) && !id.startsWith(CARRIED) ? id : CARRIED + Buffer.from(id).toString("base64url");
 }
 
-/** Decodes an id that `writeCallId` has written. */
+/** Decodes an id that `writeCallId` has encoded. */
 export function readCallId(id: string): string {
   return id.startsWith(CARRIED) ? Buffer.from(id.slice(CARRIED.length), "base64url").toString() : id;
 }

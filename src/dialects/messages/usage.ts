@@ -12,7 +12,7 @@ import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, entriesOf } from "../../lib/json.ts";
 import { CountReader } from "../usage-reading.ts";
 
-/** The `usage` object of the messages protocol, as callers receive it, with all fields that its types require. */
+/** The `usage` object of the messages protocol for callers, with all fields that its types require. */
 interface MessagesUsage {
   input_tokens: number;
   cache_creation_input_tokens: number;
@@ -29,7 +29,7 @@ interface MessagesUsage {
 /**
  * Reads a vendor's usage into disjoint categories; null when there is no usage. `input_tokens` excludes tokens that are
  * read from or written to the cache. `output_tokens` includes thinking. The top level omits some `iterations`, so the
- * sum of all iterations counts instead of the top level (Anthropic API, "Prompt caching" and "Compaction").
+ * sum of all iterations is used if there are any (Anthropic API, "Prompt caching" and "Compaction").
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -48,15 +48,15 @@ export function readUsage(value: unknown): UsageReport | null {
 }
 
 /**
- * Types of iterations that the top level of the usage excludes. `SUMMED` are the types that the top level includes
+ * Types of iterations that the top level of the usage excludes. `SUMMED` has the types that the top level includes
  * (Anthropic API, "Compaction", "Advisor tool").
  */
 const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 const SUMMED: ReadonlySet<unknown> = new Set([undefined, "message"]);
 
 /**
- * False when the top level of the usage differs from the sum of the iterations of the types in `SUMMED`. Always true
- * when there are iterations of unknown types, because a difference then proves nothing.
+ * False when the top level of the usage differs from the sum of the iterations with a type in `SUMMED`. Always true
+ * when there are iterations of unknown types, because then a difference proves nothing.
  */
 function agrees(whole: UsageReport, parts: readonly Record<string, unknown>[]): boolean {
   const summed = parts.filter(({ type }) => SUMMED.has(type));
@@ -84,7 +84,7 @@ const USE_COUNTS = [
   ["web_fetch", "web_fetch_requests"],
 ] as const;
 
-/** Returns the feature of a block with the result of a vendor's own tool; null for other blocks and failed uses. */
+/** Returns the feature of a block with the result of a vendor's own tool; null for other blocks and for failed uses. */
 export function useOf({
   type,
   content,
@@ -116,7 +116,7 @@ function readCounts(value: Record<string, unknown>): UsageReport {
   const output = counts.read(value["output_tokens"]);
   const details = isObject(value["output_tokens_details"]) ? value["output_tokens_details"] : {};
   const reasoning = counts.readPart(details["thinking_tokens"], output ?? 0);
-  // A later report's total may be larger than the split in an earlier report. The difference has the default lifetime.
+  // The total of a later report may exceed the split of an earlier report. The difference has the default lifetime.
   const cacheWrite1h = written === null ? hour : Math.min(hour, written);
   const cacheWrite = written === null ? fiveMinutes : written - cacheWrite1h;
   const isSplitAbove = written !== null && fiveMinutes + hour > written;
@@ -137,7 +137,7 @@ function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
   return sum;
 }
 
-/** Fields that merged usage keeps. Only a few, because a stream may contain thousands of reports. */
+/** Fields that merged usage keeps. They are few, because a stream may contain thousands of reports. */
 const COUNTED = [
   "input_tokens",
   "cache_creation_input_tokens",
@@ -150,8 +150,8 @@ const COUNTED = [
 ] as const;
 
 /**
- * Merges a later event's usage into the earlier usage of the stream. Numbers are cumulative, so a later number replaces
- * the earlier number, unless the later value is null, absent or zero (Anthropic API, "Streaming messages").
+ * Merges a later event's usage into the earlier usage of the stream. A later number replaces the earlier number,
+ * because numbers are cumulative. Null, absent or zero replaces nothing (Anthropic API, "Streaming messages").
  */
 export function mergeUsage(
   earlier: Readonly<Record<string, unknown>>,
@@ -167,8 +167,8 @@ export function mergeUsage(
 }
 
 /**
- * Merges usage as official clients do: a later number replaces the earlier number, even if it is zero. The split of
- * cache writes by lifetime always stays the split of the first event.
+ * Merges usage as official clients do. A later number replaces the earlier number, even if the later number is zero.
+ * The split of cache writes by lifetime always stays that of the first event.
  */
 export function mergeUsageAsClients(
   earlier: Readonly<Record<string, unknown>>,
@@ -184,8 +184,8 @@ export function mergeUsageAsClients(
 }
 
 /**
- * True when this usage shows the billed numbers to a caller. The split of tokens written to the cache by lifetime may
- * differ, because clients read only the sum of these tokens.
+ * True when this usage shows the billed numbers to a caller. The split of cache writes by lifetime may differ, because
+ * clients read only the sum.
  */
 export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const read = readUsage(shown);
@@ -204,7 +204,6 @@ export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
 
 const SHOWN = ["input", "cacheRead", "output", "reasoning"] as const;
 
-/** Writes a usage in the form of the messages protocol. */
 export function writeUsage({ tokens, uses }: TokenUsage): MessagesUsage {
   const {
     input = 0,
@@ -234,8 +233,8 @@ function writeUses(uses: UseCounts): Record<string, number> {
 
 /**
  * Returns the text of a vendor's `usage` with the billed numbers. Other fields stay unchanged. A value that is not an
- * object is replaced. `hasIterations` means that the client has `iterations` from an earlier event. An empty list
- * replaces these iterations; null would keep these iterations.
+ * object is replaced. With `hasIterations`, the client has `iterations` from an earlier event. An empty list replaces
+ * these iterations, but null would keep them.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage, hasIterations = false): string {
   const billed = writeUsage(usage);
@@ -244,7 +243,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage, hasI
   return editMembers(text, {
     input_tokens: always(billed.input_tokens),
     output_tokens: always(billed.output_tokens),
-    // Clients keep a number of the first event if the last event does not contain this number.
+    // A client keeps a number of the first event if the last event does not contain it.
     cache_creation_input_tokens: always(billed.cache_creation_input_tokens),
     cache_read_input_tokens: always(billed.cache_read_input_tokens),
     cache_creation: ifPresent(billed.cache_creation),
@@ -254,7 +253,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage, hasI
   });
 }
 
-/** Returns the billed uses. Keeps `old` if no uses are billed and `old` is not an object. */
+/** Returns the billed uses. Returns `old` if no uses are billed and `old` is not an object. */
 function correctedUses(old: string | undefined, billed: Record<string, number> | null): string | undefined {
   if (old === undefined || !isObject(JSON.parse(old))) return billed ? JSON.stringify(billed) : old;
   const edits = USE_COUNTS.map(([, name]) => [name, ifPresentOr(billed?.[name] ?? 0)] as const);
@@ -265,7 +264,7 @@ function always(count: number): MemberEdit {
   return () => String(count);
 }
 
-/** Writes a count. Writes zero only in place of a number of the vendor. */
+/** Writes a count. A count of zero is written only in place of a vendor's number. */
 function ifPresentOr(count: number): MemberEdit {
   return (old) => (old === undefined && count === 0 ? undefined : String(count));
 }

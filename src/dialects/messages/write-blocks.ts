@@ -17,12 +17,12 @@ import { writeCallId } from "./tools.ts";
 
 export type WrittenBlock = Record<string, unknown>;
 
-/** Field of the caller's request, for errors. */
+/** Field of the caller's request, for error messages. */
 type Field = string;
 
 /**
- * Writes texts. Omits texts without visible characters: vendors refuse them, but models of other vendors write them
- * before tool calls.
+ * Writes texts. Omits texts without visible characters. Models of other vendors write such texts before tool calls, but
+ * vendors of this protocol refuse them.
  */
 export function writeTexts(parts: readonly TextPart[]): WrittenBlock[] {
   return parts.filter(({ text }) => text.trim() !== "").map(writeText);
@@ -35,7 +35,7 @@ export function writeUserBlocks(parts: readonly UserPart[], field: Field): Writt
 }
 
 /**
- * Writes the assistant's parts. Omits reasoning that no vendor of this protocol has signed, because vendors would
+ * Writes the assistant's parts. Omits reasoning without a signature of this protocol's vendors, because vendors would
  * refuse it.
  */
 export function writeAssistantBlocks(parts: readonly AssistantPart[], field: Field): WrittenBlock[] {
@@ -66,13 +66,13 @@ function writeCall(call: ToolCall, field: Field): WrittenBlock {
   return { type: "tool_use", id: writeCallId(id), name, input, ...writeCache(call) };
 }
 
-/** Returns arguments if they are the text of an object. Missing arguments become an empty object. */
+/** Returns arguments that are the text of an object. Missing arguments become an empty object. */
 function objectText(text: string, field: Field): string {
   if (text.trim() === "") return "{}";
   try {
     if (isObject(parseBounded(text))) return text;
   } catch {
-    // The code below refuses this text, like all values that are not objects.
+    // The code below refuses this text, like every value that is not an object.
   }
   throw untranslatable(field, "The arguments of a call must be a JSON object.");
 }
@@ -109,7 +109,9 @@ function writeShown(part: Exclude<UserPart, ToolResult>, field: Field): WrittenB
   }
 }
 
-/** Accepted formats by the first characters of their base64. Callers often declare a wrong format. */
+/** Accepted formats by the first characters of their base64, because callers often declare a wrong format. */se callers often
+ * declare a wrong one.
+ */
 const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
   ["iVBORw0KGgo", "image/png"],
   ["/9j/", "image/jpeg"],

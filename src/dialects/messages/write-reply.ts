@@ -61,7 +61,7 @@ interface WaitingCall {
 
 /**
  * Writes a messages stream, in which only one block is open at a time. Other protocols may send several tool calls in
- * parallel. The first call is sent as it arrives. The other calls wait until the first call has ended.
+ * parallel. The first call is sent as it arrives; the other calls wait until it has ended.
  */
 export class MessagesWriter implements ReplyWriter {
   readonly #model: string;
@@ -69,9 +69,9 @@ export class MessagesWriter implements ReplyWriter {
   #hasStarted = false;
   /** The open block: text, thinking, or the number of a tool call. */
   #open: "text" | "thinking" | number | null = null;
-  /** True if the open block is thinking without a signature so far. */
+  /** True if the open block is thinking that has no signature yet. */
   #isUnsigned = false;
-  /** True if the input of the open call begins like an object. Null before its first character. */
+  /** True if the input of the open call begins like an object. Null before its first visible character. */
   #isInputObject: boolean | null = null;
   /** White space that arrived during a call. It is sent before the next text. */
   #space = "";
@@ -125,7 +125,7 @@ export class MessagesWriter implements ReplyWriter {
     return eventText({ ...writeError(error), type: "error" });
   }
 
-  /** Begins the message. The number of input tokens is known only at the end, so the estimate is sent here. */
+  /** Begins the message with the estimate of the input tokens, whose number is known only at the end. */
   #start(id: string | null): string {
     if (this.#hasStarted) return "";
     this.#hasStarted = true;
@@ -144,8 +144,8 @@ export class MessagesWriter implements ReplyWriter {
   }
 
   /**
-   * Writes text. White space between the pieces of a tool call waits: some models write white space there, but the
-   * call's block must not end.
+   * Writes text. White space between the pieces of a tool call is kept back: some models write it there, but it must
+   * not end the call's block.
    */
   #writeShown(text: string): string {
     if (typeof this.#open === "number" && text.trim() === "") {
@@ -193,8 +193,8 @@ export class MessagesWriter implements ReplyWriter {
   }
 
   /**
-   * Writes a piece of a tool call's input. Omits input that is not an object, as in a whole reply: clients parse each
-   * piece immediately.
+   * Writes a piece of a tool call's input. Omits input that is not an object, as a whole reply does, because clients
+   * parse each piece immediately.
    */
   #writeInput(text: string): string {
     if (text.trim() !== "") this.#isInputObject ??= text.trimStart().startsWith("{");
@@ -242,7 +242,7 @@ export class MessagesWriter implements ReplyWriter {
     return seal + eventText({ type: "content_block_stop", index: this.#nextIndex++ });
   }
 
-  /** Writes a whole block, which is complete in its first event. */
+  /** Writes a block that is complete in its first event. */
   #writeBlock(block: object): string {
     return this.#startBlock("text", block) + this.#endBlock();
   }

@@ -63,7 +63,7 @@ function maxTokensOf({ maxTokens }: Conversation, { coveredTokens, model }: Vend
 /**
  * Returns the fields for thinking if the rest of the request allows them. A thinking budget excludes a forced tool.
  * With a budget, a turn with answered tool calls must begin with thinking, but callers of other protocols may not have
- * kept the thinking.
+ * kept that thinking.
  */
 function thinkingOf(
   { reasoning }: Conversation,
@@ -122,8 +122,8 @@ const NO_RESULT = "No result was given.";
 
 /**
  * Writes turns as messages in the order that vendors require. The user begins, and the sides alternate. After tool
- * calls, the user's message begins with a result for each call. An instruction in the middle becomes text of the user,
- * because only some models accept a role for instructions there.
+ * calls, the user's message begins with a result for each call. An instruction in the middle of the conversation
+ * becomes text of the user, because only some models accept a role for it.
  */
 function writeTurns(turns: readonly Turn[], field: string): WrittenMessage[] {
   const messages: WrittenMessage[] = [];
@@ -166,8 +166,8 @@ function orderResults(
 }
 
 /**
- * Completes an assistant message at the end of the conversation. Vendors refuse tool calls without results. Vendors
- * also refuse white space at the end of a message that the model must continue.
+ * Completes an assistant message at the end of the conversation. Vendors refuse tool calls without results. They also
+ * refuse white space at the end of a message that the model must continue.
  */
 function endAnswer(last: WrittenMessage, messages: WrittenMessage[]): void {
   const calls = callsOf(last);

@@ -43,7 +43,7 @@ export function readEmbeddings(
   { isModel, isBatch }: { isModel(name: string): boolean; isBatch: boolean },
 ): ForeignEmbeddings {
   const { raw, body: parsed } = readBody(bytes, []);
-  // Parsed JSON is also valid streamed JSON. None of its values are on disk.
+  // Parsed JSON is also valid streamed JSON, in which no value is on disk.
   const body = parsed as StreamedObject;
   refuseCaseVariants(body, KNOWN);
   const requests = isBatch ? requestsOf(body) : [body];
@@ -91,7 +91,7 @@ function ignoredOf(request: StreamedObject): string[] {
   return [...unknownNames(request, NAMES), ...ofContent];
 }
 
-/** Returns the text of all parts. Throws for other parts, because only text can be embedded. */
+/** Returns the text of all parts. Throws for a part without text, because only text can be embedded. */
 function textOf(request: StreamedObject, path: string): string {
   const parts = findObject(request, "content");
   const texts = (parts ? (findObjects(parts.value, "parts")?.value ?? []) : []).map((part, index) => {

@@ -5,7 +5,7 @@ export interface NativeErrorBody {
   error: { code: number; message: string; status: string; details: (ErrorInfo | RetryInfo | QuotaFailure)[] };
 }
 
-/** The reason of an error. Official clients find it by `@type` (google.rpc.ErrorInfo). */
+/** The reason of an error. Official clients find this object by `@type` (google.rpc.ErrorInfo). */
 interface ErrorInfo {
   "@type": "type.googleapis.com/google.rpc.ErrorInfo";
   reason: string;
@@ -19,19 +19,19 @@ interface RetryInfo {
   retryDelay: string;
 }
 
-/** An exhausted quota that is not restored soon (google.rpc.QuotaFailure). */
+/** An exhausted quota that will not be available again soon (google.rpc.QuotaFailure). */
 interface QuotaFailure {
   "@type": "type.googleapis.com/google.rpc.QuotaFailure";
   violations: { description: string; quotaId: string }[];
 }
 
 /**
- * Id of a quota. Gemini CLI stops immediately if the id contains `PerDay`. After any other error with status 429,
- * Gemini CLI repeats the request for some time.
+ * Id of a quota. Gemini CLI stops immediately if the id contains `PerDay`. After any other error with status 429, it
+ * repeats the request for some time.
  */
 const SPENT_BUDGET = "SpendPerDayOrMonthPerBudget";
 
-/** Name of the service that defines the error reasons. */
+/** Name of the service that defines the reasons of errors. */
 const DOMAIN = "model-inference-gateway";
 
 /** Canonical error names by HTTP status (google.rpc.Code). */

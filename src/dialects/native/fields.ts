@@ -6,7 +6,7 @@ import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../
 import { ownValue } from "../../lib/json.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 
-/** A field of the body, with the spelling of its name in the body. */
+/** A field of the body, with its name as spelled in the body. */
 export interface Field<Value extends StreamedJson = StreamedJson> {
   key: string;
   value: Value;
@@ -14,7 +14,7 @@ export interface Field<Value extends StreamedJson = StreamedJson> {
 
 /**
  * Finds a field by its camel-case or snake-case name. Both names mean the same field (protocol buffers, JSON mapping).
- * `null` counts as absent. Throws if both names exist: vendors may use either one.
+ * `null` counts as absent. Throws if both names exist, because vendors may use either.
  */
 export function findField(object: StreamedObject, name: string): Field | undefined {
   const other = otherNameOf(name);
@@ -28,8 +28,8 @@ export function findField(object: StreamedObject, name: string): Field | undefin
 }
 
 /**
- * Returns the snake-case form of a name from a cache, because thousands of parts need the same few names. The cache
- * never shrinks, so `name` must not come from a caller.
+ * Returns the snake-case form of a name. A cache keeps the few names that thousands of parts need. The cache never
+ * shrinks, so `name` must not come from a caller.
  */
 function otherNameOf(name: string): string {
   const known = OTHER_NAMES.get(name);
@@ -50,8 +50,8 @@ export function findObject(object: StreamedObject, name: string): Field<Streamed
 }
 
 /**
- * Returns an optional field that must be an array of objects. Like the vendor, reads a single object as an array of one
- * object.
+ * Returns an optional field that must be an array of objects. A single object is read as an array of one object, as the
+ * vendor does.
  */
 export function findObjects(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
   const field = findField(object, name);
@@ -83,8 +83,8 @@ export function invalid(name: string, must: string): GatewayError {
 const MAX_FEATURE = 64;
 
 /**
- * Returns the features that a `generateContent` body uses. All tools except declared functions run at the vendor,
- * including unknown tools (Gemini API reference, `Tool`).
+ * Returns the features that a `generateContent` body uses. All tools except declared functions run at the vendor, even
+ * unknown tools (Gemini API reference, `Tool`).
  */
 export function readFeatures(body: StreamedObject, config: StreamedObject): FeatureUse[] {
   const uses = otherTiers(body, config).map((param): FeatureUse => ({ feature: "service_tier", param }));
@@ -107,7 +107,7 @@ export function otherTiers(body: StreamedObject, config: StreamedObject): string
   return tiers.flatMap((tier) => (tier && !isStandardTier(tier.value) ? [tier.key] : []));
 }
 
-/** Throws for an unknown field with a value, because a translation to another protocol would lose it. */
+/** Throws for an unknown field with a value, because a translation to another protocol would lose this value. */
 export function refuseUnknown(object: StreamedObject, known: ReadonlySet<string>, path: string): void {
   const [name] = unknownNames(object, known);
   if (name !== undefined) throw untranslatable(`${path}.${name}`);
@@ -118,7 +118,7 @@ export function unknownNames(object: StreamedObject, known: ReadonlySet<string>)
   return Object.keys(object).filter((name) => !known.has(name) && (ownValue(object, name) ?? null) !== null);
 }
 
-/** Returns each name in camel case and in snake case. In this protocol both spellings name the same field. */
+/** Returns each name in camel case and in snake case, because both spellings name the same field in this protocol. */
 export function namesOf(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, snakeCase(name)]));
 }

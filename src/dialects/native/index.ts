@@ -1,6 +1,6 @@
 /*
- * The native generate protocol (Gemini). Reads requests of callers, writes replies and errors for them, and writes
- * requests to vendors of the same protocol.
+ * The native generate protocol (Gemini). Reads callers' requests and writes replies and errors. Also writes requests to
+ * vendors of the same protocol.
  */
 export { writeError } from "./error.ts";
 export { linkDrafts, type LinkDraft } from "./reply.ts";

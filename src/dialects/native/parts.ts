@@ -2,14 +2,14 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 import { type Field, findField, findObject, findText } from "./fields.ts";
 
-/** A part of a turn with a picture. The picture is in the message or behind a link. */
+/** A part of a turn with a picture. The bytes of the picture are in the message or behind a link. */
 export type PicturePart =
   | { kind: "inline"; inline: Field<StreamedObject>; data: Field; mimeType: string | undefined }
   | { kind: "link"; file: Field<StreamedObject>; url: string };
 
 /**
- * Reads a part as a picture. Returns undefined for other parts and for inline drafts in a model's reasoning (Gemini API
- * reference, `Part`). Throws a `GatewayError` for data that cannot be a picture.
+ * Reads a part as a picture. Returns undefined for other parts, and for inline drafts in a model's reasoning (Gemini
+ * API reference, `Part`). Throws a `GatewayError` for data that cannot be a picture.
  */
 export function readPicture(part: StreamedObject): PicturePart | undefined {
   const inline = findObject(part, "inlineData");
@@ -23,7 +23,7 @@ export function readPicture(part: StreamedObject): PicturePart | undefined {
   return { kind: "inline", inline, data, mimeType };
 }
 
-/** True for reasoning. Drafts of pictures are part of reasoning. */
+/** True for reasoning, which includes drafts of pictures. */
 export function isThought(part: StreamedObject): boolean {
   return part["thought"] === true;
 }
@@ -35,7 +35,7 @@ function readLink(file: Field<StreamedObject>): PicturePart {
   return { kind: "link", file, url };
 }
 
-/** Reads the declared type, which must be a type of pictures. The bytes decide the real format. */
+/** Reads the declared type, which must be a picture's type. The actual format is read from the bytes. */
 function readMimeType(data: StreamedObject): string | undefined {
   const mimeType = findText(data, "mimeType");
   if (mimeType === undefined || /^image\//i.test(mimeType)) return mimeType;

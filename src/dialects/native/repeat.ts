@@ -5,14 +5,14 @@ import { findField, findObject, findObjects, findText, withValue } from "./field
 import { type PicturePart, readPicture } from "./parts.ts";
 
 interface RepeatRules {
-  /** True when the vendor requires a role in each turn. A turn without a role then gets the role `user`. */
+  /** True when the vendor requires a role in each turn. Then a turn without a role gets the role `user`. */
   demandsRoles: boolean;
 }
 
 /**
- * Returns the caller's body for an upstream of the same protocol. Removes `model` and adds required roles. Apart from
- * this, changes only pictures that were fetched or converted, and a size or ratio that the model does not support.
- * `native` must come from `readRequest`, because its pictures must be the references of the order.
+ * Returns the caller's body for an upstream of the same protocol. Removes `model` and adds required roles. Also
+ * replaces pictures that were fetched or converted, and a size or ratio that the model does not support. `native` must
+ * come from `readRequest`, because its pictures must be the references of the order.
  */
 export function repeatRequest(
   native: StreamedObject,
@@ -60,7 +60,7 @@ function repeatPicture(
   return withValue(part, inline.key, isTypeCorrect ? requested : withValue(requested, typeKey, mimeType));
 }
 
-/** True when the types are equal. HEIF and HEIC count as equal: every HEIC file is also HEIF. */
+/** True when the types are equal. HEIF and HEIC count as equal, because every HEIC file is also HEIF. */
 function isSameType(requested: string | undefined, found: string): boolean {
   return requested === found || (requested === "image/heif" && found === "image/heic");
 }

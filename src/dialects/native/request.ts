@@ -73,7 +73,7 @@ function protocolNames(names: readonly string[]): KnownNames {
 
 /** True when the string at this path of the body is a picture in base64. */
 export function isPicturePath(path: JsonPath): boolean {
-  // Ignore positions in arrays, because a single item may replace an array of one item.
+  // Positions in arrays are ignored, because a single item may replace an array of one item.
   const [contents, parts, inline, data, ...rest] = path.filter((step) => typeof step !== "number");
   const isPart = contents === "contents" && parts === "parts";
   return (
@@ -81,7 +81,7 @@ export function isPicturePath(path: JsonPath): boolean {
   );
 }
 
-/** Throws for settings that change the number or kind of results: these settings would change the price. */
+/** Throws for settings that change the number or kind of results, because this would change the price. */
 function checkConfig(config: StreamedObject): void {
   const count = findField(config, "candidateCount")?.value ?? 1;
   // The JSON of this protocol may contain numbers as strings.
@@ -100,7 +100,7 @@ function checkConfig(config: StreamedObject): void {
 }
 
 /**
- * Refuses references to objects at the vendor that the operator's credential can read: caches, and files outside of a
+ * Refuses references to the vendor's objects that the operator's credential can read: caches, and files outside of a
  * turn's parts. Files in parts are allowed, because the gateway itself fetches them.
  */
 function refuseForeignFiles(body: StreamedObject): void {
@@ -123,8 +123,8 @@ const FILE_FIELDS = ["fileData", "file_data"];
 const FOLDED_FILE_FIELDS: ReadonlySet<string> = new Set(FILE_FIELDS.map(foldCase));
 
 /**
- * True when an object refers to a file at any depth, except in the `exempt` fields. The reader of the body has already
- * limited the depth.
+ * True when an object refers to a file at any depth, except in the `exempt` fields. The depth was limited when the body
+ * was read.
  */
 function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean {
   if (Array.isArray(value)) return value.some((item) => namesFile(item));
@@ -134,7 +134,7 @@ function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean
   );
 }
 
-/** Reads the requested size. Ignores sizes in pixels, because this protocol does not have them. */
+/** Reads the requested size. Ignores sizes in pixels, which this protocol does not have. */
 function readRequestedSize(config: StreamedObject): RequestedSize {
   const image = findObject(config, "imageConfig")?.value ?? {};
   const ratio = findText(image, "aspectRatio");

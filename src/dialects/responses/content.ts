@@ -8,7 +8,7 @@ const IMAGE_TOKENS = 1_290;
 const TEXTS = ["arguments", "input", "name", "code", "text", "refusal"] as const;
 const LISTS = ["content", "summary"] as const;
 
-/** Adds the size of an item of the output. Encrypted reasoning is not readable, so it is not counted. */
+/** Adds the size of an item of the output. Encrypted reasoning is not counted, because it is not readable. */
 export function addItem(sized: SizedText, item: unknown): void {
   if (!isObject(item)) return;
   if (item["type"] === "image_generation_call") sized.addTokens(IMAGE_TOKENS);

@@ -22,9 +22,9 @@ export function writeError(error: GatewayError): ResponsesErrorBody {
 }
 
 /**
- * Returns the code of a failed response. Clients only know a fixed list of codes (OpenAI responses reference,
- * `ResponseError`). Codex repeats the request after each of these codes except `invalid_prompt`, whose message Codex
- * shows (codex-api, `sse/responses.rs`).
+ * Returns the code of a failed response. Clients know only a fixed list of codes (OpenAI responses reference,
+ * `ResponseError`). Codex repeats the request after each of these codes except `invalid_prompt`, whose message it shows
+ * (codex-api, `sse/responses.rs`).
  */
 function failedCode({ kind, shouldRetry }: GatewayError): string {
   if (kind === "parameter" || shouldRetry === false) return "invalid_prompt";
@@ -33,7 +33,7 @@ function failedCode({ kind, shouldRetry }: GatewayError): string {
 
 /**
  * Returns the error for a failure that a vendor reports in a successful response or in a stream. `value` is the `error`
- * of a failed response, or an `error` event, which may have the error in its field `error` (OpenAI responses
+ * of a failed response, or an `error` event. An event may contain the error in its field `error` (OpenAI responses
  * reference). A failure without a known code is a problem of the vendor.
  */
 export function reportedFailure(value: unknown): UpstreamError {
@@ -63,8 +63,8 @@ export function frame(type: string, data: string): string {
 
 /**
  * Writes the last events of a failed stream: `response.failed` if the caller has received the response object, then
- * `error`. The `error` event contains its fields directly and in an `error` object, because older and newer official
- * clients differ (OpenAI responses reference, streaming events). `number` is the next sequence number.
+ * `error`. The `error` event contains its fields twice, directly and in an `error` object, because older and newer
+ * official clients differ (OpenAI responses reference, streaming events). `number` is the next sequence number.
  */
 export function failureFrames(
   error: GatewayError,

@@ -12,9 +12,9 @@ import { correctedUsage, readUsage } from "./usage.ts";
 import { reportedFailure } from "./error.ts";
 
 /**
- * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name. Adds
- * a maximum of output tokens if the budget requires one and the caller set none. Removes reasoning with a signature of
- * another protocol.
+ * Returns the text of a request for a vendor of the same dialect. This is the caller's text with the vendor's model
+ * name. Adds a maximum of output tokens if the budget requires a maximum and the caller set none. Removes reasoning
+ * with a signature of another protocol.
  */
 export function forVendor({ raw, parsed }: ResponsesPayload, terms: VendorTerms): string {
   const { model, modelSpan } = parsed;
@@ -43,7 +43,7 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   return { text: publicResponse(reply.text, body, publicModel, usage), usage };
 }
 
-/** Parses the text of a finished response. Throws an `UpstreamError` for a failed response and for other text. */
+/** Parses the text of a finished response. Throws an `UpstreamError` for a failed response and for any other text. */
 export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
   const body = isObject(parsed) ? parsed : parseVendorObject(text, "the response");
   if (body["error"]) throw reportedFailure(body["error"]);
@@ -59,7 +59,7 @@ function isEnded(body: Record<string, unknown>): body is VendorResponse {
 }
 
 /**
- * True when all items have the fields that clients read without a check: a type and, for a message, a list of parts.
+ * True when all items have the fields that clients read without checking: a type, and for a message a list of parts.
  */
 export function isOutput(output: unknown): output is readonly unknown[] {
   return Array.isArray(output) && output.every(isItem);
@@ -72,9 +72,9 @@ function isItem(item: unknown): boolean {
 }
 
 /**
- * Returns the text of a response object for the caller. Sets the model's public name, and sets `store` to false,
- * because the gateway stores no responses. Removes fields that identify the vendor. Writes the billed usage if it
- * differs from the vendor's usage. `usage` is null while the response is running.
+ * Returns the text of a response object for the caller. Sets the model's public name. Sets `store` to false, because
+ * the gateway stores no responses. Removes fields that identify the vendor. Writes the billed usage if it differs from
+ * the vendor's usage. `usage` is null while the response is running.
  */
 export function publicResponse(
   text: string,
@@ -93,12 +93,12 @@ export function publicResponse(
   });
 }
 
-/** Prefix of the gateway's own ids for reasoning. Most of this reasoning comes from other protocols' vendors. */
+/** Prefix of the gateway's own ids for reasoning, most of which comes from other protocols' vendors. */
 export const FOREIGN_REASONING_PREFIX = "rs_gw";
 
 /**
  * Returns the request's text without reasoning of other protocols' vendors. Vendors of this protocol can neither
- * decrypt this reasoning nor find it by its id. Other characters stay unchanged.
+ * decrypt such reasoning nor find it by its id. Other characters stay unchanged.
  */
 function withoutForeignReasoning(raw: string): string {
   if (!raw.includes('"gw-') && !raw.includes(FOREIGN_REASONING_PREFIX)) return raw;
@@ -106,8 +106,8 @@ function withoutForeignReasoning(raw: string): string {
 }
 
 /**
- * Returns the request's text without any reasoning. Only the account that wrote encrypted reasoning can decrypt it
- * (OpenAI reasoning guide). Without the reasoning, the model reasons again.
+ * Returns the request's text without any reasoning. Encrypted reasoning can be decrypted only by the account that wrote
+ * it (OpenAI reasoning guide). Without the reasoning, the model reasons again.
  */
 export function withoutReasoning(raw: string): string {
   return withoutItems(raw, () => true);
@@ -126,7 +126,7 @@ function withoutItems(raw: string, isUnwanted: (item: Record<string, unknown>) =
       if (!list?.startsWith("[")) return undefined;
       const items = scanArray(list).map(({ start, end }) => list.slice(start, end));
       const kept = items.filter((text) => {
-        // Parse an item only if it contains `reasoning` or an escape sequence, which may hide this word.
+        // An item is parsed only if it contains `reasoning` or an escape sequence, which may hide this word.
         if (!text.includes("reasoning") && !text.includes("\\u")) return true;
         const item: unknown = JSON.parse(text);
         return !(isObject(item) && item["type"] === "reasoning" && isUnwanted(item));

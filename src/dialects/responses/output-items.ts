@@ -38,7 +38,7 @@ const PARTS = {
   },
 } as const;
 
-/** A message of the model. Its parts are texts and refusals. */
+/** A message of the model, whose parts are texts and refusals. */
 export class MessageItem implements OpenItem {
   readonly #emit: Emit;
   readonly #id = newItemId("msg");
@@ -124,7 +124,7 @@ function writeLogprob({ bytes, top_logprobs: alternatives, ...token }: TokenLogp
 export class ReasoningItem implements OpenItem {
   readonly #emit: Emit;
   readonly #id = newItemId(FOREIGN_REASONING_PREFIX);
-  /** Text of the summary; null without a summary. */
+  /** Text of the summary; null when there is no summary. */
   #text: string | null = null;
   done: object | null = null;
 
@@ -201,7 +201,7 @@ export class CallItem implements OpenItem {
     };
   }
 
-  /** True when the arguments may be complete. Always false for a custom tool, because its input has no end mark. */
+  /** True when the arguments may be complete. Always false for a custom tool, whose input has no end mark. */
   get isWhole(): boolean {
     return !this.#isCustom && this.#hasBecomeWhole;
   }
@@ -220,7 +220,7 @@ export class CallItem implements OpenItem {
   }
 
   close(): string {
-    // A function without parameters may be called with an empty text. Clients could not parse an empty text.
+    // A function without parameters may be called with an empty text, which clients could not parse.
     const events = this.#text.text === "" && !this.#isCustom ? this.add("{}") : "";
     const { text } = this.#text;
     const isBroken = !this.#isCustom && !isJson(text);

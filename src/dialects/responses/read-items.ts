@@ -18,8 +18,8 @@ import { flatName } from "./tools.ts";
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Reads items into turns. Returns instructions at the start separately. Joins successive items of one side. A tool
- * result always comes first in the turn after its call.
+ * Reads items into turns. Returns the instructions at the start separately. Joins successive items of the same side. A
+ * tool result always comes first in the turn after its call.
  */
 export function readItems(input: unknown): Pick<Conversation, "system" | "turns"> {
   const reader = new ItemReader();
@@ -34,7 +34,7 @@ export function readItems(input: unknown): Pick<Conversation, "system" | "turns"
 class ItemReader {
   readonly system: TextPart[] = [];
   readonly turns = new OpenTurns();
-  /** Signature of the next tool call. It arrives in a separate item before the call. */
+  /** Signature of the next tool call. It arrives before the call, in a separate item. */
   #callSignature: Signature | null = null;
 
   read(item: Item, path: string): void {
@@ -113,7 +113,7 @@ class ItemReader {
   }
 }
 
-/** Prefix of a signature in a reasoning item that belongs to a tool call. */
+/** Prefix of a signature of a tool call. Such a signature is in a reasoning item. */
 const CALL_MARK = "call:";
 
 /**
@@ -130,7 +130,7 @@ function readSignature(text: string): { signature: Signature; isOfCall: boolean 
   return { signature: { dialect, value: value.slice(CALL_MARK.length) }, isOfCall: true };
 }
 
-/** Returns the texts of a list of parts. Returns null when the value is not a list or is empty. */
+/** Returns the texts of a list of parts; null when the value is not a list or the list is empty. */
 function textsOf(parts: unknown): string[] | null {
   if (!Array.isArray(parts) || parts.length === 0) return null;
   return parts.flatMap((part: unknown) => {
@@ -147,7 +147,7 @@ function readResult({ call_id: id, output }: Item, path: string): ToolResult {
 type Part = Readonly<Record<string, unknown>>;
 type ContentPart = TextPart | ImagePart | FilePart;
 
-/** Reads the parts of a user or tool: texts, pictures and documents. Skips empty texts. */
+/** Reads the parts of a user or a tool: texts, pictures and documents. Skips empty texts. */
 function readContent(content: unknown, path: string): ContentPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
@@ -162,7 +162,7 @@ function readTexts(content: unknown, path: string): TextPart[] {
   });
 }
 
-/** Reads the content of an earlier message of the model: texts and refusals. */
+/** Reads the content of an earlier message of the model, which consists of texts and refusals. */
 function readAnswer(content: unknown, path: string): AssistantPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];

@@ -18,7 +18,7 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses the text of a finished response. Throws an `UpstreamError` for a failed response and for other text. */
+/** Parses the text of a finished response. Throws an `UpstreamError` for a failed response and for any other text. */
 export function parseReply(reply: VendorReply): Reply {
   const body = parseResponse(reply);
   const reader = new ResponsesReader();
@@ -40,7 +40,7 @@ interface ReadItem {
 
 /**
  * Reads the events of a vendor's stream. Items may arrive in pieces, as a whole, or only in the last event. Nothing is
- * read twice. Skips events and items of unknown types.
+ * read twice. Events and items of unknown types are skipped.
  */
 export class ResponsesReader implements ReplyReader {
   readonly #items = new Map<unknown, ReadItem>();
@@ -112,7 +112,7 @@ export class ResponsesReader implements ReplyReader {
     yield* append(read, kind, typeof part === "number" ? part : 0, delta);
   }
 
-  /** Reads the part of a whole item that was not read before. */
+  /** Reads the parts of a whole item that were not read yet. */
   *#readItem(index: unknown, item: Fields): Generator<ReplyEvent, void> {
     const read = yield* this.#begin(index, item);
     if (read.isDone) return;
@@ -121,7 +121,7 @@ export class ResponsesReader implements ReplyReader {
     switch (type) {
       case "message":
         for (const [at, { type: partType, text, refusal, logprobs }] of partsOf(content).entries()) {
-          // The events with the pieces already contained these log probabilities.
+          // The events with the pieces of this text already contained these log probabilities.
           const tokens = read.lengths[`text/${at}`] === undefined ? readLogprobs(logprobs) : [];
           if (tokens.length > 0) yield { type: "logprobs", tokens };
           if (partType === "output_text") yield* this.#rest(read, "text", at, text);
@@ -192,7 +192,7 @@ function* append(read: ReadItem, kind: DeltaKind, part: number, text: string): G
     return;
   }
   if (kind === "text" || kind === "refusal") return yield { type: kind, text };
-  // A summary contains the same reasoning in fewer words, so the full text is skipped.
+  // The full text is skipped after a summary, which contains the same reasoning in fewer words.
   if (kind === "thought" && read.lengths["summary/0"] !== undefined) return;
   const isNextPart = isFirst && part !== 0;
   yield { type: "reasoning", text: isNextPart ? `\n\n${text}` : text };

@@ -11,8 +11,8 @@ import type { ResponsesPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a request as a `Conversation` (the neutral form). The result also lists the request's hints and fields that
- * only this protocol has. Throws an `UpstreamError` that names a field whose value has no neutral form.
+ * Reads a request as a `Conversation` (the neutral form). The result also lists the hints and the fields of the request
+ * that only this protocol has. Throws an `UpstreamError` that names a field whose value has no neutral form.
  */
 export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
@@ -94,7 +94,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /**
  * Hints without a neutral form: labels, hints for caches, limits for the vendor's tools and for a long history (OpenAI
- * responses reference), and data of Codex about itself.
+ * responses reference), and Codex's data about itself.
  */
 const HINTS: ReadonlySet<string> = new Set([
   "client_metadata",
@@ -106,7 +106,7 @@ const HINTS: ReadonlySet<string> = new Set([
   "truncation",
 ]);
 
-/** For each field, a test whether its value requests nothing. */
+/** For each field, a test that returns true when the field's value requests nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   service_tier: isStandardTier,
   truncation: (value) => value === "disabled",
@@ -127,7 +127,7 @@ interface Types {
   string: string;
 }
 
-/** Returns the value of a field; null when the field is absent. Its type is already checked. */
+/** Returns the value of a field; null when the field is absent. Its type was already checked. */
 function typed<Name extends keyof Types>(body: Body, field: string, type: Name): Types[Name] | null {
   const value = body[field];
   return typeof value === type ? (value as Types[Name]) : null;

@@ -6,7 +6,7 @@ import { requireLink } from "../links.ts";
 
 /** References in the input to data outside of the request, and the size of the input. */
 export interface References {
-  /** Objects in the operator's account at the vendor, with the fields of the request that refer to them. */
+  /** Objects in the operator's account at the vendor, with the request's fields that refer to these objects. */
   files: readonly FeatureUse[];
   /** Path of the field with the first link; null when there is no link. */
   linkParam: string | null;
@@ -28,7 +28,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
  * Finds the references in the parts of messages and tool outputs. Throws a `GatewayError` for a link that is neither
- * `data:` nor public `https:`. `bytes` and `units` (UTF-16 code units) measure the body.
+ * `data:` nor public `https:`. `bytes` and `units` (UTF-16 code units) are the size of the body.
  */
 export function readReferences(input: unknown, bytes: number, units: number): References {
   const files: FeatureUse[] = [];
@@ -43,7 +43,7 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
   return { files, linkParam, size };
 
-  /** Finds references to containers and pictures of earlier requests. These may belong to another caller. */
+  /** Finds references to containers and pictures of earlier requests, which may belong to another caller. */
   function readStored(item: Record<string, unknown>, path: string): void {
     const { environment } = item;
     for (const [param, owner] of [

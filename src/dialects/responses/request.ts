@@ -68,7 +68,7 @@ export function readRequest(
 /** Header that Codex sends when its tools are in an item `additional_tools` of the input. */
 const LITE = "x-openai-internal-codex-responses-lite";
 
-/** Returns the caller's headers that belong to this protocol. Only vendors of the same protocol get them. */
+/** Returns the caller's headers that belong to this protocol. Only vendors of this protocol get these headers. */
 function forwardedHeaders(headers: Pick<Headers, "get">): Record<string, string> {
   const lite = headers.get(LITE);
   return lite === null || lite === "" ? {} : { [LITE]: lite };
@@ -145,7 +145,7 @@ const FIELDS: FieldChecks = [
 /** The published schema of a request for a response. */
 export const responsesSchema = requestSchema(FIELDS, { model: text.schema }, ["model", "input"]);
 
-/** Fields that refer to data of an earlier request at the vendor. The values are advice for error messages. */
+/** Fields that refer to data of an earlier request at the vendor. Each value is advice for the error message. */
 const STORED: Readonly<Record<string, string>> = {
   previous_response_id: "Send the whole conversation in `input` instead.",
   conversation: "Send the whole conversation in `input` instead.",
@@ -181,8 +181,8 @@ function namesOf(fields: FieldChecks): string[] {
 }
 
 /**
- * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept these
- * names.
+ * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept such a
+ * name.
  */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
@@ -197,7 +197,7 @@ function refuseStored(body: Record<string, unknown>): void {
   }
 }
 
-/** Throws a `GatewayError` that names the first documented field of a wrong type. Ignores other fields. */
+/** Throws a `GatewayError` that names the first documented field with a wrong type. Ignores other fields. */
 function checkFields(body: Record<string, unknown>): void {
   const { input } = body;
   if (input === undefined || input === null || input === "" || (Array.isArray(input) && input.length === 0))

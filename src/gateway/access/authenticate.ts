@@ -23,9 +23,8 @@ export interface Authenticator {
 }
 
 /**
- * Authenticates a request. Returns its key and organization. Returns a promise only when the key must be looked up in
- * the store. Throws a `GatewayError`; when the store fails, its code is `dependency_unavailable`, never
- * `authentication_required`.
+ * Authenticates a request. Returns its key and organization; a promise only when the key must be looked up in the
+ * store. Throws a `GatewayError`, which is `dependency_unavailable` when the store fails, never a 401.
  */
 export function authenticate(
   authenticator: Authenticator,

@@ -75,10 +75,7 @@ function notNative(): GatewayError {
   return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }
 
-/**
- * An image request fitted to its model. The vendor is sent `size`, `quality` and `background`; `priceTier` and
- * `priceQuality` determine the price.
- */
+/** An image request fitted to its model. The vendor and the price depend on the fitted values. */
 export interface FittedImageRequest {
   size: ResolvedSize;
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */

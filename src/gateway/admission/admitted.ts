@@ -162,10 +162,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     this.#parts.core.billing.checkpoint(this.#entry(charge));
   }
 
-  /**
-   * Returns a new `Admitted` that owns the grant and the hold. After the transfer, disposing of the old `Admitted`
-   * releases nothing.
-   */
+  /** Returns a new `Admitted` that owns the grant and the hold. Disposing of this one then releases nothing. */
   transfer(): Admitted<OfModel, OfPrice> {
     this.#isReleased = true;
     return new Admitted(this.#parts);

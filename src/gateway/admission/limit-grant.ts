@@ -37,10 +37,7 @@ export class LimitGrant {
     this.#principal = principal;
   }
 
-  /**
-   * The state of the tighter of two limits, the organization's and the key's, at the last count; null when nothing is
-   * limited.
-   */
+  /** The tighter of the organization's and the key's limit, as of the last count; null when nothing is limited. */
   get limitState(): LimitState | null {
     const requests = this.#requestsWindow;
     const tokens = this.#tokensWindow;

@@ -1,18 +1,12 @@
 import type { Limits, RateWindow } from "../../domain/limits.ts";
 
-/**
- * Counts requests, tokens, images and concurrent image calls. The counts are those of one process, or shared by
- * several.
- */
+/** Counts requests, tokens, images and concurrent image calls, in one process or across several. */
 export interface Limiter {
   /** Grants all requests or none. Each amount must be an integer no larger than its limit. Never throws. */
   take(requests: readonly LimitRequest[]): LimitVerdict | Promise<LimitVerdict>;
 }
 
-/**
- * `concurrent_images` counts slots, which are released when the call ends. Amounts of the other quantities count for a
- * minute.
- */
+/** `concurrent_images` counts slots until their calls end. Amounts of the other quantities count for a minute. */
 export type LimitQuantity = "requests" | "tokens" | "images" | "concurrent_images";
 
 /** One counted quantity of one organization or key. */
@@ -161,8 +155,7 @@ export class SlidingWindow {
 
   /**
    * Returns the milliseconds until `amount` can be added without exceeding `limit`; 0 when it can be added now. Assumes
-   * that open amounts are given back at once: the actual time is unknown, and waiting for the whole window may be too
-   * long.
+   * that open amounts are given back at once, because the actual time is unknown and often short.
    */
   waitMs(now: number, limit: number, amount: number): number {
     let excess = this.used(now) + amount - limit;

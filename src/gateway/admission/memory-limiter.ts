@@ -24,10 +24,9 @@ interface MemoryLimiterOptions {
 
 /**
  * Counts within this process, by the monotonic clock. A limit applies to every span of a minute. A used amount is
- * available again after 60 to 62 seconds. Unused counters are dropped.
- * With a `share`, each limit is divided by the number of processes and rounded down. The result is at least 1, except
- * for a limit of 0. Therefore the processes together may exceed a limit that is smaller than their number. A request
- * larger than this process's part counts as the whole part.
+ * available again after 60 to 62 seconds. Unused counters are dropped. With a `share`, each limit is divided by the
+ * number of processes and rounded down, but to at least 1 if it is not 0. A limit below the number of processes may
+ * therefore be exceeded. A request larger than this process's part counts as the whole part.
  */
 export class MemoryLimiter implements Limiter {
   readonly #windows: Record<LimitRequest["scope"], Record<LimitQuantity, WindowTable>>;

@@ -99,9 +99,7 @@ export interface ReadPicture {
   header: ImageHeader;
 }
 
-/**
- * Returns a function that makes links to drafts. The function returns null for a draft that cannot be served as a file.
- */
+/** Returns a function that links drafts, and returns null for a draft that cannot be served as a file. */
 function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: string }>): LinkDraft {
   return async (draft) => {
     const header = await readImageHeader(draft).catch(() => null);
@@ -154,10 +152,7 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/**
- * Splits the input tokens if the vendor does not. Tokens beyond the prompt's estimate are counted as the images'
- * tokens.
- */
+/** Splits the input tokens if the vendor does not: tokens beyond the prompt's estimate are those of images. */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);

@@ -49,8 +49,7 @@ const RETRY_SECONDS = 5;
 
 /**
  * Returns the picture of a link with a valid signature; null when the link or the picture has expired. Throws a 503
- * while the picture may still be missing in object storage: after an outage, another machine still uploads its local
- * files.
+ * when the picture may reach object storage later, because another machine still uploads it after an outage.
  */
 export async function linkedPicture(
   { links, blobs }: { links: Links; blobs: BlobStore },

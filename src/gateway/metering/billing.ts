@@ -58,8 +58,7 @@ export class Billing {
     try {
       this.#journal.append({ type: "checkpoint", entry });
     } catch {
-      // A refused checkpoint does not end the stream. If the disk is still full when the stream ends, recording the
-      // charge fails.
+      // A refused checkpoint does not end the stream. If the disk stays full to the end, recording the charge fails.
     }
   }
 

@@ -26,9 +26,7 @@ export class BudgetLease {
   #acquired: Nanos = 0n;
   /** The amount that the budget had left in the store at the last call. */
   #left: Nanos = 0n;
-  /**
-   * Monotonic milliseconds until which the lease may be used. A minute later, the store regards the lease as in doubt.
-   */
+  /** Monotonic milliseconds until which the lease may be used. The store calls it in doubt a minute later. */
   #usableUntil = Infinity;
   /** Monotonic milliseconds until which only needed amounts are acquired, because other processes lack money. */
   #scarceUntil = 0;
@@ -75,10 +73,7 @@ export class BudgetLease {
     return this.#isUnclear || this.#usableUntil <= now || this.#available < 0n;
   }
 
-  /**
-   * True when no request has used the lease for `idleMs`, no hold or call to the store is open, and the lease has no
-   * debt.
-   */
+  /** True when the lease has no debt, no hold and no open call, and no request has used it for `idleMs`. */
   isIdle(now: number, idleMs: number): boolean {
     const isUnused = this.#available >= 0n && this.#promised === 0n && this.#callsUnderWay === 0;
     return isUnused && this.#usedAt + idleMs <= now;
@@ -138,9 +133,7 @@ export class BudgetLease {
     return amount;
   }
 
-  /**
-   * Adds an amount granted by the store. `changes` is the number of changes of the budget before the call to the store.
-   */
+  /** Adds an amount granted by the store. `changes` is the number of changes before the call to the store. */
   grant(amount: Nanos, { left, usableUntil, changes }: GrantTerms): void {
     this.#acquired += amount;
     this.#left = left;

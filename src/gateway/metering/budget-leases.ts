@@ -71,10 +71,7 @@ export class BudgetLeases {
     );
   }
 
-  /**
-   * Ends a hold. The amount `spent` stays used; the store subtracts it when the ledger entry is posted. The rest is
-   * available.
-   */
+  /** Ends a hold. `spent` stays used until its ledger entry is posted. The rest becomes available. */
   settle({ leases, amount }: Hold, spent: Nanos): void {
     // The lease may have been forgotten since the hold. Settling a forgotten lease has no effect.
     for (const lease of leases) lease.settle(amount, spent);
@@ -103,9 +100,7 @@ export class BudgetLeases {
     return this.#table.revalidate(changed);
   }
 
-  /**
-   * Holds `ceiling`, or the part that the local leases cover if this part is at least `floor`. Returns null otherwise.
-   */
+  /** Holds `ceiling`, or what the local leases cover of it, at least `floor`; returns null otherwise. */
   #holdLocally(budgets: readonly string[], ceiling: Nanos, floor: Nanos): Hold | null {
     let amount = ceiling;
     const leases: BudgetLease[] = [];

@@ -31,10 +31,7 @@ export class ExhaustionCache {
     return (this.#exhaustions.get(budget)?.patientFrom ?? 0) <= this.#clock.monotonic();
   }
 
-  /**
-   * Remembers that the budget has less than `needed` left. `hasWaited` is true when the request waited for other
-   * processes.
-   */
+  /** Remembers that the budget has less than `needed` left. `hasWaited`: the request waited for other processes. */
   note(budget: string, needed: Nanos, refusal: BudgetRefusal, hasWaited: boolean): void {
     const now = this.#clock.monotonic();
     const patientFrom = hasWaited

@@ -54,9 +54,8 @@ export class LeaseTable {
   }
 
   /**
-   * Prepares the leases of the given budgets for a call that acquires more. Renews leases that have ended, are in debt,
-   * or had a call whose result was lost. Gives back amounts of budgets that were changed, because such a budget may no
-   * longer cover them.
+   * Prepares the leases of these budgets for a call that acquires more. Renews leases that have ended, are in debt, or
+   * had a call whose result was lost. Gives back amounts of changed budgets, which may no longer cover them.
    */
   async prepare(budgets: readonly string[]): Promise<void> {
     const now = this.#clock.monotonic();

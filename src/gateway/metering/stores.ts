@@ -35,8 +35,7 @@ export interface BudgetStore {
   close(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
    * Prolongs this process's leases on the budgets to 15 minutes from now, by the store's clock. Returns for each budget
-   * the acquired amount, minus the amounts given back and written off. A missing budget means that its lease no longer
-   * exists.
+   * the acquired amount, minus what was given back or written off. A budget is missing if its lease no longer exists.
    */
   renew(processId: string, budgets: Iterable<string>): Promise<ReadonlyMap<string, Nanos>>;
   /** Returns the budgets whose money this process holds and another process lacks. */

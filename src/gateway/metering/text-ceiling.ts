@@ -28,10 +28,7 @@ export function textCeiling(
   return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
 
-/**
- * Returns the number of output tokens that an amount covers after the input is paid. This is the inverse of
- * `textCeiling`.
- */
+/** Returns the number of output tokens that an amount covers after the input: the inverse of `textCeiling`. */
 export function coveredOutput(
   price: TokenPrice,
   inputTokens: number,

@@ -60,9 +60,7 @@ export function maxUsesOf(features: readonly FeatureUse[]): UseCounts {
   return uses;
 }
 
-/**
- * Returns the bounds of a request. Each choice may have `maxTokens` of output, plus a margin when the model reasons.
- */
+/** Returns the bounds of a request. Each choice may have `maxTokens` of output, plus a margin for reasoning. */
 export function usageBounds(
   {
     estimatedInput,
@@ -147,10 +145,7 @@ function usesOf(
   return Object.keys(uses).length > 0 ? { ...found, uses } : found;
 }
 
-/**
- * True when the report has input tokens. A count of zero means that no input was reported, because every request has
- * input.
- */
+/** True when the report has input tokens. Zero counts as no report, because every request has input. */
 export function hasReportedInput(report: UsageReport | null): boolean {
   return report?.hasInput === true && sumTokens(report.tokens, INPUT_CATEGORIES) > 0;
 }
@@ -181,10 +176,7 @@ function outputOf(
   return { tokens, isEstimated: true, isOver };
 }
 
-/**
- * Reduces the counts to the bounds. The most expensive visible category is filled first; reasoning gets the remaining
- * tokens.
- */
+/** Reduces the counts to the bounds. Fills the most expensive visible category first, and reasoning last. */
 function capOutput(tokens: TokenCounts, { maxVisible, maxOutput }: UsageBounds): TokenCounts {
   const capped = { ...tokens };
   let visible = 0;
@@ -212,10 +204,7 @@ export class UsageEstimator {
   #prompt: () => CountableText;
   readonly #countTokens: CountTokens;
   #input: number | null = null;
-  /**
-   * The tokenizer's count of the output, and the simple rule's estimate of the same text. Null before the tokenizer has
-   * counted.
-   */
+  /** The tokenizer's count of the output, and the simple rule's estimate of this text. Null before the count. */
   #output: { tokens: number; estimated: number } | null = null;
   #last: ObservedUsage | null = null;
   #refining: Promise<void> | null = null;

@@ -16,10 +16,7 @@ export class Call {
   vendorRequestId: string | undefined;
   /** The caller's fields that have no effect at the vendor. */
   ignoredParams: readonly string[] = NO_PARAMS;
-  /**
-   * Set while the call waits for the first part of its reply. `since` is the start of this wait in monotonic
-   * milliseconds.
-   */
+  /** Set while the call waits for the first part of its reply; `since` is in monotonic milliseconds. */
   waiting: { channel: string; organization: string; since: number } | null = null;
   readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
@@ -133,10 +130,7 @@ export class DetachedCalls {
   readonly #slots = new FairSemaphore(MAX_DETACHED, MAX_DETACHED_PER_ORGANIZATION);
   #isClosed = false;
 
-  /**
-   * Returns the signal for a vendor call. With the setting `abort`, this is the client's signal. With `drain`, it is a
-   * signal that may outlive the client.
-   */
+  /** Returns the signal for a vendor call: with `abort` the client's, with `drain` one that may outlive the client. */
   signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
     if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: nothing };
     const controller = new AbortController();

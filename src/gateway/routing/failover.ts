@@ -37,10 +37,7 @@ interface FailoverRequest<Reply> {
   organization: string;
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
-  /**
-   * Maximum milliseconds of one call if its channel sets no maximum. After this time the request begins no further
-   * call.
-   */
+  /** Maximum milliseconds of a call if its channel sets none. Afterwards the request begins no further call. */
   totalMs: number;
   /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
@@ -242,9 +239,7 @@ async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise
   }
 }
 
-/**
- * Returns the error for a request that no channel can take, because all possible channels run their maximum of calls.
- */
+/** Returns the error for a request when all possible channels run their maximum of calls. */
 function atCapacity(): UpstreamError {
   return new UpstreamError("overloaded", "every channel has reached its max_concurrent", {
     retryAfterSeconds: 1,

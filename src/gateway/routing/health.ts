@@ -9,10 +9,7 @@ const ORGANIZATIONS_TO_EJECT = 2;
 const FIRST_EJECTION_MS = 1_000;
 /** Longest ejection after failures of calls. A target that has recovered gets requests at most this much later. */
 const MAX_EJECTION_MS = 30_000;
-/**
- * Ejection time after a refused credential. Only an operator can replace a credential, so earlier calls would only add
- * load.
- */
+/** Ejection time after a refused credential. Earlier calls are useless, because only an operator can replace it. */
 const ACCOUNT_EJECTION_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 /** Time after which another probe is allowed if the running probe has no outcome. */
@@ -22,10 +19,9 @@ const MAX_ORGANIZATIONS = 10_000;
 
 /**
  * Decides which targets may be called, and learns only from real requests. Consecutive failures eject a target for the
- * organization whose requests failed. If a second organization has failures too, the target is ejected for all
- * organizations. One organization alone thus cannot take a target from others. A refused credential ejects the target
- * for all organizations at once. The duration of ejections doubles. After each ejection, a single request probes the
- * target.
+ * organization whose requests failed; failures of a second organization eject it for all. One organization alone thus
+ * cannot take a target from others. A refused credential ejects the target for all at once. The duration of ejections
+ * doubles; after each ejection, a single request probes the target.
  */
 export class Health {
   readonly #clock: Clock;
@@ -101,10 +97,7 @@ export class Health {
     if (health.own.size === 0) this.#targets.delete(name);
   }
 
-  /**
-   * Call it when a call ended without an outcome, for example after a disconnection. The next call may then be the
-   * probe.
-   */
+  /** Call it when a call ended without an outcome, such as a disconnection. The next call may then be the probe. */
   abandoned(target: Target, organization: string): void {
     for (const state of this.#statesOf(target, organization)) state.probeSince = 0;
   }
@@ -188,10 +181,7 @@ export class Health {
     this.#eject(health, isLimitedForOther ? null : organization, "limited", durationMs);
   }
 
-  /**
-   * True when this failure ejects the target. Either a probe failed, or enough calls failed in a row and no ejection is
-   * active.
-   */
+  /** True when this failure ejects: of a probe, or of enough calls in a row while no ejection is active. */
   #isEjecting({ failures, ejectedUntil }: State, isProbe: boolean): boolean {
     return isProbe || (failures >= FAILURES_TO_EJECT && this.#clock.monotonic() >= ejectedUntil);
   }
@@ -221,10 +211,7 @@ export class Health {
     this.#onChange({ target, organization, reason, isUp: true, lastedMs });
   }
 
-  /**
-   * Returns the states that decide whether the target may be called. The list is empty for a target without recent
-   * failures.
-   */
+  /** Returns the states that decide about a call; an empty list for a target without recent failures. */
   #statesOf(target: Target, organization: string): readonly State[] {
     if (this.#targets.size === 0) return NO_STATES;
     const health = this.#targets.get(targetName(target));

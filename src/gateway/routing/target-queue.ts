@@ -20,9 +20,8 @@ export function orderTargets({ strategy, targets }: Route, random: () => number)
 }
 
 /**
- * Returns the targets whose context is large enough for the input. If no context is large enough, returns all targets,
- * because the input is an estimate. `contextWindow` is the model's context; it applies to targets without a context of
- * their own.
+ * Returns the targets whose context is large enough for the input. Returns all targets if none is large enough, because
+ * the input is an estimate. `contextWindow` is the model's context, for targets without their own.
  */
 export function targetsThatFit(
   targets: readonly Target[],
@@ -78,8 +77,7 @@ export class TargetQueue {
   next(): Target | undefined {
     const callsLeft = this.#maxCalls - this.#called.length;
     if (callsLeft <= 0) return undefined;
-    // A request that may make only one call keeps the order. Otherwise no request would call a target again that failed
-    // once.
+    // A single call keeps the order. Otherwise no such request would call a target again that failed once.
     const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
     const index = sound >= 0 ? sound : this.#health.firstAvailable(this.#queue, this.#organization);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;

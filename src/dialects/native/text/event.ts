@@ -4,8 +4,8 @@ import type { SizedText } from "../../stream-meter.ts";
 import { parseVendorObject } from "../../sse/vendor-frames.ts";
 
 /**
- * Parses a vendor's whole reply or one event of its stream. A reply and an event have the same form. Throws an
- * `UpstreamError` for an error and for a value that is not an object.
+ * Parses a vendor's whole reply or one event of its stream. Both have the same form. Throws an `UpstreamError` for an
+ * error and for a value that is not an object.
  */
 export function parseEvent(text: string, parse?: (text: string) => unknown): Record<string, unknown> {
   return requireEvent(parseVendorObject(text, "an event", parse));
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, UpstreamErrorKind>> = {
   INVALID_ARGUMENT: "rejected",
 };
 
-/** Returns the error for a failure inside a running stream. Vendors report such a failure as an event with `error`. */
+/** Returns the error for a failure inside a running stream. Vendors report this failure as an event with `error`. */
 function inStreamError(error: unknown): UpstreamError {
   const { status = "", code = "", message = error } = isObject(error) ? error : {};
   const named = `${String(status)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
@@ -46,8 +46,8 @@ export function saysTooLong(sentence: string): boolean {
 const IMAGE_TOKENS = 1_290;
 
 /**
- * Adds all content of a candidate that a vendor counts as output. The pieces of a stream together have the size of the
- * whole candidate.
+ * Adds all content of a candidate that a vendor counts as output. The sizes of a stream's pieces add up to the size of
+ * the whole candidate.
  */
 export function addCandidate(sized: SizedText, candidate: Record<string, unknown>): void {
   for (const part of partsOf(candidate)) {
@@ -59,7 +59,7 @@ export function addCandidate(sized: SizedText, candidate: Record<string, unknown
   }
 }
 
-/** Adds a tool call. Its arguments are whole, or they are pieces of values (`streamFunctionCallArguments`). */
+/** Adds a tool call. Its arguments are whole, or are pieces of values (`streamFunctionCallArguments`). */
 function addCall(sized: SizedText, { name, args, partialArgs }: Record<string, unknown>): void {
   if (typeof name === "string") sized.add(name);
   if (isObject(args)) sized.add(JSON.stringify(args));
@@ -71,7 +71,7 @@ export function candidatesOf(body: Record<string, unknown>): Record<string, unkn
   return objectsIn(body["candidates"]);
 }
 
-/** Returns the parts of a candidate. Returns no parts when the vendor omitted them. */
+/** Returns the parts of a candidate; an empty list when the vendor omitted the parts. */
 export function partsOf({ content }: Record<string, unknown>): Record<string, unknown>[] {
   return isObject(content) ? objectsIn(content["parts"]) : [];
 }

@@ -9,9 +9,9 @@ import type { NativePayload } from "./request.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 
 /**
- * Returns the text of a request for a vendor of the same protocol: the caller's text without the model, which is in the
- * address. Adds a maximum of output tokens if the budget requires one and the caller set none. Adds a role to each turn
- * if the vendor requires roles.
+ * Returns the text of a request for a vendor of the same protocol. This is the caller's text without the model, which
+ * is in the address. Adds a maximum of output tokens if the budget requires a maximum and the caller set none. Adds a
+ * role to each turn if the vendor requires roles.
  */
 export function forVendor(
   { raw, parsed: { body } }: NativePayload,
@@ -47,8 +47,8 @@ function withRole(turn: string): string {
 }
 
 /**
- * Reads a whole reply. Keeps the vendor's text, but changes `modelVersion`, and `usageMetadata` if other numbers are
- * billed. Throws an `UpstreamError` if the reply has neither candidates nor a reason for blocking the prompt.
+ * Reads a whole reply. Keeps the vendor's text, but changes `modelVersion`. Changes `usageMetadata` if other numbers
+ * are billed. Throws an `UpstreamError` if the reply has neither candidates nor a reason for blocking the prompt.
  */
 export function readReply(
   { text, parsed }: VendorReply,
@@ -72,7 +72,7 @@ export function readReply(
   return { text: edited, usage };
 }
 
-/** Returns the edit that writes the model's public name. Empty when the vendor's name is `publicModel` or absent. */
+/** Returns the edit that writes the model's public name; empty if there is no other name to replace. */
 export function publicName(
   { modelVersion }: Record<string, unknown>,
   publicModel: string,

@@ -19,8 +19,8 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
   };
   return new ReadableStream({
     async pull(client) {
-      // The runtime does not call `pull` again after a call that enqueued nothing. So this loop reads until it has a
-      // whole event.
+      // This loop reads until there is a whole event, because the runtime does not call `pull` again if nothing was
+      // enqueued.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;

@@ -15,7 +15,7 @@ import { isThought } from "../parts.ts";
 
 /**
  * Reads the parts of a conversation in order. Tool calls without an id get `call_0`, `call_1` and so on. A result
- * without an id belongs to the first call with the same name that has no result (Gemini API reference, `FunctionCall`,
+ * without an id belongs to the first call with its name that has no result yet (Gemini API reference, `FunctionCall`,
  * `FunctionResponse`). Arguments and results must have the form `{ text }` (see `exactCalls`).
  */
 export class PartReader {
@@ -48,7 +48,7 @@ export class PartReader {
       const text = findText(part, "text");
       if (text === undefined) throw untranslatable(`${path}.parts[${index}]`);
       if (isThought(part)) return [{ type: "reasoning", text, ...(signed ?? { signature: null }) }];
-      // Drop the signature of plain text: other protocols have no field for it, and vendors do not require it back.
+      // The signature of plain text is dropped: other protocols have no field for it, and vendors do not need it.
       return text === "" ? [] : [{ type: "text", text }];
     });
   }
@@ -78,7 +78,7 @@ export class PartReader {
   }
 }
 
-/** Tool calls without a result. A search takes constant time, because a conversation may have thousands of calls. */
+/** Tool calls without a result. Finding one takes constant time, even among thousands of calls. */
 class OpenCalls {
   /** Ids of the calls by name, in order. The first `closed` ids have a result. */
   readonly #byName = new Map<string, { ids: string[]; closed: number }>();
@@ -103,8 +103,8 @@ class OpenCalls {
 }
 
 /**
- * Reads the output of a function. If the object has only the field `output` or `error`, its text is the output.
- * Otherwise the whole object is the output.
+ * Reads the output of a function. If the object has only the field `output` or `error`, the output is the text of this
+ * field. Otherwise the output is the whole object.
  */
 function readOutput(response: string): { text: string; isError: boolean } {
   const { output, error, ...more } = JSON.parse(response);
@@ -139,7 +139,7 @@ function readMedia(part: StreamedObject, path: string): UserPart {
   return { type: "file", source, ...(name !== undefined && { name }) };
 }
 
-/** Names of audio formats that differ from their MIME subtypes. */
+/** Audio formats whose MIME subtype differs from the format's name, by MIME subtype. */
 const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav" };
 
 function itemsIn(content: StreamedObject): StreamedObject[] {
@@ -147,12 +147,12 @@ function itemsIn(content: StreamedObject): StreamedObject[] {
 }
 
 /**
- * A value in place of a signature, for a tool call without a signature of this protocol. The vendor then checks none
- * (Gemini API, thought signatures).
+ * A value that replaces the signature of a tool call without a signature of this protocol. The vendor then checks no
+ * signature (Gemini API, thought signatures).
  */
 export const UNCHECKED = "skip_thought_signature_validator";
 
-/** A signature. `isRedacted` means that its piece of reasoning has no text. */
+/** A signature. `isRedacted` is true when the signature's piece of reasoning has no text. */
 interface Signed {
   signature: Signature;
   isRedacted?: true;
@@ -161,7 +161,7 @@ interface Signed {
 const FOREIGN = /^(redacted )?(gw-[^]*)$/;
 
 /**
- * Writes a signature as `thoughtSignature`, which must be base64. Encodes the signature of another protocol as base64.
+ * Writes a signature as `thoughtSignature`, which must be base64. A signature of another protocol is encoded as base64.
  */
 export function writeSignature({ signature, isRedacted }: Signed): string {
   const sealed = sealSignature(signature, "native");

@@ -24,7 +24,7 @@ export function parseReply({ text }: VendorReply): Reply {
 
 /**
  * Reads the first candidate of a stream, event by event. The protocol has no end mark. The finish reason may arrive
- * after a tool call; this reason is `STOP` for tool calls too.
+ * after a tool call. It is `STOP` even for tool calls.
  */
 export class NativeReader implements ReplyReader {
   readonly isDone = false;
@@ -109,7 +109,7 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * Returns the finish reason. Throws if the model failed, so that another target is tried (Gemini API reference,
+ * Returns the finish reason. Throws if the model failed, so that another target is called (Gemini API reference,
  * `FinishReason`).
  */
 function finishOf(reason: string, hasCalls: boolean): FinishReason {
@@ -145,12 +145,12 @@ class PartialCall {
     if (!steps || value === undefined) return;
     let owner: Record<string | number, unknown> = this.args;
     for (const [index, step] of steps.entries()) {
-      // Items arrive in order. An index after the end would leave a gap in the list.
+      // Items arrive in order. An index after the end of the list would leave a gap.
       if (Array.isArray(owner) && Number(step) > owner.length) return;
       const next = steps[index + 1];
       if (next === undefined) {
         const before = owner[step];
-        // Append a further piece of a string.
+        // A further piece of a string is appended.
         owner[step] = typeof before === "string" && typeof value === "string" ? before + value : value;
         return;
       }

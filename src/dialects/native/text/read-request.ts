@@ -59,7 +59,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
   };
 }
 
-/** A request with tool calls or results contains at least one of these texts, even if names are escaped. */
+/** A request with tool calls or results contains at least one of these texts, even if the names are escaped. */
 const CALL_NAMES = [
   '"functionCall"',
   '"function_call"',
@@ -68,12 +68,12 @@ const CALL_NAMES = [
   "\\u00",
 ];
 
-/** Returns the body with arguments and results as `{ text }`, to keep the exact JSON text of these values. */
+/** Returns the body with arguments and results as `{ text }`, which keeps the exact JSON text of each value. */
 function exactCalls(raw: string): StreamedObject {
   return parseAroundObjects(raw, new Set(["args", "response"])) as StreamedObject;
 }
 
-/** Reads contents as turns. Joins successive contents of one side. */
+/** Reads contents as turns. Joins successive contents of the same side. */
 function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
   const turns = new OpenTurns();
   for (const [index, content] of (findObjects(body, "contents")?.value ?? []).entries()) {
@@ -165,10 +165,10 @@ type Settings = Pick<
   | "reasoning"
 >;
 
-/** Reads `generationConfig`. Its types are already checked. Throws for settings that other protocols do not have. */
+/** Reads `generationConfig`, whose types were already checked. Throws for settings that other protocols do not have. */
 function readConfig(body: StreamedObject): Settings {
   const config = configOf(body);
-  // Only the value true requests log probabilities. They have no neutral form when this protocol requests them.
+  // Only the value true requests log probabilities. A request for them in this protocol has no neutral form.
   const { responseLogprobs: isLogged, response_logprobs: isLoggedToo } = config;
   if (isLogged === true || isLoggedToo === true) throw untranslatable("generationConfig.responseLogprobs");
   const modalities = findField(config, "responseModalities")?.value;
@@ -200,7 +200,7 @@ function readFormat(config: StreamedObject): OutputFormat | null {
   return { type: "schema", name: null, schema, strict: null, description: null };
 }
 
-/** Reads the requested reasoning. Without a budget, or with -1, the model decides. Zero means no reasoning. */
+/** Reads the requested reasoning. Without a budget, or with -1, the model decides; 0 means no reasoning. */
 function readReasoning(config: StreamedObject): Reasoning | null {
   const thinking = findObject(config, "thinkingConfig")?.value;
   if (!thinking) return null;

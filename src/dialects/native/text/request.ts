@@ -30,7 +30,7 @@ export type NativeRequest = TextRequest & { body: StreamedObject };
 
 export type NativePayload = TextPayload<NativeRequest>;
 
-/** The facts about a request that are in its address. */
+/** The facts about a request that its address contains. */
 interface NativeCall {
   model: string;
   isStream: boolean;
@@ -61,7 +61,7 @@ function readParsed(
   parsed: Record<string, unknown>,
   { model, isStream }: NativeCall,
 ): NativePayload {
-  // Parsed JSON is also valid streamed JSON. None of its values are on disk.
+  // Parsed JSON is also valid streamed JSON, in which no value is on disk.
   const body = parsed as StreamedObject;
   checkBody(body);
   const config = configOf(body);
@@ -93,7 +93,7 @@ export function configOf(body: StreamedObject): StreamedObject {
   return findObject(body, "generationConfig")?.value ?? {};
 }
 
-/** Returns a number from checked fields; null when it is absent. */
+/** Returns a number from checked fields; null when the field is absent. */
 export function numberIn(object: StreamedObject, name: string): number | null {
   const value = findField(object, name)?.value;
   return typeof value === "number" ? value : null;
@@ -172,7 +172,7 @@ const BODY_NAMES = bothSpellings([
 ]);
 const CONFIG_NAMES = bothSpellings([...CONFIG_FIELDS.map(([name]) => name), "serviceTier"]);
 
-/** Throws a `GatewayError` that names the first documented field of a wrong type. Ignores other fields. */
+/** Throws a `GatewayError` that names the first documented field with a wrong type. Ignores other fields. */
 function checkBody(body: StreamedObject): void {
   refuseCaseVariants(body, BODY_NAMES);
   const contents = findObjects(body, "contents")?.value ?? [];
@@ -195,13 +195,13 @@ function check(object: StreamedObject, fields: FieldChecks, path: string): void 
   }
 }
 
-/** Returns known names in camel case and in snake case. In this protocol both spellings name the same field. */
+/** Returns known names in camel case and in snake case, because both spellings name the same field in this protocol. */
 function bothSpellings(names: readonly string[]): KnownNames {
   return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
 }
 
 interface Media {
-  /** Files in the operator's account at the vendor, with the fields of the request that refer to them. */
+  /** Files in the operator's account at the vendor, with the request's fields that refer to these files. */
   files: readonly FeatureUse[];
   /** Path of the field with the first link that a vendor would fetch; null when there is no link. */
   linkParam: string | null;
@@ -221,7 +221,7 @@ const MEDIA_NAMES = bothSpellings(["mimeType", "data", "fileUri"]);
 
 /**
  * Finds the size, links and files of the parts in turns, instructions and function results. `bytes` and `units` (UTF-16
- * code units) measure the body. Throws a `GatewayError` for a link that is not public.
+ * code units) are the size of the body. Throws a `GatewayError` for a link that is not public.
  */
 function readMedia(body: StreamedObject, bytes: number, units: number): Media {
   const files: FeatureUse[] = [];

@@ -15,7 +15,7 @@ const part = (parts: string, more = "") =>
 const counted = (prompt: number, more: string) =>
   `"usageMetadata":{"promptTokenCount":${prompt},${more}},${VENDOR},"responseId":"r1"}`;
 
-/** Streams as the vendor sends them. The key describes the case. */
+/** Streams as the vendor sends them. Each key describes the case. */
 const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "text, its usage cumulative": [
     part('{"text":"Grüße, "}') + counted(4, '"totalTokenCount":4'),
@@ -49,8 +49,8 @@ function relay(chunks: Iterable<Uint8Array>): { text: string; stream: TextStream
 }
 
 /**
- * Returns the text with LF line breaks. The writer uses LF in frames that it changes, and in frames whose line break is
- * cut in two by a chunk boundary.
+ * Returns the text with LF line breaks. The writer uses LF in a frame that it changes, and in a frame whose line break
+ * is split between two chunks.
  */
 const plain = (text: string) => text.replaceAll("\r\n", "\n");
 

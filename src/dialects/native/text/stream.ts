@@ -11,9 +11,9 @@ import { publicName } from "./forward.ts";
 import { correctedUsage, readUsage, showsBilled, writeUsage } from "./usage.ts";
 
 /**
- * Returns a stream of a vendor with the same protocol. Changes the model name and, at the end, usage that is not the
- * billed usage. The protocol has no end mark: a reply is complete when every candidate has a finish reason or the
- * prompt was blocked.
+ * Returns a stream of a vendor with the same protocol. Changes the model name. At the end, corrects usage that differs
+ * from the billed usage. The protocol has no end mark: a reply is complete when every candidate has a finish reason or
+ * the prompt was blocked.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -50,7 +50,7 @@ class NativeForwarder implements FrameForwarder {
     return null;
   }
 
-  /** Drops comments. Official clients lose an event that follows a comment without a blank line (Google Gen AI SDK). */
+  /** Drops comments. Official clients lose an event that follows one without a blank line (Google Gen AI SDK). */
   forwardComment(): void {}
 
   end(): Uint8Array[] {
@@ -78,12 +78,12 @@ class NativeForwarder implements FrameForwarder {
       ...(correction && { usageMetadata: (old: string | undefined) => correctedUsage(old, correction) }),
     };
     if (Object.keys(edits).length > 0) return frameOf(editMembers(data.replaceAll("\n", " "), edits));
-    // Official clients only read events with one line that starts with `data:`.
+    // Official clients only read events with a single line that starts with `data:`.
     return ONE_LINE.test(frame.toString("latin1")) ? frame : frameOf(data.replaceAll("\n", " "));
   }
 
   /**
-   * Returns an event that contains only usage. It is sent when the vendor's usage is missing or is not the billed
+   * Returns an event that contains only usage. It is sent when the vendor's usage is missing or differs from the billed
    * usage.
    */
   #ownUsageFrame(usage: TokenUsage): Uint8Array {

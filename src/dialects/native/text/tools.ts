@@ -48,7 +48,7 @@ function readChoice(body: StreamedObject): ToolChoice | null {
       return names.length === 1
         ? { type: "tool", name: names[0] ?? "" }
         : { type: "allowed", mode: "required", names };
-    // In this mode the model may decide not to call a function. The model's calls always match the declarations.
+    // In this mode the model may reply without a call, but its calls always match the declarations.
     case "VALIDATED":
       return names.length === 0 ? { type: "auto" } : { type: "allowed", mode: "auto", names };
     case "AUTO":
@@ -62,7 +62,7 @@ function readChoice(body: StreamedObject): ToolChoice | null {
 const CONFIG_NAMES = namesOf(["functionCallingConfig"]);
 /**
  * Names of the fields that control tool calls. `streamFunctionCallArguments` has no effect for vendors of other
- * protocols: the gateway writes the calls of these vendors whole.
+ * protocols, because the gateway writes their calls whole.
  */
 const CALLING_NAMES = namesOf(["mode", "allowedFunctionNames", "streamFunctionCallArguments"]);
 
@@ -75,7 +75,7 @@ function readNames(value: StreamedJson | undefined): string[] {
 const MAX_KEYWORD = 64;
 
 /**
- * Converts a schema of the vendor's form to JSON Schema. The vendor's form is a subset of OpenAPI 3.0 with types in
+ * Converts a schema of the vendor's form to JSON Schema. The vendor's form is a subset of OpenAPI 3.0. It has types in
  * capitals, `nullable`, and bounds that may be strings (Gemini API reference, `Schema`).
  */
 export function readSchema(schema: StreamedObject): StreamedObject {
@@ -109,7 +109,7 @@ function readKeyword(name: string, value: StreamedJson): StreamedJson {
   return value;
 }
 
-/** Keywords with 64-bit numbers. The JSON of protocol buffers writes these numbers as strings. */
+/** Keywords with 64-bit numbers. The JSON of protocol buffers writes such numbers as strings. */
 const COUNTS: ReadonlySet<string> = new Set([
   "minItems",
   "maxItems",

@@ -37,7 +37,7 @@ const chatPayload = readChat(Buffer.from(JSON.stringify(chatBody)));
 
 /**
  * In this protocol, instructions are only at the start, and pictures of a tool result follow the result. The protocol
- * has no file names, no strict functions and no names of schemas. It has levels of reasoning and accepts no reasoning
+ * has no file names, no strict functions and no names of schemas. It has levels of reasoning, but accepts no reasoning
  * of other protocols. It does not count tokens that are written to a cache.
  */
 const lawful: LawfulDialect<NativeRequest> = {

@@ -10,7 +10,7 @@ import { isObject } from "../../../lib/json.ts";
 import { CountReader } from "../../usage-reading.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 
-/** The object `usageMetadata`, as callers receive it (Gemini API reference, `UsageMetadata`). */
+/** The object `usageMetadata` for callers (Gemini API reference, `UsageMetadata`). */
 interface UsageMetadata {
   promptTokenCount: number;
   candidatesTokenCount: number;
@@ -21,8 +21,8 @@ interface UsageMetadata {
 
 /**
  * Reads a vendor's usage into disjoint categories; null when there is no usage. The prompt includes cached tokens. The
- * candidates exclude reasoning, unless the total shows that the candidates include reasoning. The JSON of this protocol
- * omits zero counts.
+ * candidates exclude reasoning, except when the total shows that they include it. The JSON of this protocol omits zero
+ * counts.
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
@@ -56,8 +56,8 @@ function imagesAmong(details: unknown): unknown {
 }
 
 /**
- * True when this usage shows the billed numbers to a caller. Clients add reasoning to the candidates, so reasoning
- * inside the candidates would count twice.
+ * True when this usage shows the billed numbers to a caller. Reasoning must not be counted in the candidates: clients
+ * add reasoning to the candidates, so it would count twice.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;
@@ -73,7 +73,7 @@ export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   );
 }
 
-/** Writes a usage in the form of the native protocol. The total is always the sum of prompt and output. */
+/** Writes the usage for the native protocol. The total is always the sum of prompt and output. */
 export function writeUsage({ tokens }: TokenUsage): UsageMetadata {
   const prompt = sumTokens(tokens, INPUT_CATEGORIES);
   const output = sumTokens(tokens, OUTPUT_CATEGORIES);

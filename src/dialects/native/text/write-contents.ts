@@ -21,8 +21,8 @@ export interface Content {
 
 /**
  * Writes the turns of a conversation. Function results get their own turn and contain the name of the called function.
- * `isChecked` means that the vendor requires a signature on the first tool call of each turn of the model. If this call
- * has no signature of this protocol, `UNCHECKED` replaces the signature.
+ * With `isChecked`, the vendor requires a signature on the first tool call of each turn of the model. If this call has
+ * no signature of this protocol, `UNCHECKED` is sent as its signature.
  */
 export function writeContents(
   { turns, params }: Conversation,
@@ -37,7 +37,7 @@ export function writeContents(
       add(contents, "model", writeAssistant(parts, isChecked, param));
       continue;
     }
-    // An instruction in the middle becomes text of the user in the same position.
+    // An instruction in the middle of the conversation becomes text of the user in its position.
     const userParts: readonly UserPart[] = parts;
     const results = userParts.filter((part) => part.type === "tool_result");
     add(contents, "user", writeResults(results, names, param));
@@ -48,11 +48,11 @@ export function writeContents(
   return contents;
 }
 
-/** Adds parts to the contents. Joins successive contents of one side. Ignores an empty list of parts. */
+/** Adds parts to the contents. Joins successive contents of the same side. Ignores an empty list of parts. */
 function add(contents: Content[], role: Content["role"], parts: object[], isApart = false): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
-  // Results come before all other parts of a content, so checking the first part suffices.
+  // Checking the first part is enough, because results come before all other parts of a content.
   const holdsResults = last?.parts[0] !== undefined && "functionResponse" in last.parts[0];
   if (last?.role === role && !isApart && !holdsResults) for (const part of parts) last.parts.push(part);
   else contents.push({ role, parts });
@@ -63,7 +63,7 @@ function writeUser(part: Exclude<UserPart, ToolResult>): object[] {
   return [writeMedia(part)];
 }
 
-/** Writes media without file names, because the Gemini API has no field for them (Gemini API reference, `Blob`). */
+/** Writes media without file names, which the Gemini API has no field for (Gemini API reference, `Blob`). */
 function writeMedia(part: ImagePart | AudioPart | FilePart): object {
   if (part.type === "audio")
     return {
@@ -77,11 +77,11 @@ function writeMedia(part: ImagePart | AudioPart | FilePart): object {
   if ("data" in source) return { inlineData: { mimeType: source.mediaType, data: source.data } };
   const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
   if (data) return { inlineData: { mimeType: data[1], data: data[2] } };
-  // The vendor fetches public links, but the request must contain the MIME type (Gemini API, file input methods).
+  // The vendor fetches public links, but needs the MIME type in the request (Gemini API, file input methods).
   return { fileData: { mimeType: typeOfLink(source.url, part.type), fileUri: source.url } };
 }
 
-/** MIME subtypes of audio formats that differ from the format's name. */
+/** MIME subtypes of audio formats, if the subtype differs from the format's name. */
 const MIME_SUBTYPES: Readonly<Record<string, string>> = { mp3: "mpeg" };
 
 /** Returns the MIME type of a link by its extension. For an unknown extension, returns the most frequent type. */
@@ -127,7 +127,7 @@ function writeAssistant(parts: readonly AssistantPart[], isChecked: boolean, par
       case "refusal":
         return part.text === "" ? [] : [{ text: part.text }];
       case "reasoning":
-        // Omit reasoning without a signature of this protocol, because this vendor would refuse it.
+        // Reasoning without a signature of this protocol is omitted, because this vendor would refuse it.
         return part.signature?.dialect === "native" && !part.isRedacted
           ? [{ text: part.text, thought: true, thoughtSignature: part.signature.value }]
           : [];
@@ -150,8 +150,8 @@ function writeCall(call: ToolCall, needsSignature: boolean, param: string): obje
 }
 
 /**
- * Returns the arguments of a tool call as an object. Custom tools are already converted to functions, so all calls have
- * JSON arguments.
+ * Returns the arguments of a tool call as an object. All calls have JSON arguments, because custom tools were converted
+ * to functions.
  */
 function argumentsOf(call: ToolCall, param: string): RawJson {
   const args = call.kind === "function" ? readArguments(call.arguments) : null;

@@ -92,8 +92,8 @@ export class NativeWriter implements ReplyWriter {
   }
 
   /**
-   * Returns the error as an event, or before the first event as a bare object, as Google's servers send it. In place of
-   * the first event, Google's clients ignore an error that is an event.
+   * Returns the error as an event. Before the first event, returns the error as a bare object, as Google's servers do,
+   * because Google's clients would ignore an event with an error there.
    */
   fail(error: GatewayError): string {
     const text = JSON.stringify(writeError(error));
@@ -124,7 +124,7 @@ function newResponseId(): string {
 
 const ID_BYTES = 16;
 
-/** Writes parts. Omits a tool call with invalid arguments; `isWhole` is then false. */
+/** Writes parts. Omits a tool call with invalid arguments; then `isWhole` is false. */
 function writeParts(parts: readonly AssistantPart[]): { parts: object[]; isWhole: boolean } {
   let isWhole = true;
   const written = parts.flatMap((part): object[] => {
@@ -157,7 +157,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   refused: "SAFETY",
 };
 
-/** Returns the finish reason. An incomplete tool call has its own reason, unless the maximum of tokens was reached. */
+/** Returns the finish reason. An incomplete tool call has its own, if the maximum of tokens was not reached. */
 function finishReasonOf({ reason }: Finish, isWhole: boolean): string {
   return isWhole || reason === "length" ? FINISH_REASONS[reason] : "MALFORMED_FUNCTION_CALL";
 }

@@ -38,7 +38,7 @@ export function writeConversation(
   const { system, tools } = conversation;
   const instructions = system.filter(({ text }) => text !== "").map(({ text }) => ({ text }));
   const contents = writeContents(conversation, { isChecked: terms.model.reasoning === "level" });
-  // This protocol requires at least one turn, so instructions alone become a turn of the user.
+  // This protocol requires at least one turn. Instructions without turns become a turn of the user.
   const isBare = contents.length === 0;
   const config = writeConfig(conversation, terms, thinkingConfig);
   const toolConfig = tools.length > 0 ? writeChoice(conversation.toolChoice) : null;
@@ -109,7 +109,7 @@ function writeConfig(
 function writeFormat(conversation: Conversation, { model }: VendorTerms): object {
   const { format, tools } = conversation;
   if (!format) return {};
-  // Models before the third generation support either JSON or functions, not both (Gemini API, structured output).
+  // Models before the third generation support JSON or functions, but not both (Gemini API, structured output).
   if (tools.length > 0 && model.reasoning !== "level") throw unsaid(conversation, "format");
   const schema = format.type === "schema" ? { responseJsonSchema: format.schema } : {};
   return { responseMimeType: "application/json", ...schema };
@@ -142,12 +142,12 @@ const LEVELS: Readonly<Record<Effort, string>> = {
 /** Range of budgets that larger models accept, in tokens. Larger models do not accept zero (Gemini API, thinking). */
 const LARGE_MODEL = { min: 128, max: 32_768 };
 const SMALL_MODEL = { min: 0, max: 24_576 };
-/** The lowest budget, except zero, that the smallest models accept. */
+/** The lowest budget above zero that the smallest models accept. */
 const MIN_BUDGET = 512;
 
 /**
- * Writes the settings for reasoning. Models of the third generation and later accept a level; older models accept a
- * budget. The vendor refuses both together. Returns null when the caller requests nothing or the model accepts neither.
+ * Writes the settings for reasoning. Models of the third generation and later accept a level, older models a budget.
+ * The vendor refuses a request with both. Returns null when the caller requests nothing or the model accepts neither.
  */
 function writeThinking(
   reasoning: Reasoning | null,
@@ -157,7 +157,7 @@ function writeThinking(
   const { isVisible } = reasoning;
   const isLarge = /-pro\b/.test(upstreamModel);
   const effort = effortOf(reasoning);
-  // A caller who sets a budget expects to see the reasoning. This vendor shows the reasoning only on request.
+  // A caller who sets a budget expects to see the reasoning, but this vendor shows reasoning only on request.
   const isShown = isVisible ?? (reasoning.budgetTokens === null ? null : true);
   const visible = isShown === null ? {} : { includeThoughts: isShown };
   if (model.reasoning === "level") {
