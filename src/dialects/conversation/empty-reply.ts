@@ -78,9 +78,7 @@ export class Opening {
   }
 }
 
-/** Number of output tokens that shows that a model wrote something. A smaller maximum explains an empty reply. */tent is normal. As many reported tokens show
- * content.
- */
+/** Number of output tokens that shows that a model wrote something. A smaller maximum explains an empty reply. */
 const FEW_TOKENS = 16;
 
 /**

@@ -109,9 +109,7 @@ function writeShown(part: Exclude<UserPart, ToolResult>, field: Field): WrittenB
   }
 }
 
-/** Accepted formats by the first characters of their base64, because callers often declare a wrong format. */se callers often
- * declare a wrong one.
- */
+/** Accepted formats by the first characters of their base64, because callers often declare a wrong format. */
 const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
   ["iVBORw0KGgo", "image/png"],
   ["/9j/", "image/jpeg"],
