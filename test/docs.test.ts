@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { PROVIDERS } from "../src/providers/registry.ts";
 import { METRICS } from "../src/telemetry/metrics.table.ts";
 
-/* Checks that the lists in the documents equal the lists in the code. */
+/* Checks that lists in the documents equal lists in the code. */
 const ROOT = resolve(import.meta.dir, "..");
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
 
@@ -87,7 +87,7 @@ test("every provider is described, and every variable that switches one on", asy
   expect(variables.filter((name) => !environment.includes(`\`${name}\``))).toEqual([]);
 });
 
-/** Returns all texts that the pattern's group matches in the files, each once. */
+/** Returns each text that the pattern's group matches in the files, without repetitions. */
 async function listed(glob: string, pattern: RegExp): Promise<string[]> {
   const files = await Array.fromAsync(new Bun.Glob(glob).scan(ROOT));
   const texts = await Promise.all(files.filter((file) => !file.endsWith(".test.ts")).map(read));

@@ -261,7 +261,7 @@ onEachDatabase("The journal", (databases) => {
     isFull = false;
     isDown = true;
     await shipper.flush(50);
-    // The entry must be on disk, because a restart reads the entry there.
+    // The entry must be on disk, where a restart reads it.
     expect(
       Array.from(
         replay(segmentFiles(journals), () => {}),
@@ -332,7 +332,7 @@ onEachDatabase("The journal", (databases) => {
   });
 });
 
-/** Runs the writer and kills it some time after its first line. Returns the entries acknowledged before. */
+/** Runs the writer and kills it some time after its first line. Returns the acknowledged entries. */
 async function writeUntilKilled(
   database: string,
   journals: string,

@@ -291,8 +291,8 @@ onEachDatabaseAndPooler("Money", (databases) => {
       expect(use).toMatchObject({ id, spent: "0.80" });
       expect(Date.now() - Date.parse(use!.periodStart)).toBeWithin(0, 25 * 60 * MINUTE_MS);
       expect(own.budgets).toMatchObject([{ spent: "0.80", period_end: use!.periodEnd }]);
-      // By the clock that is ahead, the period is over, and the forecast would equal the spent amount. The charge is
-      // large, because the forecast from a few nano-units could be rounded down to the spent amount late in the day.
+      // If the period followed the process's clock, it would be over and the forecast would equal the spent amount. The
+      // charge is large, because rounding could make the forecast from a small charge equal too.
       expect(use!.forecast).not.toBe(use!.spent);
     },
   );
@@ -395,7 +395,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
       stores.ledger.post("", [anEntry(`${id}-${budget}`, amount, { budgets: [budget], at: Date.now() })]);
     await post("before", 20n);
     const { periodStart } = (await stores.admin.budgets.get(budget))!;
-    // Simulates a store whose clock was ten days ahead: it has written a period with a booking.
+    // Simulates a store whose clock was ten days ahead. That store has written a period with a booking.
     const ahead = periodStart + 10 * 24 * 60 * MINUTE_MS;
     await post("meanwhile", 3n);
     await database.begin(async (sql) => {
@@ -480,7 +480,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
     const budget = await newBudget(1000n);
     const handles = await Promise.all([1, 2, 3].map(() => databases.open(location)));
     const takers = handles.map((handle) => leaseStore(handle));
-    // Each taker has its own name, so that the taker's results can be compared with the store.
+    // Each taker has its own name, by which its results are compared with the store.
     const told = Array.from({ length: 64 }, () => ({ granted: 0n, hasMissedAnswer: false }));
     const taker = async (index: number) => {
       for (;;) {
@@ -489,7 +489,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
           if (error instanceof DependencyError) return null;
           throw error;
         });
-        // On a busy machine a call may wait too long and be rolled back, or be granted with its result too late.
+        // On a busy machine a call may be rolled back after a long wait. Or its result may come too late.
         if (!answer) told[index]!.hasMissedAnswer = true;
         else if ("exhausted" in answer) return;
         else told[index]!.granted += answer.granted.get(budget)!;
@@ -592,10 +592,10 @@ onEachDatabaseAndPooler("Money", (databases) => {
 interface Step {
   kind: "take" | "post" | "giveBack" | "expire" | "release";
   lease: number;
-  /** Bits that select the budgets. */
+  /** Bits that select budgets. */
   which: number;
   amount: bigint;
-  /** Entries, by amount. The amount is also the name, so a repeated amount is a replay. */
+  /** Entries by amount. The amount is also the entry's name, so a repeated amount is a replay. */
   entries: number[];
 }
 
@@ -610,7 +610,7 @@ function histories(): fc.Arbitrary<Step[]> {
   return fc.array(step, { minLength: 1, maxLength: 14 });
 }
 
-/** A model of the rules in a few lines with BigInt, for comparison. */
+/** The rules in a few lines with BigInt, for comparison. */
 function newModel(budgets: readonly { id: string; amount: bigint }[]) {
   const spent = new Map(budgets.map(({ id }) => [id, 0n]));
   const amounts = new Map(budgets.map(({ id, amount }) => [id, amount]));

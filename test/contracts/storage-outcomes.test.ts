@@ -4,7 +4,7 @@ import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { onEachDatabase } from "./storage-harness.ts";
 
-/* Stored outcomes of requests with an idempotency key, shared by several processes. */
+/* Stored outcomes of requests with an idempotency key. Several processes share them. */
 onEachDatabase("stored outcomes", (databases) => {
   let database: Database;
   let outcomes: Stores["outcomes"];
@@ -24,7 +24,7 @@ onEachDatabase("stored outcomes", (databases) => {
     blob: null,
     bytes: 2,
   };
-  /** Names of blobs that were removed since the test began. */
+  /** Names of blobs that this test has removed. */
   let removed: string[];
   const removeBlob = async (name: string): Promise<void> => void removed.push(name);
   const expire = () => database.begin((sql) => sql`UPDATE stored_outcomes SET expires_at = 1`);
@@ -117,7 +117,7 @@ onEachDatabase("stored outcomes", (databases) => {
   });
 
   const MIB = 2 ** 20;
-  /** Stores an outcome whose body has this size, as a blob with the key's name. Later calls store newer outcomes. */
+  /** Stores an outcome whose body has this size, in a blob with the key's name. Later calls store newer outcomes. */
   const keep = async (key: string, mebibytes: number, organizationId = "org_1") => {
     const its = { ...claim("a", key), organizationId };
     await outcomes.claim(its, "f");

@@ -146,7 +146,7 @@ test("a long reading takes no time of the thread of requests", async () => {
   }
 });
 
-/** Returns this thread's minimum processor time while it awaits `work`, in three rounds. */
+/** Returns the minimum processor time of this thread while it awaits `work`, from three rounds. */
 async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   const timesMs: number[] = [];
   for (let round = 0; round < 3; round += 1) {

@@ -39,7 +39,7 @@ function aRecord(id: string, fields: Partial<RequestRecord> = {}): RequestRecord
 
 onEachDatabase("Requests", (databases) => {
   let stores: Stores;
-  /** Ids in the required order: newest first, and by id for equal times. */
+  /** Ids in the required order: newest first, and by id when times are equal. */
   const all: { id: string; at: number }[] = [];
   beforeAll(async () => {
     stores = await openStores(await databases.location());
@@ -54,7 +54,7 @@ onEachDatabase("Requests", (databases) => {
       charged.map(({ id, at }) => anEntry(id, 5n, { at, model: "m" })),
     );
     await stores.admin.requests.add(failed.map(({ id, at }) => aRecord(id, { at })));
-    // A charge may have a record too, for example after a second attempt.
+    // A charge may also have a record, for example after a second attempt.
     const saved = { status: 200, code: null, message: null, cause: null, isFailed: false, isCharged: true };
     await stores.admin.requests.add([aRecord("c3", { ...saved, at: START - 1 })]);
     await stores.admin.requests.add([aRecord("c4", { at: START - 1, status: 200, isCharged: true })]);

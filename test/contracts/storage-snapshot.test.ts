@@ -58,7 +58,7 @@ onEachDatabase("The snapshot", (databases) => {
     }
   }
 
-  /** Returns the milliseconds until a condition is true; fails after a second. */
+  /** Returns the milliseconds until a condition is true. Fails after a second. */
   async function within1s(condition: () => boolean): Promise<number> {
     const start = performance.now();
     while (!condition()) {

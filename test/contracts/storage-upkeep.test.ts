@@ -51,7 +51,7 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     );
     await stores.ledger.post("proc", entries);
     await stores.ledger.post("", [anEntry("free", 0n, { at: MARCH, currency: "EUR" })]);
-    // The state as if each charge had been posted in its own month.
+    // The budget's state after each charge was posted in its own month.
     await execute(`UPDATE budgets SET spent = 4500, period_start = ${MAY} WHERE id = 'month'`);
     for (const start of [MARCH, APRIL, MAY])
       await execute(`UPDATE ledger_bookings SET period_start = ${start}
@@ -129,11 +129,11 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
         ["quarantined", "proc_old/00000002.log", null, null],
       ].toSorted();
     expect((await found()).toSorted()).toEqual(all([["journal", "in turn", 6n, null]]));
-    // While `proc_gone` posts its backlog, entries after the posted position are not differences.
+    // While `proc_gone` has entries to post, those after the posted position are not differences.
     await journalMarks(database).set("proc_gone", 1);
     expect((await found()).toSorted()).toEqual(all([]));
     expect((await verifyLedger(context)).waiting).toBe(3);
-    // The remaining differences belong to this machine. A verification by another machine must not hide them.
+    // The remaining differences belong to this machine. Another machine's verification must not hide them.
     expect((await readVerification(database)).differences).toBe(7);
     expect(countRefused(journals)).toBe(1);
   });
@@ -232,7 +232,7 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
   });
 
   test("nothing is removed by a file that lacks an entry of its month", async () => {
-    // This entry is at the first moment of the month, where every read of the month must begin.
+    // This entry is at the first moment of the month, with which every read of the month must begin.
     await stores.ledger.post("", [anEntry("", 1n, { at: MARCH })]);
     await expect(archive("2026-04")).rejects.toThrow("does not have what the ledger has");
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1352);
@@ -256,7 +256,7 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     await expect(archive("2026-05")).rejects.toThrow(refused);
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1352);
     await exporter.next();
-    // When the export has ended, the archive must not wait for the export.
+    // After the end of the export, the archive must no longer wait for it.
     await exporter.leave();
     await stores.ledger.post("", [anEntry("running", 3n, { at: MAY + 7 })]);
     expect(await archive("2026-05")).toMatchObject([{ entries: 452 }, { entries: 450 }]);

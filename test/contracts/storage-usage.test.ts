@@ -13,7 +13,7 @@ import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder }
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** A time in the middle of a month. Corrections, which happen now, fall in another month. */
+/** A time in the middle of a month. Corrections happen now, and so in another month. */
 const START = Date.UTC(2026, 2, 14, 22);
 const NAMES = ["organizationId", "keyId", "model", "channel", "source", "client", "currency"] as const;
 
@@ -71,7 +71,7 @@ const charge = fc.record({
   budgets: fc.constantFrom([], ["b1"], ["b1", "b2"]),
 });
 
-/** Computes the required sums from the entries themselves. */
+/** Computes the required sums from the entries. */
 function recomputed(entries: readonly LedgerEntry[], startOf: (at: number) => number): unknown[] {
   const groups = Map.groupBy(entries, (entry) =>
     JSON.stringify([startOf(entry.at), ...NAMES.map((name) => entry[name] ?? "")]),
@@ -163,7 +163,7 @@ onEachDatabase("Sums of usage", (databases) => {
           }),
         );
         await stores.ledger.post("proc_a", entries);
-        // Posts entries again with other entries beside them, and some twice in one posting.
+        // Posts entries a second time among other entries, and some twice in one posting.
         await stores.ledger.post("proc_b", [...entries.slice(pick % entries.length), ...entries.slice(0, 3)]);
         const corrected = entries.slice(0, 1 + (pick % 3)).map(({ id }) => id);
         const decide = (sign: bigint) => (history: Parameters<typeof newCorrection>[0]) =>

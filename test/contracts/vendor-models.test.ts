@@ -16,7 +16,7 @@ import { startTokenServer } from "../upstreams/google-tokens.ts";
 import { SIMULATED_KEY as OPENAI_KEY, startOpenAi } from "../upstreams/openai.ts";
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 
-/* Reads the list of models that a vendor offers, within limits. */
+/* Reads a vendor's list of models, within limits. */
 
 const tokens = await startTokenServer();
 const vendors = {

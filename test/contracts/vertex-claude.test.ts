@@ -9,7 +9,7 @@ import { SIMULATED_PROJECT } from "../upstreams/gemini.ts";
 import { startTokenServer } from "../upstreams/google-tokens.ts";
 import { startVertexClaude } from "../upstreams/vertex-claude.ts";
 
-/* Claude in a cloud project, on the same channel as Gemini. */
+/* Claude in a cloud project, on the channel of Gemini. */
 const HAIKU = "claude-haiku-4-5@20251001";
 const tokens = await startTokenServer();
 const revoked = new Set<string>();

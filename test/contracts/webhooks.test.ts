@@ -12,7 +12,7 @@ import { addWebhook, listDeliveries } from "../support/admin-calls.ts";
 import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
 import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/* Follows webhooks from the end of a job to a receiver, which verifies them with the specification's own library. */
+/* Follows webhooks from the end of a job to a receiver. The receiver verifies them with the specification's library. */
 interface Received {
   path: string;
   headers: Record<string, string>;
@@ -168,7 +168,7 @@ onEachDatabase("webhooks", (databases) => {
     await endJob("completed");
     let attempts = 0;
     for (; (await deliveries())[0]!.status === "waiting"; attempts += 1) {
-      // Redirects are not followed, so a redirect counts as a failed delivery.
+      // A redirect is not followed and counts as a failed delivery.
       status = attempts === 0 ? 302 : 500;
       await makeDue();
       await send();

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const limiter of opened.splice(0)) limiter.close();
 });
 
-/** A coordinator and its workers. Messages between them are copied and delivered later, as between processes. */
+/** A coordinator and its workers. Messages are copied and delivered later, as between processes. */
 function machine({ workers = 2, clock = systemClock as Clock, windowMs = 60_500 } = {}) {
   const state = { messages: 0, undelivered: 0, isFrozen: false, isConnected: true };
   const receivers: ((message: SupervisorLimits) => void)[] = [];
@@ -94,7 +94,7 @@ test("credits of one worker are recalled before another one is refused", async (
   const { one, other } = machine();
   const limit = 1_000;
   for (let turn = 0; turn < 3; turn += 1) await admitted(one, [request("requests", "org", limit)]);
-  // The first worker has about an eighth of the limit as a credit. The second worker gets all that is unused.
+  // The first worker has a credit of about an eighth of the limit. The second gets all that is unused.
   expect(await count(other, [request("requests", "org", limit)], limit)).toBe(limit - 3);
 });
 
@@ -163,7 +163,7 @@ test.each([
   const { quantity, scope, owner } = asked!;
   const corrections = [{ counter: { quantity, scope, owner }, takenAt: takenAt[0]!, by, closed: 900 }];
   if (!isGranted) coordinator.receive(0, { ...nothing, corrections: [{ ...corrections[0]!, by: -800 }] });
-  // The supervisor may read messages from two connections in a different order than they were sent.
+  // The supervisor may read messages from two connections in another order than they were sent.
   take(1);
   await Promise.resolve();
   coordinator.receive(0, { ...nothing, corrections });
@@ -228,7 +228,7 @@ test("a supervisor that does not respond means limits by share, and what it gran
   state.isFrozen = false;
   await until(() => state.undelivered === 0);
   await until(async () => (await count(one, small(), 4)) === 4);
-  // The late grant is returned only once: the images of the other worker stay counted.
+  // The late grant is returned only once, so the other worker's images still count.
   expect(await count(one, ofBoth, 10)).toBe(6);
 });
 

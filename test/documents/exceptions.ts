@@ -2,8 +2,8 @@ import { expect } from "bun:test";
 import type { Page } from "./pages.ts";
 
 /**
- * Pages that do not keep a rule yet. The lists only shrink: a page that keeps the rule, or no longer exists, must be
- * removed from its list.
+ * Pages that do not follow a rule yet. The lists can only become shorter: a page that follows the rule, or no longer
+ * exists, must be removed.
  */
 const EXCEPTIONS = {
   "every code block is run, checked, or says why not": [],
@@ -12,7 +12,7 @@ const EXCEPTIONS = {
   "no page for users names a file of the program": [],
 } satisfies Record<string, string[]>;
 
-/** Fails for each page that breaks the rule without being an exception, and for each exception that keeps the rule. */
+/** Fails for a page that breaks the rule and is not listed, and for a listed page that follows the rule. */
 export function expectOnPages(
   rule: keyof typeof EXCEPTIONS,
   pages: readonly Page[],

@@ -12,27 +12,26 @@ import { type Fence, PAGES, ROOT } from "./pages.ts";
 
 /*
  * Every code block of the documents has a comment above it, the mark. The mark says how the block is tested:
- *
- * - `run`: runs the block with only its address changed, in the order of the page. It must exit with 0. All pages share
- *   one gateway. The commands of a page share variables and a folder with `photo.png` and `mask.png`. The environment
- *   has `GATEWAY_KEY` and `WEBHOOK_SECRET`. The ledger has the charge of the request `req_0123`. `curl` fails on a status
- *   of 400 or above.
- * - `prints`: contains the output of the block before it; `…` matches any text.
- * - `check`: checks the syntax, and in a configuration also keys and values by the file's schema.
+ * - `run`: runs the block in the order of the page, with only its address changed. It must exit with 0.
+ *   All pages share one gateway. A page's commands share variables and a folder with `photo.png` and `mask.png`.
+ *   The environment has `GATEWAY_KEY` and `WEBHOOK_SECRET`. The ledger has the charge of the request `req_0123`.
+ *   `curl` fails on a status of 400 or above.
+ * - `prints`: the block contains the output of the preceding block; `…` matches any text.
+ * - `check`: checks the syntax. In a configuration, also checks keys and values by the file's schema.
  * - `run by test/…`: runs in that test file.
  * - `client: name`: `npm run clients` sets up the named program with this block.
- * - `not run: reason`.
+ * - `not run: reason`: has no test.
  */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
-/** A fixed value for the secret that `webhooks add` prints. */
+/** A fixed value that replaces the secret which `webhooks add` prints. */
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const RUN_LANGUAGES = ["sh", "bash", "ts", "js", "python"];
 const CHECKED_LANGUAGES = ["sh", "bash", "ts", "js", "python", "json", "jsonc", "toml", "yaml"];
 
 let gateway: TestGateway;
-/** Runs the gateway's commands in this process, which is far faster than one process per command. */
+/** Runs the gateway's commands in this process, which is far faster than a process for each command. */
 let commands: Bun.Server<undefined>;
-/** A folder inside the project, so that code finds its dependencies. */
+/** A folder inside the project, so that examples find the project's dependencies. */
 let folder: string;
 
 beforeAll(async () => {
@@ -94,7 +93,7 @@ test("blocks that are only checked are well formed", async () => {
   }
 });
 
-/** Returns the fault of a block's mark; null for none. */
+/** Returns the fault of a block's mark, or null for none. */
 function problemOf({ mark, language }: Fence, before: Fence | undefined): string | null {
   if (mark === null) return `a ${language || "plain"} block without a mark`;
   if (mark === "run") return RUN_LANGUAGES.includes(language) ? null : `"${language}" cannot be run`;
@@ -106,7 +105,7 @@ function problemOf({ mark, language }: Fence, before: Fence | undefined): string
   return /^(?:not run: \S.+|client: \S.+|nginx|haproxy)$/.test(mark) ? null : `"${mark}" is no mark`;
 }
 
-/** Returns the command that runs a block. Null for Python without its packages: such Python is only checked. */
+/** Returns the command that runs a block. Null for Python whose packages are missing, which is only checked. */
 async function commandOf({ language, code, page, line }: Fence, home: string): Promise<string[] | null> {
   const own = code.replaceAll(SHOWN_ADDRESS, gateway.url);
   if (language === "sh" || language === "bash") {
@@ -122,7 +121,7 @@ async function commandOf({ language, code, page, line }: Fence, home: string): P
   return missing === 0 ? ["python3", path] : null;
 }
 
-/** Runs `block.sh` with the variables of the earlier blocks. */
+/** Shell commands that run `block.sh` with the variables of the earlier blocks. */
 const PRELUDE = `
 curl() { command curl --fail-with-body --silent --show-error "$@"; }
 npm() { while [ "$1" != -- ]; do shift; done; shift; { env -0; printf '%s\\0' --; printf '%s\\0' "$@"; } | curl --data-binary @- "$COMMANDS"; }
@@ -142,7 +141,7 @@ async function runOwnCommand(request: Request): Promise<Response> {
   return new Response(`${stdout}${stderr}`, { status: code === 0 ? 200 : 400 });
 }
 
-/** Compiles a Python file. Exits with 1 if a module in the arguments is not installed. Loads no module (slow). */
+/** Compiles a Python file without loading modules, which is slow. Exits with 1 if a named module is missing. */
 const PYTHON_SYNTAX = (path: string) => [
   "python3",
   "-c",
@@ -161,7 +160,7 @@ async function run(cmd: string[], cwd: string): Promise<{ code: number; output: 
     COMMANDS: commands.url.href,
     HOME: cwd,
     WEBHOOK_SECRET,
-    // Folder of the packages for examples in Python, if Python does not find them itself.
+    // Folder with the packages of the Python examples, needed if Python does not find them itself.
     PYTHONPATH: process.env["PYTHONPATH"] ?? "",
     PORT: "0",
   };
@@ -170,7 +169,7 @@ async function run(cmd: string[], cwd: string): Promise<{ code: number; output: 
   return { code, output, errors };
 }
 
-/** Returns a pattern for an output. White space may differ. */
+/** Returns a pattern for the output that a block contains. White space may differ. */
 function outputOf({ code }: Fence): RegExp {
   const words = code
     .trim()
@@ -179,7 +178,7 @@ function outputOf({ code }: Fence): RegExp {
   return new RegExp(words.join("\\s*"));
 }
 
-/** Returns the fault in the form of a block; null for none. */
+/** Returns the fault in the form of a block, or null for none. */
 async function formProblem({ language, code, line }: Fence): Promise<string | null> {
   switch (language) {
     case "json":
@@ -207,7 +206,7 @@ async function formProblem({ language, code, line }: Fence): Promise<string | nu
   }
 }
 
-/** Returns the fault of a configuration file or of a part of one. Null for other YAML. */
+/** Returns the fault of a configuration file or a part of one. Null for other YAML. */
 function configurationProblem(content: unknown): string | null {
   const keys = Object.keys(Object(content));
   if (!keys.every((key) => key in fileSchema.shape)) return null;

@@ -1,45 +1,44 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 
-/** Root folder of the project. */
 export const ROOT = resolve(import.meta.dir, "../..");
 
-/** False when the site was not built from the documents. A message says so once. */
+/** False when the site is not built. Then a message is printed once. */
 export const isSiteBuilt: boolean = existsSync(join(ROOT, "dist/docs/site.json"));
 if (!isSiteBuilt) console.warn("skipped: the site is not built (npm ci --prefix site && npm run site)");
 
-/** A document, prepared for the rules. */
+/** A document, parsed for the rules. */
 export interface Page {
-  /** Path from the root folder, such as `docs/setup/keys.md`. */
+  /** Path from the project's root folder, such as `docs/set-up/keys.md`. */
   path: string;
   text: string;
-  /** The text without the contents of code blocks; their lines stay as empty lines. */
+  /** The text without the content of code blocks, whose lines are empty here. */
   prose: string;
   fences: readonly Fence[];
-  /** Anchors of the headings, in the form that code hosts use. */
+  /** Anchors of the headings, as code hosts write them. */
   anchors: ReadonlySet<string>;
 }
 
 /** A code block. */
 export interface Fence {
   page: string;
-  /** Number of the first line; the page begins with 1. */
+  /** Number of the block's first line; a page begins with line 1. */
   line: number;
-  /** Language of the block; empty when it has none. */
+  /** Language of the block; empty when none is given. */
   language: string;
-  /** File in the reader's home folder that has this content, such as `.codex/config.toml`. */
+  /** File in the reader's home folder that the block shows, such as `.codex/config.toml`. */
   file: string | undefined;
-  /** The comment above the block, such as `run` or `not run: reason`; null for a block without a comment. */
+  /** The comment above the block, such as `run` or `not run: reason`; null when there is none. */
   mark: string | null;
   code: string;
 }
 
-/** Matches a block with its indent, language and content. */
+/** Matches a code block. The groups are indent, language, file and content. */
 const FENCE = /^( *)```(\S*)(?: ~\/(\S+))?[^\n]*\n([^]*?)^\1``` *$/gm;
-/** Matches the comment directly before a block. */
+/** Matches a comment directly before a code block. */
 const MARK = /<!-- (.+?) -->\s*$/;
 
-/** All documents of the root folder and of `docs`. */
+/** All documents: those in the root folder and in `docs`. */
 export const PAGES: readonly Page[] = await Promise.all(
   ["*.md", "docs/**/*.md"]
     .flatMap((glob) => Array.from(new Bun.Glob(glob).scanSync(ROOT)))
@@ -47,7 +46,7 @@ export const PAGES: readonly Page[] = await Promise.all(
     .map(readPage),
 );
 
-/** The pages for users: those of `docs`, and the README. */
+/** Pages for users: those of `docs`, and the README. */
 export const USER_PAGES: readonly Page[] = PAGES.filter(
   ({ path }) => path.startsWith("docs/") || path === "README.md",
 );
@@ -57,7 +56,7 @@ export function isGenerated({ text }: Page): boolean {
   return text.includes("`npm run reference` writes it");
 }
 
-/** Returns the rows of every table of a page as cells. The line below the heading is omitted. */
+/** Returns every table of a page as rows of cells, without the line below the heading. */
 export function tablesOf({ prose }: Page): string[][][] {
   return [...prose.matchAll(/(?:^ *\|.*\n)+/gm)].map(([table]) =>
     table
@@ -107,7 +106,7 @@ function anchorsOf(prose: string): Set<string> {
   return anchors;
 }
 
-/** Returns the name of a page in its folder's `_meta.json`. */
+/** Returns the name by which a folder's `_meta.json` lists a page. */
 export function nameOf({ path }: Page): string {
   return basename(path, ".md");
 }

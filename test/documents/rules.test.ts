@@ -85,7 +85,7 @@ test.each([
   expect(loudCommands(command).length > 0).toBe(isLoud);
 });
 
-/** Returns commands that would write npm's own output into a file, a variable or another command. */
+/** Returns the commands that write npm's own output into a file, a variable or another command. */
 function loudCommands(text: string): string[] {
   const joined = text.replaceAll("\\\n", " ");
   return [...joined.matchAll(/(\$\()?\bnpm start -- [^\n`;]*/g)].flatMap(([command, isCaptured]) => {

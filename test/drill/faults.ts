@@ -1,21 +1,21 @@
 import type { DrillWorld, Verdict } from "./world.ts";
 
-/** One fault, and the verdict, causes and alerts that must report it. */
+/** A fault, with the verdict, causes and alerts that must report it. */
 export interface DrillFault {
   name: string;
-  /** The organization whose requests are affected; undefined for a part of the gateway. */
+  /** The organization whose requests are affected. Undefined for a part of the gateway. */
   organization?: string;
-  /** True when the fault needs a small disk that can be mounted. */
+  /** True when the fault needs a small disk. */
   fillsDisk?: true;
-  /** Causes the fault, and sends requests that make the fault visible. */
+  /** Causes the fault and sends requests that make it visible. */
   break(world: DrillWorld): Promise<void>;
   mend(world: DrillWorld): Promise<void>;
   state: "warning" | "critical";
-  /** Causes that must be reported, as `kind subject`. */
+  /** Causes that must be reported, each as `kind subject`. */
   causes: readonly string[];
-  /** Further causes that may be reported. */
+  /** Other causes that may be reported. */
   also?: readonly string[];
-  /** Alerts that must open; none when alerts cannot be stored during the fault. */
+  /** Alerts that must open. None if alerts cannot be stored during the fault. */
   alerts: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const many = async (world: DrillWorld, organization: string): Promise<void> => {
   for (let sent = 0; sent < CALLS; sent += 1) await world.chat(organization);
 };
 
-/** Faults of vendors and settings. Each affects one organization. */
+/** Faults of vendors and settings. Each fault affects one organization. */
 export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
   {
     name: "vendor dead",
@@ -106,7 +106,7 @@ export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
   },
 ];
 
-/** Mails cannot be delivered. The failure is reported for a day. A mail is only sent for another cause. */
+/** Mails cannot be delivered, which is reported for a day. A mail is sent only because of another cause. */
 export const MAIL_FAULT: DrillFault = {
   name: "mail away",
   organization: "unpriced",
@@ -150,7 +150,7 @@ export const PART_FAULTS: readonly DrillFault[] = [
   },
 ];
 
-/** Returns the difference between a verdict and a fault; null when the verdict reports exactly the fault. */
+/** Returns the difference between a verdict and a fault, or null when the verdict reports exactly the fault. */
 export function difference(
   { state, causes, also = [] }: DrillFault,
   verdict: Verdict,

@@ -5,8 +5,8 @@ import { difference, MAIL_FAULT, ORGANIZATION_FAULTS, PART_FAULTS, type DrillFau
 import { openDrill, type DrillWorld } from "./world.ts";
 
 /*
- * Causes one fault at a time, each on a new gateway. Compares verdict, causes and alerts with the fault. Prints the
- * time until each of the three reported it. Exits with 1 if a report was missing or wrong after half a minute.
+ * Causes one fault at a time, each on a new gateway. Compares verdict, causes and alerts with the fault, and prints the
+ * time of each report. Exits with 1 if a report is missing or wrong after half a minute.
  */
 const LIMIT_MS = 30_000;
 const POLL_MS = 250;

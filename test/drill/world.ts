@@ -10,24 +10,24 @@ import { fillDisk, mountSmallDisk } from "../support/small-disk.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** A gateway with every part that can fail. Each fault has its own organization and affects no other organization. */
+/** A gateway with every part that can fail. Each fault affects only its own organization. */
 export interface DrillWorld extends AsyncDisposable {
   gateway: TestGateway;
   administrator: Administrator;
   vendors: Readonly<Record<"calm" | "dead" | "slow", Simulator>>;
   postgres: PrivatePostgres;
   redis: PrivateRedis;
-  /** Sends an organization's chat request and returns the status. */
+  /** Sends a chat request as an organization and returns the status. */
   chat(organization: string): Promise<number>;
-  /** Sets the amount of an organization's budget. Verdict and alerts call the budget by the organization's name. */
+  /** Sets the amount of an organization's budget. Verdict and alerts use the organization's name for the budget. */
   limit(organization: string, amount: string): Promise<void>;
-  /** Returns the console's verdict, for one organization or for all. */
+  /** Returns the console's verdict for one organization or for all. */
   verdict(organization?: string): Promise<Verdict>;
-  /** Returns the readiness endpoint's verdict, which needs no database. */
+  /** Returns the verdict of the readiness endpoint, which needs no database. */
   readiness(): Promise<Verdict>;
-  /** Returns the installation's open alerts as `kind subject`. */
+  /** Returns the installation's open alerts, each as `kind subject`. */
   alerts(): Promise<string[]>;
-  /** Fills or empties the disk of the journal. Null when no disk can be mounted. */
+  /** Fills or empties the journal's disk. Null when no disk can be mounted. */
   disk: { fill(): void; free(): void } | null;
 }
 
@@ -38,7 +38,7 @@ export interface Verdict {
 
 const METRICS_TOKEN = "token-of-metrics";
 
-/** Organizations, with the model that each calls. `theirs` has its own route with a wrong credential. */
+/** The model of each organization. `theirs` also has its own route with a wrong credential. */
 const MODELS: Readonly<Record<string, string>> = {
   calm: "calm-chat",
   dead: "dead-chat",

@@ -5,8 +5,8 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { freePort } from "../support/free-port.ts";
 
 /*
- * Attacks on administration: guessing, requests from other sites, planted cookies, and more rights than were given. The
- * gateway has two workers behind a trusted proxy, which reports the clients' addresses.
+ * Attacks on administration: guessing, requests from other sites, planted cookies, and actions beyond the granted
+ * rights. The gateway has two workers behind a trusted proxy, which reports the clients' addresses.
  */
 let gateway: TestGateway;
 let owner: Administrator;
@@ -33,7 +33,7 @@ async function newMember(name: string, fields: object = {}) {
 const guess = (name: string, address: string, password = "a wrong password") =>
   send(gateway.url, "POST", "/session", { name, password }, from(address));
 
-/** Returns the number of responses of each status. */
+/** Returns the number of responses by status. */
 async function statuses(guesses: Promise<{ status: number }>[]): Promise<Record<number, number>> {
   const all = (await Promise.all(guesses)).map(({ status }) => status);
   return Object.fromEntries(
@@ -187,7 +187,7 @@ test("over https the cookie is bound to the host, and one without the prefix is 
   const read = async (cookie: string) =>
     (await send(gateway.url, "GET", "/session", undefined, { ...https, cookie })).status;
   expect(await read(`__Host-gateway_session=${token}`)).toBe(200);
-  // A page with http on the same host, or a page of a sibling host, could set this cookie.
+  // A page over plain HTTP on the same host, or a page of a sibling host, could set this cookie.
   expect(await read(`gateway_session=${token}`)).toBe(401);
 });
 
@@ -205,7 +205,7 @@ test("an admin token does what it was given, and no more", async () => {
   expect(secret).toMatch(/^ga_\w{38}$/);
   expect(JSON.stringify(await owner.act("GET", "/tokens"))).not.toContain(secret);
   const program = administrator(gateway, { authorization: `Bearer ${secret}` });
-  // The token is not a cookie, so another site cannot use it.
+  // Another site cannot use the token, because it is not a cookie.
   const foreign = { "sec-fetch-site": "cross-site" };
   expect((await program.send("GET", "/organizations", undefined, foreign)).body.data).toHaveLength(1);
   expect((await program.send("POST", "/keys", { organizationId: "acme", name: "x" })).status).toBe(403);
@@ -222,7 +222,7 @@ test("an admin token does what it was given, and no more", async () => {
   );
   const byKey = administrator(gateway, { authorization: `Bearer ${gateway.key}` });
   expect((await byKey.send("GET", "/keys")).status).toBe(401);
-  // The header has priority over the cookie. Otherwise a session would hide a broken token.
+  // The header has priority over the cookie. Otherwise a session would hide that the token is invalid.
   const both = { cookie: owner.cookie, authorization: "Bearer ga_broken" };
   expect((await send(gateway.url, "GET", "/keys", undefined, both)).status).toBe(401);
   expect((await owner.act("GET", "/tokens")).data).toContainEqual(expect.objectContaining({ id: token.id }));

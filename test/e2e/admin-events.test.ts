@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { signIn, type Administrator } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/* The console's live events: which changes are sent, to whom, and until the session ends. */
+/* The console's live events: the changes that are sent, their receivers, and the end with the session. */
 let gateway: TestGateway;
 let admin: Administrator;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-/** Follows the events. `text` contains everything that was received. */
+/** Follows the events. `text` contains all that was received. */
 async function follow(cookie: string) {
   const abort = new AbortController();
   const response = await fetch(`${gateway.url}/admin/v1/events`, {

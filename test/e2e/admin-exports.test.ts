@@ -17,7 +17,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
 const FORMULA = '=HYPERLINK("http://evil.example","pay")';
 
-/** Returns the cells of a CSV line. No cell may contain a line feed. */
+/** Returns the cells of a CSV line. A cell must not contain a line feed. */
 function cellsOf(line: string): string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? "",
@@ -91,8 +91,8 @@ test("two hundred thousand rows are exported as they are read", async () => {
     }
     return { lines, most };
   };
-  // The whole export is 110 MB of text. If it were kept in memory, it would take 190 MB more than a short export. Sent
-  // in pieces it takes about 95 MB more, which the collector has not freed yet.
+  // The whole export has 110 MB of text. Keeping it in memory would need 190 MB more than a short export. Sending it in
+  // pieces needs about 95 MB more, because the collector frees memory late.
   const part = await exported(`&from=${template!.at - 10_000}`);
   expect(part.lines).toBe(10_002);
   const whole = await exported("");
@@ -120,7 +120,7 @@ test("a creation with an idempotency key happens once", async () => {
     field: "Idempotency-Key",
   });
   expect((await admin.act("GET", "/keys?search=once")).data).toHaveLength(1);
-  // A refused creation is not stored, so the same key may be used with a valid body.
+  // A refused creation is not stored, so its key may be used again with a valid body.
   expect((await create("build-2", "")).status).toBe(400);
   expect((await create("build-2", "second")).status).toBe(200);
   const together = await Promise.all([1, 2, 3].map(() => create("build-3", "together")));

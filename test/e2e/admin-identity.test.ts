@@ -4,7 +4,7 @@ import { cookieOf, isInDatabase, send, signIn, type Administrator } from "../sup
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { freePort } from "../support/free-port.ts";
 
-/* Members, sessions, passwords and TOTP of a gateway with two workers. The workers share only the database. */
+/* Members, sessions, passwords and TOTP with two workers, which share only the database. */
 let gateway: TestGateway;
 let owner: Administrator;
 
@@ -18,7 +18,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 let made = 0;
 const PASSWORD = "twelve or more characters";
 
-/** Creates a member with its own password and signs it in. */
+/** Creates a member with an own password and signs in as this member. */
 async function newMember(fields: object = {}) {
   const name = `member-${++made}`;
   const input = { name, role: "viewer", organizations: "*", password: PASSWORD, ...fields };
@@ -98,7 +98,7 @@ test("the last owner cannot be removed, disabled or demoted, however many try at
   for (const change of [{ isDisabled: true }, { role: "admin" }, { organizations: ["default"] }])
     expect(await refusal(owner.send("PATCH", `/members/${id}`, change))).toEqual([409, "conflict"]);
   expect(await refusal(owner.send("DELETE", `/members/${id}`))).toEqual([409, "conflict"]);
-  // Two owners demote each other at the same time. One owner must remain.
+  // When two owners demote each other at the same time, one owner must remain.
   const second = await newMember({ role: "owner" });
   const replies = await Promise.all([
     owner.send("PATCH", `/members/${second.id}`, { role: "viewer" }),
@@ -239,7 +239,7 @@ test("a session's cookie is new at each sign-in and of no use to scripts", async
   const cookie = cookieOf(reply)!;
   await send(gateway.url, "POST", "/session", credentials, { cookie });
   expect((await send(gateway.url, "GET", "/session", undefined, { cookie })).status).toBe(401);
-  // A token that an attacker has chosen is not adopted.
+  // The gateway does not adopt a token that an attacker has chosen.
   const chosen = `gateway_session=${"a".repeat(43)}`;
   const fixed = await send(gateway.url, "POST", "/session", credentials, { cookie: chosen });
   expect(cookieOf(fixed)).not.toBe(chosen);

@@ -5,7 +5,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { startOpenIdProvider, type OpenIdProvider } from "../upstreams/openid-provider.ts";
 import { freePort } from "../support/free-port.ts";
 
-/* Sign-in by an OpenID provider with two workers. The browser may start at one worker and return to the other. */
+/* Sign-in by an OpenID provider with two workers. A browser may leave from one worker and return to the other. */
 let provider: OpenIdProvider;
 let gateway: TestGateway;
 let owner: Administrator;
@@ -38,7 +38,7 @@ beforeEach(() => {
   provider.refusals.length = 0;
 });
 
-/** A browser that stores cookies and follows one redirect at a time. */
+/** A browser that stores cookies and follows a single redirect in each call. */
 function browser() {
   const cookies = new Map<string, string>();
   return {
@@ -59,7 +59,7 @@ function browser() {
   };
 }
 
-/** Signs a user in and returns the browser's last address. */
+/** Signs a user in. Returns the browser with its addresses after each step. */
 async function signInAs(user: OpenIdProvider["user"], from = browser(), query = "") {
   provider.user = user;
   const atProvider = await from.go(`${gateway.url}/console/oidc/start${query}`);
@@ -98,7 +98,7 @@ test("the claim decides the role at each sign-in, and who had more before is sig
   const viewer = await signInAs({ ...ADA, groups: "staff" });
   expect((await viewer.browser.as().act("GET", "/session")).role).toBe("viewer");
   expect((await admin.browser.as().send("GET", "/session")).status).toBe(401);
-  // Other applications often have groups with these names too.
+  // Other applications often use these names of groups too.
   const named = await signInAs({ ...ADA, groups: ["owner", "admin", "billing"] });
   expect((await named.browser.as().act("GET", "/session")).role).toBe("viewer");
 });
@@ -111,7 +111,7 @@ test("a member of old is found by a verified address, and by no other", async ()
   expect((await signInAs({ ...grace, email_verified: "true" })).end).toBe(REFUSED);
   const found = await signInAs({ ...grace, email_verified: true });
   expect((await found.browser.as().act("GET", "/session")).id).toBe(member.id);
-  // The provider gave the same address to another person.
+  // The provider has given the address to another person, whose id differs.
   expect((await signInAs({ ...grace, sub: "3", email_verified: true })).end).toBe(REFUSED);
 });
 
@@ -194,7 +194,7 @@ test("a callback is of use to the browser that began alone, and once", async () 
   const [victim, attacker] = [browser(), browser()];
   const start = await attacker.go(`${gateway.url}/console/oidc/start`);
   const { location } = await attacker.go(start.location);
-  // An attacker could send a victim to the attacker's callback, which would sign the victim in as the attacker.
+  // A victim who follows the attacker's callback link would be signed in as the attacker.
   expect((await victim.go(location)).location).toBe(FAILED);
   await victim.go(`${gateway.url}/console/oidc/start`);
   expect((await victim.go(location)).location).toBe(FAILED);

@@ -3,8 +3,8 @@ import { signIn, type Administrator } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * The resources of administration over HTTP, as programs and the console use them. Other files test the roles and reach
- * of members for each route. `send` checks each response against the document.
+ * The resources of administration over HTTP, as programs and the console use them. `send` checks each response against
+ * the OpenAPI document. Other files test roles and organizations.
  */
 
 let gateway: TestGateway;
@@ -20,7 +20,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const PICTURE = { model: "sandbox-a", prompt: "a lighthouse", size: "1K", quality: "low" };
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
 
-/** Returns the status, the type and the invalid field of a refusal. */
+/** Returns the status, type and invalid field of a refusal. */
 async function refusal(method: string, path: string, body?: object): Promise<unknown[]> {
   const { status, body: content } = await admin.send(method, path, body);
   return [status, content.error?.type, content.error?.field];

@@ -7,8 +7,8 @@ import { send, signIn, type Administrator, type Reply } from "../support/adminis
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * Every route for members, with each role, and with an owner of another organization. A new route must be listed in the
- * table. The table states the required role independently of the code.
+ * Every route for members, with each role and with an owner of another organization. A new route must be listed here,
+ * with its required role.
  */
 const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unknown as ServerOptions).filter(
   (route) => route.auth === "member",
@@ -19,9 +19,9 @@ const PASSWORD = "twelve or more characters";
 const MASK = "********";
 /** Part of every name in the organization `acme`. */
 const MARK = "acme";
-/** Secret part of an endpoint's address, as in addresses of chat services. */
+/** Secret part of an address, as in addresses of chat services. */
 const SECRET_PATH = "services/T000/secret";
-/** A vendor that only this organization may call. */
+/** A vendor that only `acme` may call. */
 const YAML = `
 channels:
   acme-vendor:
@@ -58,7 +58,7 @@ async function newMember(name: string, role: Role, organizations: "*" | string[]
   return await signIn(gateway, { name, password: PASSWORD });
 }
 
-/** Creates one of everything that an organization can have. */
+/** Creates one record of each kind that an organization can have. */
 async function makeForeign(): Promise<Foreign> {
   const organizationId = "acme";
   await owner.act("PATCH", "/organizations/acme", { settings: { promptLogDays: 1 } });
@@ -86,7 +86,7 @@ async function makeForeign(): Promise<Foreign> {
   };
   await call("/v1/images/generations", { model: "sandbox-a", prompt: "a lighthouse", quality: "low" });
   const job = await call("/api/jobs", { model: "sandbox-a", prompt: "a lighthouse", quality: "low" });
-  // The setting that keeps prompts may take effect between two requests.
+  // The setting that keeps prompts may become active between two requests.
   const chargeId = await until("a charge with its prompt", async () => {
     await call("/v1/chat/completions", { model: "sandbox-chat", messages });
     const { data } = await owner.act("GET", "/ledger?organizationId=acme&model=sandbox-chat");
@@ -145,7 +145,7 @@ test.each(ROUTES)("$method $path refuses every lesser role, and no other", async
   const { role: least, foreign: reaching } = ADMIN_ROUTES[nameOf(route)]!;
   const isStream = reaching.gets === "stream";
   for (const [role, as] of members) {
-    // No schema has this field, so the request is refused before it changes anything.
+    // No schema has the field `notAField`, so the request is refused before it changes anything.
     const { status, body } = isStream ? await open(as, route) : await perform(as, route, { notAField: "x" });
     const expected = ROLES.indexOf(role) < ROLES.indexOf(least) ? 403 : isStream ? 200 : 400;
     expect([role, status, status === expected ? "" : body]).toEqual([role, expected, ""]);
@@ -196,7 +196,7 @@ test("who may change an endpoint reads its address, others its host, and so does
   expect(JSON.stringify(await owner.act("GET", "/webhooks?organizationId=acme"))).not.toContain(MASK);
 });
 
-/** Returns the parts of a reply that belong to the organization. */
+/** Returns the parts of a reply that belong to `acme`. */
 function found({ body }: Reply): string[] {
   const text = JSON.stringify(body).toLowerCase();
   return [MARK, ...Object.values(foreign)]
@@ -204,7 +204,7 @@ function found({ body }: Reply): string[] {
     .filter((each) => text.includes(String(each).toLowerCase()));
 }
 
-/** Returns the organization's state as the owner of the installation sees it. */
+/** Returns the state of `acme` as the installation's owner sees it. */
 async function stateOfForeign(): Promise<unknown> {
   const paths = [
     "/organizations/acme",

@@ -15,7 +15,7 @@ let owner: Administrator;
 let tenant: Administrator;
 
 const PASSWORD = "twelve or more characters";
-/** A vendor at an address without a server. */
+/** A vendor at an address at which no server listens. */
 const YAML = `
 channels:
   inside:
@@ -107,7 +107,7 @@ test("an owner of one organization cannot route a cheap model to an expensive on
   const refused = await tenant.send("PUT", "/routes", { ...route, targets: [own, dear] });
   expect(outcome(refused)).toEqual([403, "targets[1]"]);
   expect(await tenant.act("PUT", "/routes", { ...route, targets: [own] })).toMatchObject({ targets: [own] });
-  // Targets that the installation gave may be reordered.
+  // Members may reorder the targets that the installation gave.
   await owner.act("PUT", "/routes", { ...route, targets: [own, dear] });
   const swapped = await tenant.act("PUT", "/routes", { ...route, targets: [dear, own] });
   expect(swapped).toMatchObject({ targets: [dear, own] });

@@ -4,8 +4,8 @@ import { until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
 /*
- * An older state replaces the database under load: a backup is restored, or a delayed standby takes over. Charges since
- * that state are in the machines' journals, including journals of ended processes.
+ * An older state replaces the database under load, by a restored backup or a delayed standby. Later charges are in the
+ * machines' journals, also in those of ended processes.
  */
 const CLIENTS = 6;
 const TOKENS = 8;
@@ -52,11 +52,11 @@ describe.skipIf("missing" in found)("a database that goes back in time", () => {
   }, 90_000);
 });
 
-/** Starts clients that send requests until the end, with a valid budget. */
+/** Starts clients that send requests on a valid budget. */
 async function startLoad(fleet: Fleet) {
   await fleet.gateways[0]!.cli("budgets", "create", "--amount", "1");
   await untilBudgetInForce(fleet);
-  // The budget's charges may include probes.
+  // Requests that clients saw answered. Probes are not included, but the budget may have paid them.
   const answered = new Set<string>();
   const over = new AbortController();
   let sent = 0;
@@ -84,13 +84,13 @@ async function startLoad(fleet: Fleet) {
   };
 }
 
-/** Returns the request ids of charges, without probes. */
+/** Returns the request ids of charges. Probes are left out. */
 async function charged(fleet: Fleet): Promise<string[]> {
   const rows = await fleet.query("SELECT request_id FROM ledger WHERE request_id LIKE 'back_%'");
   return rows.map((row) => String(row["request_id"]));
 }
 
-/** Checks that every response has one charge, that the budget has spent all charges, and that nothing stays held. */
+/** Checks that every response has one charge, that the budget has spent all charges, and that nothing is held. */
 async function expectExact(fleet: Fleet, answered: ReadonlySet<string>): Promise<void> {
   await until(
     "the charge of every answer",
@@ -100,7 +100,7 @@ async function expectExact(fleet: Fleet, answered: ReadonlySet<string>): Promise
   await Promise.all(fleet.gateways.map((gateway) => gateway.stop()));
   const ids = await charged(fleet);
   expect(ids.length).toBe(new Set(ids).size);
-  // Probes from before the budget was valid have no budget.
+  // Probes that were sent before the budget was valid have no budget.
   const [booked] = await fleet.query(
     "SELECT COUNT(*) AS count, COUNT(CASE WHEN request_id LIKE 'back_%' THEN 1 END) AS own FROM ledger WHERE budgets <> '[]'",
   );

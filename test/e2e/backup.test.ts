@@ -11,7 +11,7 @@ import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
-/* A backup made under load is restored elsewhere, with the charges of all requests answered before the backup. */
+/* A backup is made under load and restored elsewhere. It has the charges of all requests answered before it. */
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
 const PICTURE = { model: "sandbox-a", prompt: "A house" };
 const GATEWAY_MASTER_KEY = newMasterKey();
@@ -112,7 +112,7 @@ describe("a restore", () => {
   test("replaces a database by force only, keeps it, and posts journals that were there", async () => {
     const data = await emptyFolder();
     await using other = await startTestGateway({ env: environmentOf(data) });
-    // This charge is only in a journal, because the database goes back to the backup below.
+    // Below, the database goes back to the backup. Then this charge is only in a journal.
     await chat(other, "after");
     await until("the charge in the ledger", async () =>
       (await metric(other, "gateway_ledger_backlog")) === 0 ? true : undefined,
@@ -216,7 +216,7 @@ async function chat(gateway: TestGateway, requestId: string): Promise<void> {
   await response.text();
 }
 
-/** Runs `act` under a load of chats and reads of the console. `answered` are the chats that ended before `act`. */
+/** Runs `act` under a load of chats and the console's reads. `answered` are the chats that ended before `act`. */
 async function underLoad(gateway: TestGateway, act: () => Promise<string>) {
   const admin = await signIn(gateway);
   const done: string[] = [];
@@ -250,7 +250,7 @@ async function emptyFolder(): Promise<string> {
   return await mkdtemp(join(folder, "data-"));
 }
 
-/** Runs a command without a gateway. */
+/** Runs a command without a running gateway. */
 async function command(env: Record<string, string>, ...args: string[]) {
   const { MACHINE, runCommand } = await import("../support/command-line.ts");
   const environment = { PATH: process.env["PATH"] ?? "", ...env };

@@ -4,11 +4,11 @@ import { findBalancer, startBalancer, type Balancer } from "../support/balancers
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { freePort } from "../support/free-port.ts";
 
-/* The balancers of docs/run/balancers.md with the configurations of that page, in front of two machines. */
+/* The balancers of docs/run/balancers.md with that page's configurations, in front of two machines. */
 const nginx = findBalancer("nginx");
 const haproxy = findBalancer("haproxy");
 const CLIENTS = 8;
-/** nginx does not use a server for ten seconds after the server has refused a connection. */
+/** After a refused connection, nginx does not use the server for ten seconds. */
 const NGINX_FAIL_MS = 11_000;
 
 const key = newSecret();

@@ -70,7 +70,7 @@ async function lowerAndRaise(options: FleetOptions): Promise<void> {
   await load.stop();
 }
 
-/** Starts clients at every gateway that send one request after another. Returns send times of served requests. */
+/** Starts clients that send one request after another to each gateway. Records the send times of served requests. */
 function startLoad(fleet: Fleet): { served: readonly number[][]; stop(): Promise<void> } {
   const state = { isStopping: false };
   const served: number[][] = fleet.gateways.map(() => []);

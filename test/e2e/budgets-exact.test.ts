@@ -12,8 +12,8 @@ import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
- * A budget for exactly a thousand equal requests. 64 concurrent clients use it through three processes. Exactly a
- * thousand must be served, and the budget must be spent exactly.
+ * A budget for exactly a thousand equal requests, used by 64 concurrent clients through three processes. A thousand
+ * requests must be served, and the whole budget must be spent.
  */
 const SERVED = 1_000;
 const CLIENTS = 64;

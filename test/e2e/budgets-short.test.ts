@@ -10,7 +10,7 @@ function chat(fleet: Fleet, fields: object = {}, prompt = "[[reply tokens=8]]"):
   return fleet.gateways[0]!.call("/v1/chat/completions", { body });
 }
 
-/** Creates a budget that covers this number of output tokens. The model's own maximum is a thousand million tokens. */
+/** Creates a budget for this number of output tokens. The model's own maximum is a thousand million tokens. */
 async function withBudget(fleet: Fleet, tokens: number): Promise<string> {
   const amount = (tokens / 1e6 + 1e-9).toFixed(9);
   const created = await fleet.gateways[0]!.cli("budgets", "create", "--amount", amount, "--json");

@@ -39,7 +39,7 @@ const WEATHER_TOOL = {
   },
 };
 
-/** Sets a request id, so that the charge can be found. */
+/** Returns options with a request id, by which the charge is found. */
 const marked = (requestId: string) => ({ headers: { "X-Request-Id": requestId } });
 
 describe.each([
@@ -287,7 +287,7 @@ describe("errors have the client's classes and fields", () => {
   });
 });
 
-/** Returns the error of a call; fails when the call succeeds. */
+/** Returns the error of a call. Fails when the call succeeds. */
 async function failure(call: PromiseLike<unknown>): Promise<APIError> {
   const error = await Promise.resolve(call).then(
     () => new Error("the call succeeded"),
@@ -297,7 +297,7 @@ async function failure(call: PromiseLike<unknown>): Promise<APIError> {
   throw error;
 }
 
-/** Mistral's clients cannot read OpenAI's protocol, so the checks in `fetch` must not see their responses. */
+/** Sends a request without `fetch`, whose checks cannot read the responses to Mistral's clients. */
 async function postAs(agent: string, path: string, body: object): Promise<string> {
   const headers = { authorization: `Bearer ${fixture.gateway.key}`, "user-agent": agent };
   const { promise, resolve, reject } = Promise.withResolvers<string>();

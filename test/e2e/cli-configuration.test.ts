@@ -110,7 +110,7 @@ test("a command without the gateway's master key, or with another, seals nothing
   const compare = async () => (await run(`config import --dry-run ${folder.path}/other.yaml`, own)).code;
   expect(await compare()).toBe(3);
   expect((await run(`config import ${folder.path}/other.yaml`, own)).code).toBe(0);
-  // During a change of the key, the old key proves that the new key is right.
+  // While the master key is changed, the old key proves that the new key belongs to this installation.
   const both = { ...other, GATEWAY_MASTER_KEY_PREVIOUS: GATEWAY_MASTER_KEY };
   expect((await run("channels set openai --credential env:NEXT", both)).code).toBe(0);
 });

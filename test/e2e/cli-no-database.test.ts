@@ -7,8 +7,8 @@ import { MACHINE, runCommand } from "../support/command-line.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
- * Commands that only read, with a wrong folder or address. They must fail: an empty result, or a verification without a
- * difference, would be mistaken for the gateway's.
+ * Commands that only read, with a wrong folder or address. They must fail, because an empty result would be mistaken
+ * for the gateway's own.
  */
 const READING = [
   "ledger verify",

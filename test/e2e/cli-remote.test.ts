@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-/** Runs a command, by default on a machine without a store. */
+/** Runs a command. By default, the machine has no store. */
 const run = (args: readonly string[], env: Record<string, string> = {}, machine: Partial<CliContext> = {}) =>
   runCommand(args, { env, userName: () => "ada", ...machine });
 
@@ -158,7 +158,7 @@ test("a refusal is the gateway's own sentence on one line", async () => {
     code: 1,
     stderr: expect.stringContaining("an admin token begins with ga_; gk_ is a key for calls of models"),
   });
-  // All users of the machine can read the arguments of a command.
+  // A token in the arguments is refused, because all users of the machine can read them.
   for (const token of [tokens.owner, "env:", "none"])
     expect(await run(["keys", "list", "--url", gateway.url, "--token", token])).toMatchObject({
       code: 2,

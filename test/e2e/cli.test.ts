@@ -66,7 +66,7 @@ test("help and version exit with 0", async () => {
   const ofKeys = await cli.run("help keys");
   expect(ofKeys).toMatchObject({ code: 0, stderr: "" });
   expect(ofKeys.stdout).toContain("npm start -- keys");
-  // A missing or unknown command prints help, but is an error.
+  // A missing or unknown command prints help, but counts as an error.
   for (const line of ["keys", "help kyes"])
     expect(await cli.run(line)).toMatchObject({ code: 2, stdout: "" });
   expect((await cli.run("keys create --help")).stdout).not.toContain("[command]");

@@ -9,8 +9,8 @@ import { z } from "zod";
 import { openMatrix, type MatrixFixture, type VendorName } from "../support/text-matrix.ts";
 
 /*
- * The current generation of the AI SDK and OpenAI's agents library, unmodified and with their defaults. Each client is
- * tested with a vendor of its own protocol and with a vendor of another protocol.
+ * The current generation of the AI SDK and of OpenAI's agents library, unmodified and with default settings. Each
+ * client is tested with a vendor of its own protocol and with another vendor.
  */
 let fixture: MatrixFixture;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const v1 = () => ({ apiKey: fixture.gateway.key, baseURL: `${fixture.gateway.url}/v1` });
 const COMPATIBLE = { name: "gateway", supportsStructuredOutputs: true };
-/** Without a store the client sends items instead of references. */
+/** Without a store, the client sends items instead of references to them. */
 const providerOptions = { openai: { store: false } };
 
 const PROVIDERS = {
@@ -33,7 +33,7 @@ const PROVIDERS = {
   google: (id: string) => createGoogleGenerativeAI({ ...v1(), baseURL: `${fixture.gateway.url}/v1beta` })(id),
 };
 
-/** Each provider with a vendor of its protocol, and with a vendor of another protocol. */
+/** Each provider with a vendor of its own protocol and with another vendor. */
 const PAIRS = [
   ["openai-compatible", "over-chat"],
   ["openai-compatible", "over-messages"],

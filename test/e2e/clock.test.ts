@@ -9,8 +9,8 @@ import { findFaketime, startFakeClock, type FakeClock } from "../support/fake-cl
 import { until } from "../support/gateway.ts";
 
 /*
- * The wall clock jumps two hours ahead and back, as can happen on a virtual machine. Budgets must not be reset twice,
- * leases of running processes must not expire, limits must stay exact, and no duration may be negative.
+ * The wall clock jumps two hours ahead and back, as on a virtual machine. Budgets must not be reset twice, leases of
+ * running processes must not expire, limits must be exact, and durations must not be negative.
  */
 const faketime = findFaketime();
 if ("missing" in faketime) console.warn(`SKIPPED jumps of the clock: ${faketime.missing}`);
@@ -20,7 +20,7 @@ const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 const JUMP_SECONDS = 2 * HOUR_SECONDS;
 const COST_NANOS = 8_000n;
-/** Pause between requests. Exhaustion of a budget is cached for a quarter of a second, so the load must last longer. */
+/** Pause between requests. The load must outlast the quarter of a second for which exhaustion is cached. */
 const PAUSE_MS = 30;
 
 let directory: string;
@@ -122,7 +122,7 @@ test.skipIf(hasNone).concurrent(
     for (const jump of [0, 20 * DAY_SECONDS, 0]) {
       const clients = Array.from({ length: 8 }, () => servedOf(fleet, 20));
       await clock.jump(jump);
-      // Sessions end by the wall clock.
+      // A session ends by the wall clock, so each jump needs a new one.
       const admin = await signIn(gateway!);
       const differences = async () => (await admin.act("GET", "/ledger/verify")).differences;
       expect(await differences()).toEqual([]);
@@ -141,7 +141,7 @@ function fakeClock(startSeconds: number): Promise<FakeClock> {
   return startFakeClock(faketime.library, directory, startSeconds);
 }
 
-/** Returns the seconds from now to the next 23:00 UTC. */
+/** Returns the seconds from now until 23:00 UTC. */
 function lateEvening(): number {
   const now = new Date();
   const evening = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 23);

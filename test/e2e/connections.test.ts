@@ -15,7 +15,7 @@ function openHalf({ url }: TestGateway, localAddress: string): Socket {
   return socket;
 }
 
-/** Processor time of a process in seconds (proc_pid_stat: utime and stime in hundredths). */
+/** Returns a process's processor time in seconds (proc_pid_stat: utime and stime in hundredths). */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -15,8 +15,8 @@ import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * The database is lost or damaged under a running gateway. This must be noticed within seconds, although requests can
- * still be served from memory. Their charges wait in the journal.
+ * The database is lost or damaged under a running gateway. The gateway must notice this within seconds, although it can
+ * serve requests from memory. Their charges wait in the journal.
  */
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
 const PAGE_BYTES = 4096;
@@ -71,7 +71,7 @@ test("a database that is replaced by a copy under load loses no charge, however 
   renameSync(copy, pathOf(gateway));
   ageSegments(gateway);
   await until("the damage to be noticed", () => unreadiness(gateway, /gateway\.sqlite was/), NOTICED_MS);
-  // SQLite would apply the old WAL to the new file, so the WAL must be moved away.
+  // SQLite would apply the old WAL to the new file. So the WAL must be moved away.
   expect(readdirSync(gateway.dataDirectory)).toContainEqual(
     expect.stringMatching(/^gateway\.sqlite\.replaced-.*-wal$/),
   );
@@ -81,7 +81,7 @@ test("a database that is replaced by a copy under load loses no charge, however 
   expect(Number(/^gateway_ledger_backlog (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(40);
   const answered = await load.end();
   expect(await gateway.stop()).toBe(0);
-  // Puts a copy of the database in the folder as the documents describe.
+  // Puts a copy of the database into the folder as the documents describe.
   for (const suffix of ["-wal", "-shm"]) rmSync(pathOf(gateway, suffix), { force: true });
   renameSync(kept, pathOf(gateway));
   await gateway.restart();
@@ -92,7 +92,7 @@ test("a database that is replaced by a copy under load loses no charge, however 
   expect(charged.toSorted()).toEqual([...answered].toSorted());
 }, 60_000);
 
-/** Longer than two pauses between removals of old segments. One removal must happen even on a busy machine. */
+/** Longer than two intervals between removals of old segments, so that one happens even on a busy machine. */
 const SWEEP_MS = 21_000;
 
 test("a table that is gone for a time has one line in the log, and its return another", async () => {
@@ -104,7 +104,7 @@ test("a table that is gone for a time has one line in the log, and its return an
   const lines = () => gateway.logs().filter(({ message }) => String(message).startsWith("the snapshot "));
   rename("revision", "hidden");
   await until("the loss in the log", () => lines().length > 0 || undefined);
-  // Time for four more polls.
+  // Waits for four more polls.
   await Bun.sleep(2_000);
   expect(lines()).toHaveLength(1);
   rename("hidden", "revision");
@@ -125,10 +125,10 @@ test("a command that meets damage names the file and how a backup is put in its 
   expect(output).not.toContain("DATABASE_URL");
 });
 
-/** Pause between two requests of the load. The number of requests does not matter. */
+/** Pause between two requests of the load, whose number does not matter. */
 const PAUSE_MS = 5;
 
-/** Starts a client that sends requests and records which were answered. */
+/** Starts a client that sends requests and records the answered ones. */
 function startLoad(gateway: TestGateway) {
   const answered = new Set<string>();
   let sent = 0;
@@ -179,14 +179,14 @@ function ageSegments({ dataDirectory }: TestGateway): void {
   for (const name of names) utimesSync(join(folder, name), old, old);
 }
 
-/** Returns a probe's response that contains the reason. A statement may fail before the check finds the damage. */
+/** Returns a readiness response that contains the reason. At first the response may have another reason. */
 async function unreadiness({ url }: TestGateway, reason: RegExp): Promise<unknown> {
   const response = await fetch(`${url}/readyz`);
   const text = await response.text();
   return response.status === 503 && reason.test(text) ? JSON.parse(text) : undefined;
 }
 
-/** Damages pages that only administration reads, then reads them. */
+/** Damages pages that only administration reads, and reads them. */
 async function damageRequestLog(gateway: TestGateway): Promise<void> {
   await gateway.stop();
   for (const page of rootsOf(gateway, "request_log")) overwrite(gateway, page);
@@ -195,7 +195,7 @@ async function damageRequestLog(gateway: TestGateway): Promise<void> {
   expect((await admin.send("GET", "/requests")).status).toBe(503);
 }
 
-/** Returns the first pages of a table and its indexes. */
+/** Returns the root pages of a table and its indexes. */
 function rootsOf(gateway: TestGateway, table: string): number[] {
   using database = new Database(pathOf(gateway), { readonly: true });
   const query = database.query<{ rootpage: number }, [string]>(
@@ -204,7 +204,7 @@ function rootsOf(gateway: TestGateway, table: string): number[] {
   return query.all(table).map(({ rootpage }) => rootpage);
 }
 
-/** Overwrites a page in the database's file, without SQLite. The first page is 1. */
+/** Overwrites a page of the database's file, without SQLite. The first page is 1. */
 function overwrite(gateway: TestGateway, page: number): void {
   const file = openSync(pathOf(gateway), "r+");
   writeSync(file, new Uint8Array(PAGE_BYTES).fill(0x55), 0, PAGE_BYTES, (page - 1) * PAGE_BYTES);

@@ -22,7 +22,7 @@ test("the demo fills an empty data folder with two weeks of traffic that verifie
   expect(again.stderr).toContain("the demo needs an empty data folder");
 });
 
-/** Checks that the demo's failures are like real ones: with the gateway's endpoints, codes and statuses. */
+/** Checks that the demo's failures have endpoints, codes and statuses of the gateway. */
 function expectRealFailures(path: string): void {
   using database = new Database(join(path, "gateway.sqlite"), { readonly: true });
   const failed = database

@@ -18,7 +18,7 @@ let gateway: TestGateway;
 let openai: Simulator;
 let gemini: Simulator;
 let client: OpenAI;
-/** Response of a vendor with long vectors. */
+/** Response of the vendor `long`, which has long vectors. */
 let answer = "";
 const long = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(answer) });
 
@@ -58,7 +58,7 @@ beforeEach(() => {
   gemini.reset();
 });
 
-/** Awaits the call: the client's promises are not native promises. */
+/** Awaits the call here, because the client's promises are not native promises. */
 async function failureOf(call: PromiseLike<unknown>): Promise<BadRequestError> {
   try {
     await call;
@@ -75,7 +75,7 @@ describe.each([SAME, OTHER, "sandbox-embedding"])("on %s", (model) => {
   test("texts have vectors of unit length, the same as floats and as base64, and are billed by their tokens", async () => {
     const requestId = `embeddings-${ids++}`;
     const input = ["a harbour at dawn", "a lighthouse"];
-    // By default the client requests base64 and decodes it.
+    // By default, the client requests base64 and decodes it.
     const decoded = await client.embeddings.create(
       { model, input },
       { headers: { "X-Request-Id": requestId } },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { beginUpload, type UnfinishedUpload } from "../support/unfinished-upload.ts";
 
-/* Unfinished bodies from one client address that has keys of several organizations. */
+/* Unfinished bodies from one client address that uses keys of several organizations. */
 
 const MIB = 1024 * 1024;
 const BODY_MIB = 31;
@@ -47,7 +47,7 @@ async function begin(key: string, address: string): Promise<UnfinishedUpload> {
 test("the bodies of one address are bounded whatever keys it has, and other addresses go on", async () => {
   for (const key of keys.slice(0, 3))
     for (let count = 0; count < PER_KEY; count += 1) await begin(key, "192.0.2.1");
-  // 372 of 384 MiB are in use for this address. The limits of this key and its organization allow more.
+  // The address now uses 372 of its 384 MiB. The limits of this key and its organization allow more.
   const refused = await until("a refusal", async () => {
     const response = await (await begin(keys[4]!, "192.0.2.1")).response();
     return response === "" ? undefined : response;

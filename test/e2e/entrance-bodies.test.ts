@@ -4,7 +4,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { beginUpload, type UnfinishedUpload } from "../support/unfinished-upload.ts";
 import { readError } from "../support/vendor.ts";
 
-/* Limits of memory, decoders and chunks for one key's bodies, most of them unfinished. */
+/* Limits on memory, decoders and chunks for one key's bodies, of which most are unfinished. */
 
 const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
@@ -134,7 +134,7 @@ test("decoders of one key are bounded, and others keep theirs", async () => {
   const send = (key: string) =>
     gateway.call(CHAT, { headers: { ...headers, authorization: `Bearer ${key}` }, body: frame });
   await until("a refusal", async () => {
-    // Begun again in each try, because a busy gateway may refuse uploads for its own sake.
+    // Each try begins the uploads again, because a busy gateway may have refused some for other reasons.
     for (let count = 0; count < 16; count += 1)
       await (await begin(CHAT, headers)).write(frame.subarray(0, 8));
     return (await send(gateway.key)).status === 429 ? true : undefined;
@@ -165,7 +165,7 @@ function chunksOf(bytes: Buffer, size: number): Buffer {
   );
 }
 
-/** Sends the headers of a request with the gateway's first key. */
+/** Sends the headers of a request with the gateway's default key. */
 async function begin(path: string, headers: Record<string, string>): Promise<UnfinishedUpload> {
   const authorization = `Bearer ${gateway.key}`;
   const upload = await beginUpload(gateway.url, path, { authorization, ...headers });

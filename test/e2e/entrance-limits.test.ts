@@ -3,7 +3,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { openSocket, writeRequest } from "../support/sockets.ts";
 import { readError } from "../support/vendor.ts";
 
-/* Limits count a request by its headers, before any byte of its body is read. */
+/* Limits count a request by its headers, before any byte of the body is read. */
 
 let gateway: TestGateway;
 
@@ -49,7 +49,7 @@ test("an upload occupies a slot from its headers on, and a client that disconnec
   let socket = await upload();
   await until("the slot to be occupied", async () => {
     if ((await image(key)).status === 429) return true;
-    // If the picture request arrived before the upload, the upload was refused and is repeated.
+    // If the picture request arrived first, the upload was refused and must be repeated.
     socket.destroy();
     socket = await upload();
   });

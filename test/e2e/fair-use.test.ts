@@ -4,14 +4,14 @@ import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
- * Resources that all requests of a process share. One organization uses as much as it can; another organization's
+ * Resources that all requests of a process share. While one organization uses as much as it can, another organization's
  * request must be served in time.
  */
 const WAITING = 30;
 
 let vendor: Simulator;
 let gateway: TestGateway;
-/** A key of the organization that uses as much as it can. */
+/** Key of the organization that uses as much as it can. */
 let greedyKey = "";
 
 beforeAll(async () => {

@@ -99,7 +99,7 @@ test("readers that stall hold little memory and are disconnected", async () => {
     },
     25_000,
   );
-  // Socket buffers have some megabytes. Whole objects would need 240 MB.
+  // Socket buffers need some megabytes. Whole objects would need 240 MB.
   expect(residentMb - before.residentMb).toBeLessThan(120);
   expect(s3.ranges.length * PIECE).toBeLessThan((READERS * SIZE) / 2);
 });

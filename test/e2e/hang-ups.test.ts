@@ -3,7 +3,7 @@ import { until } from "../support/gateway.ts";
 import { openSocket, writeRequest } from "../support/sockets.ts";
 import { CHAT, INPUT_NANOS, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* Log lines and charges of clients that disconnect. */
+/* Log lines and charges after a client has disconnected. */
 let fixture: GatewayFixture;
 beforeAll(async () => {
   fixture = await openGatewayFixture();
@@ -48,7 +48,7 @@ describe("a client that disconnects is not logged as a failure", () => {
   });
 });
 
-/** Sends a chat request and disconnects after the vendor has received the request. */
+/** Sends a chat request and disconnects when the vendor has received the request. */
 async function disconnect(
   { gateway, vendor }: GatewayFixture,
   prompt: string,

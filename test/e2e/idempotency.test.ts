@@ -4,7 +4,7 @@ import { makePng } from "../support/pictures.ts";
 import { until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
-/* `Idempotency-Key`: an outcome is stored once, returned for an equal request, and charged once. */
+/* `Idempotency-Key`: an outcome is stored once, returned for equal requests, and charged once. */
 const CHAT = "/v1/chat/completions";
 const GENERATE = "/v1/images/generations";
 const chat = (prompt: string, stream = false) => ({
@@ -190,7 +190,7 @@ function suite(open: () => Promise<Fleet>): void {
   });
 }
 
-/** A limit that forbids storing outcomes on disk. Of all requests, only those with large bodies are refused. */
+/** A limit that forbids storing outcomes on disk. Only requests with large bodies are refused because of it. */
 const FULL = "overload: { free_disk_mib: { large_bodies: 1000000000, requests: 0 } }";
 
 /* A response that cannot be stored must not be served or charged a second time. */

@@ -6,8 +6,8 @@ import { filesOf } from "../support/images-forms.ts";
 import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
 /*
- * The unmodified Vercel AI SDK with its provider for compatible services. The SDK reads base64 only. Its provider
- * options are sent in the body and request base64.
+ * The unmodified Vercel AI SDK with its provider for compatible services. The SDK reads only base64, which its provider
+ * options request in the body.
  */
 let fixture: ImageFixture;
 let images: ReturnType<typeof createOpenAICompatible>;

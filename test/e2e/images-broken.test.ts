@@ -6,7 +6,7 @@ import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import { startSimulator, type Simulator } from "../upstreams/simulator.ts";
 import { sendJson } from "../upstreams/transport.ts";
 
-/* A vendor's broken pictures and usage reports: their effect on the reply and on the charge. */
+/* Broken pictures and usage reports of a vendor, with their effect on the reply and the charge. */
 const PRICE = 50_000_000n;
 let broken: Simulator;
 let strict: Simulator;

@@ -13,8 +13,8 @@ import { formOf } from "../support/images-forms.ts";
 import { openImageFixture, readCatalogue } from "./images-vendors.ts";
 
 /*
- * Failover of images on every endpoint. After a timeout, a picture may be created and charged twice. So another vendor
- * is called only with 'Cancel on timeout and use fallback'.
+ * Failover of images on every endpoint. A picture whose call timed out may still be created and charged. So another
+ * vendor is called only with the setting 'Cancel on timeout and use fallback'.
  */
 const FIRST_BYTE_MS = 500;
 const FALLBACK_SECONDS = 1;
@@ -25,11 +25,11 @@ interface VendorPair {
   first: Simulator;
   second: Simulator;
   model: string;
-  /** Price of the picture in nano-units. */
+  /** Price of one picture in nano-units. */
   price: bigint;
-  /** The first vendor's delay of its response. */
+  /** Behaviour that delays the first vendor's response. */
   wait: Behaviour;
-  /** Resolves when the first vendor's call is cancelled. */
+  /** Resolves when the call to the first vendor is cancelled. */
   cancelled(): Promise<unknown>;
 }
 
@@ -73,7 +73,7 @@ interface Entrance {
   pair(): VendorPair;
   path: string;
   body(model: string): object;
-  /** Reads the error's code. */
+  /** Returns the code of an error in the endpoint's format. */
   code(error: Record<string, unknown>): unknown;
 }
 
@@ -187,7 +187,7 @@ describe("a job that times out", () => {
 });
 
 test("after a lost job the next vendor is called and the orphan cost recorded", async () => {
-  // The vendor locks the account before the result is fetched, so a picture may have been created.
+  // The vendor locks the account before the result is fetched, so a picture may exist.
   queue.first.next({ outcome: "locked" });
   const body = { model: queue.model, ...FIELDS };
   const response = await call(keys.off, "/v1/images/generations", body, "lost-job");
@@ -229,7 +229,7 @@ test("only what was delivered is in the ledger", async () => {
   expect(ids).toEqual([...delivered, nameOf("on", "a job"), "lost-job"].toSorted());
 });
 
-/** Credentials by the names of their variables. */
+/** Credentials, by the names of their variables. */
 const KEYS = { OPENAI: OPENAI_KEY, GEMINI: GEMINI_KEY, FAL: FAL_KEY, BFL: BFL_KEY };
 
 function pairOf(first: Simulator, second: Simulator, model: string, price: bigint): VendorPair {
@@ -245,7 +245,7 @@ function channelOf(model: string, position: 1 | 2): string {
   return `${model.split("-")[0]}-${position}`;
 }
 
-/** Each pair has two channels. The pair's model calls them in order. */
+/** Each pair has two channels, which the pair's model calls in order. */
 async function gatewayConfiguration(): Promise<object> {
   const deadlines = { first_byte_ms: FIRST_BYTE_MS };
   const at = (provider: string, url: string, settings = {}) => ({

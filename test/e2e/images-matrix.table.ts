@@ -1,4 +1,3 @@
-/** Requested sizes. */
 export const SIZES = {
   unset: {},
   legal: { size: "1024x1024" },
@@ -17,7 +16,7 @@ export const SIZES = {
 } as const;
 export type SizeName = keyof typeof SIZES;
 
-/** Sizes of models with at most one megapixel, or with at most four. */
+/** Expected sizes of models with at most one or four megapixels. */
 const SQUARE_1K = {
   unset: "1024x1024",
   legal: "1024x1024",
@@ -29,7 +28,7 @@ const SQUARE_1K = {
 };
 const SQUARE_2K = { ...SQUARE_1K, "too large": "2048x2048", "1.5K": "2048x2048", "4K": "2048x2048" };
 
-/** Sizes of generations by the tables in the vendors' image documentation. */
+/** Expected sizes of generations, from the tables in the vendors' image documentation. */
 export const EXPECTED: Record<string, Partial<Record<SizeName, string>>> = {
   A: {
     unset: "1024x1024",
@@ -117,7 +116,7 @@ export const EXPECTED: Record<string, Partial<Record<SizeName, string>>> = {
   },
 };
 
-/** `most` is the number of images per vendor call. Every model follows the rules of its family. */
+/** `most` is the maximum of images in one vendor call. Every model follows the rules of its family. */
 const MAIN = [
   { family: "A", model: "gpt-image-2", most: 4 },
   { family: "A", model: "gpt-image-2.5-flare", most: 4 },
@@ -126,7 +125,7 @@ const MAIN = [
   { family: "C", model: "seedream-5-0-pro", most: 4 },
   { family: "D", model: "grok-imagine-image", most: 4 },
 ] as const;
-/** Vendors of family D models whose rules differ from the family's. */
+/** Vendors of family D models whose rules differ from those of the family. */
 export const ALTERNATIVES = [
   { vendor: "bfl", family: "FLUX.1", id: "flux-kontext-max", most: 1 },
   { vendor: "bfl", family: "FLUX.2", id: "flux-2-pro", most: 1 },

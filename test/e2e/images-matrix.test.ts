@@ -16,8 +16,8 @@ import { openImageFixture, VENDOR_NAMES, type ImageFixture, type VendorName } fr
 
 /*
  * Combinations of families, endpoints, sizes, qualities, formats, counts, delivery and the organization's setting.
- * Every family is tested with every endpoint and size. The other dimensions rotate, so that all pairs of values occur.
- * Simulated vendors are strict: a request with wrong values fails here.
+ * Every family is tested with every endpoint and size. Other values rotate, so that all pairs of values occur. A
+ * simulated vendor refuses wrong values.
  */
 const ENTRANCES = ["generations", "edits by JSON", "edits by form"] as const;
 const QUALITIES = [undefined, "low", "auto", "medium", "high", "xhigh", "max"];
@@ -26,7 +26,7 @@ const COUNTS = [1, 2, 1, 3, 4];
 const DELIVERIES = [undefined, "url", "b64_json"] as const;
 const SWITCHES = ["unset", "on", "off"] as const;
 
-/** Fields of an image in the response (table of the setting in docs/build/image-links-and-files.md). */
+/** Fields of an image in the response (the setting's table in docs/build/image-links-and-files.md). */
 const HOLDS: Record<(typeof SWITCHES)[number], Record<"none" | "url" | "b64_json", string>> = {
   unset: { none: "url", url: "url", b64_json: "b64_json" },
   on: { none: "url", url: "url", b64_json: "url" },
@@ -40,7 +40,7 @@ const SHAPE = 60 / 40;
 const REFERENCE = makePng(60, 40);
 
 let fixture: ImageFixture;
-/** A key for each state of the setting, each in its own organization. */
+/** A key for each state of the setting. Each key belongs to its own organization. */
 const keys: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ describe.each(ENTRANCES)("%s", (entrance) => {
       await runAll(
         sizes
           .filter((size) => isQuick(offer.family, size))
-          // Forms differ from JSON only in parsing, not in sizes, so a third of them is enough.
+          // A third of the forms is enough, because forms differ from JSON only in parsing.
           .filter((_, index) => entrance !== "edits by form" || index % 3 === 0)
           .map((size, index) => makeCase({ ...offer, entrance, size }, index)),
       );
@@ -128,7 +128,7 @@ test("every vendor made as many pictures as were charged", async () => {
 /** Number of pictures in the vendors' own records. */
 const generated = new Map<VendorName, number>();
 
-/** Records the pictures that the vendors created since the last call. No call may have been refused. */
+/** Adds the pictures that vendors created since the last call. No vendor may have refused a call. */
 function takeStock(): void {
   for (const name of VENDOR_NAMES) {
     const { hits, totals, reset } = fixture.vendors[name];
@@ -141,12 +141,12 @@ function takeStock(): void {
 
 const charges = new Map<string, { amount: bigint; count: number }>();
 
-/** False for the largest pictures of the vendors with the largest tables. These are slow and add no coverage. */
+/** False for the largest pictures of family B, which are slow and cover nothing new. */
 function isQuick(family: string, size: SizeName): boolean {
   return family !== "B" || (size !== "4K" && size !== "too large");
 }
 
-/** Completes a case. The steps through the other dimensions differ in length, so that all pairs occur. */
+/** Completes a case. Each other value has its own step length, so that all pairs of values occur. */
 function makeCase(fixed: Offer & Pick<Case, "entrance" | "size">, index: number): Case {
   const turn = index + ENTRANCES.indexOf(fixed.entrance) * 5 + fixed.model.length;
   const isLarge =
@@ -184,7 +184,7 @@ async function run(item: Case): Promise<void> {
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
   const reply = (await response.json()) as ImageReply;
   const delivered = Math.min(count, most);
-  // Without a requested quality, the charge follows the quality in the reply.
+  // When no quality is requested, the charge follows the quality in the reply.
   const settled = family === "A" ? reply.quality : quality;
   charges.set(id, { amount: await priceOf({ ...item, quality: settled }, delivered), count: delivered });
 
@@ -235,7 +235,7 @@ interface ImageReply {
   data: { url?: string; b64_json?: string }[];
 }
 
-/** True for an edit without a size, which keeps its picture's ratio. For family D this applies to every edit. */
+/** True for an edit without a size, which keeps its picture's ratio. In family D, all edits keep it. */
 function usesOwnSize(item: Case): boolean {
   const { family, entrance, size } = item;
   if (entrance === "generations") return true;
@@ -273,7 +273,7 @@ function send(
   return callWith(key, "/v1/images/edits", formOf([...entries, ["image[]", REFERENCE]]), id);
 }
 
-/** True when the running gateway accepts the key and applies its organization's setting. */
+/** True when the running gateway accepts the key and applies the setting of its organization. */
 async function holdsNow(state: Case["state"]): Promise<boolean> {
   for (const [name, holds] of Object.entries(HOLDS[state])) {
     const delivery = name === "none" ? {} : { response_format: name };
@@ -303,7 +303,7 @@ async function priceOf({ model, size, quality, state }: Case, count: number): Pr
   return parseNanos(total);
 }
 
-/** Returns the picture in each form in which it was delivered. */
+/** Returns the picture in each form that was delivered. */
 async function bytesOf({ url, b64_json: text }: ImageReply["data"][number]): Promise<Uint8Array[]> {
   const pictures: Uint8Array[] = [];
   if (text !== undefined) pictures.push(Buffer.from(text, "base64"));

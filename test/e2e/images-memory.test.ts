@@ -12,8 +12,8 @@ import {
 } from "../battery/images-memory.ts";
 
 /*
- * The short form of `npm run battery -- --only images`: the program's memory and temporary files for large image calls,
- * and the delay of other requests.
+ * The short form of `npm run battery -- --only images`: memory and temporary files of large image calls, and the delay
+ * of other requests.
  */
 const MIB = 1024 * 1024;
 const STALL_MS = 100;

@@ -5,11 +5,11 @@ import { formOf, textsOf } from "../support/images-forms.ts";
 import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
 /*
- * Response, headers and charge equal the delivery, whatever the vendor did. Invalid generations are refused without a
- * charge.
+ * Response, headers and charge match what was delivered, whatever the vendor did. Invalid generations are refused
+ * without a charge.
  */
 const MODEL = "gpt-image-2";
-/** A model with a single vendor, so no other vendor is called after a failure. */
+/** A model with one vendor, so no other vendor is called after a failure. */
 const ALONE = "gpt-image-2.5-flare";
 const LOW_1K = 5_900_000n;
 const IMAGE = `data:image/png;base64,${makePng(40, 30).toString("base64")}`;
@@ -137,7 +137,7 @@ describe("a failure costs nothing", () => {
     ["openai", ALONE, "bad-base64", 502, "upstream_error"],
     ["openai", ALONE, "no-images", 502, "upstream_error"],
   ] as const)("at %s: %s with %s", async (vendor, model, fault, status, code) => {
-    // A longer wait would eject the target, and other tests call this target.
+    // A longer wait would eject the target, which other tests call.
     const behaviour = { fault, retryAfter: "0" };
     fixture.vendors[vendor].next(behaviour, behaviour, behaviour, behaviour);
     const response = await fixture.gateway.call("/v1/images/generations", { body: { model, prompt: "x" } });
@@ -222,7 +222,7 @@ describe("a generation is refused with the field to change", () => {
       { background: "transparent" },
     ]) {
       const { response } = await generate(body);
-      // A size is aligned, and the reply contains the actual size. An unused background is reported in the header.
+      // A size is aligned, and the reply contains the actual size. A header reports an unused background.
       const named = "background" in body ? "background" : null;
       expect(response.headers.get("x-gateway-ignored-params")).toBe(named);
     }
@@ -267,7 +267,7 @@ test("no failed request is in the ledger", async () => {
   expect((await fixture.gateway.ledger()).filter((row) => failed.has(row.request_id))).toEqual([]);
 });
 
-/** Request ids that must not be charged. */
+/** Ids of requests that must not be charged. */
 const failed = new Set<string>();
 
 interface ImageReply {

@@ -10,7 +10,7 @@ import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/rep
 import { type Simulator } from "../upstreams/simulator.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
 
-/** Address and credential with which the shipped channel calls a vendor's simulator. */
+/** Address and credential of a vendor's simulator, as the shipped channel needs them. */
 interface Location {
   start(): Promise<Simulator>;
   /** Path of the base address. */
@@ -44,7 +44,7 @@ export interface ImageFixture extends AsyncDisposable {
   another(): Promise<TestGateway>;
 }
 
-/** Starts all vendors. For each entry of `alone`, the model `{vendor}-{model}` has this vendor only. */
+/** Starts all vendors. For each entry of `alone`, adds a model `{vendor}-{model}` with this vendor only. */
 export async function openImageFixture({
   yaml = "",
   env = {},
@@ -93,13 +93,13 @@ interface CatalogueFile {
   models: Record<string, { upstream_model: string }>;
 }
 
-/** Returns a shipped data file without changes. */
+/** Returns an unchanged data file of the catalogue. */
 export async function readCatalogue(name: string): Promise<CatalogueFile> {
   const text = await Bun.file(new URL(`../../catalogue/${name}.yaml`, import.meta.url)).text();
   return Bun.YAML.parse(text) as CatalogueFile;
 }
 
-/** The shipped channel at another address. Its jobs end soon and are polled often. */
+/** Returns the shipped channel at another address. The vendor's jobs are polled often, because they end soon. */
 async function channelAt(name: VendorName, url: string): Promise<object> {
   const { channel } = await readCatalogue(name);
   const pace = name === "bfl" || name === "fal" || name === "replicate" ? { poll_interval_ms: 5 } : {};
@@ -117,7 +117,7 @@ async function modelAlone(vendor: VendorName, id: string): Promise<[string, obje
   return [`${vendor}-${id}`, { ...facts, ...own, route: { targets } }];
 }
 
-/** Returns the name of the file with a model's capabilities and price. */
+/** Returns the name of the catalogue file with a model's capabilities and price. */
 function describerOf(id: string): VendorName {
   return id.startsWith("flux") ? "bfl" : "dashscope";
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { newMasterKey } from "../../src/lib/seal.ts";
 
-/** Configurations in the format of each gateway's documentation. All values are invented. */
+/** Configurations in the formats that the other gateways document. All values are invented. */
 const SOURCES = {
   litellm: {
     "config.yaml": `
@@ -168,7 +168,7 @@ async function importFrom(
       await Bun.write(`${folder}/again.yaml`, document);
       return await run("config", "import", "--dry-run", `${folder}/again.yaml`);
     },
-    /** Imports the document into the installation from which the command has read. */
+    /** Imports the written document into the installation that the command has read. */
     async expectApplied(lines: readonly string[]) {
       const applied = await run("config", "import", `${folder}/import.yaml`);
       expect(applied).toMatchObject({ code: 0, stderr: "" });

@@ -16,7 +16,7 @@ type Mode = Parameters<typeof createInstructor>[0]["mode"];
 
 function ask(mode: Mode, model: string, stream: boolean): Promise<unknown> {
   const { key, url } = fixture.gateway;
-  // Instructor's types are for an older client.
+  // Instructor's types require an older client.
   const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1` }) as never;
   const { chat } = createInstructor<OpenAI>({ client, mode, logger: () => {} });
   return chat.completions.create({
@@ -32,7 +32,7 @@ const answer = (model: string, text: string) =>
   model === "sandbox-chat" || fixture.vendors[model as VendorName].next({ text });
 
 describe.each<[Mode, readonly string[]]>([
-  // The simulated vendor of messages sends arguments that do not match the schema.
+  // `over-messages` is missing, because that simulator's arguments do not match the schema.
   ["TOOLS", ["sandbox-chat", "over-chat", "over-native", "over-responses"]],
   ["FUNCTIONS", ["over-chat"]],
   ["JSON", VENDORS],

@@ -10,11 +10,11 @@ import { openImageFixture, type ImageFixture, type VendorName } from "./images-v
 import { freePort } from "../support/free-port.ts";
 
 /*
- * The gateway is killed or stopped while jobs run. Each job continues, or fails as interrupted. No job is requested
- * from a vendor twice, and none is charged without outputs.
+ * The gateway is killed or stopped while jobs run. Each job continues, or fails as interrupted. No job is sent to a
+ * vendor twice, and none is charged without outputs.
  */
 const SYNCHRONOUS = "gpt-image-2";
-/** Vendors with asynchronous jobs of their own. */
+/** Vendors that have asynchronous jobs of their own. */
 const VENDORS = ["bfl", "fal", "replicate"] as const;
 let fixture: ImageFixture;
 let gateway: TestGateway;
@@ -40,7 +40,7 @@ function write(text: string): void {
 
 const chargesOf = async (id: string) => (await gateway.ledger()).filter((row) => row.id === id);
 
-/** Submits a job to each vendor and waits until the vendor's own jobs have been polled. */
+/** Submits a job to each vendor, and waits until the vendor's own jobs have been polled. */
 function submitPolled(
   polls: number,
 ): Promise<{ vendor: VendorName; id: string; job: SimulatedJob<unknown> }[]> {
@@ -102,7 +102,7 @@ test("a cancellation that was acknowledged before a crash holds after it, howeve
   const body = { job_ids: [queued.id] };
   expect(await (await gateway.call("/api/jobs/cancel", { body })).json()).toMatchObject({ cancelled: true });
   await gateway.kill();
-  // The state when a process is killed after it has acknowledged a cancellation, but before the jobs have stopped.
+  // The state after a kill that follows an acknowledged cancellation while the jobs still run.
   write("UPDATE jobs SET is_cancel_requested = 1 WHERE status = 'in_progress'");
   await gateway.restart();
 
@@ -142,7 +142,7 @@ test("a stop leaves vendors' jobs to the next start, which can still cancel them
     await until("the next start to poll", () => (job.polled > before ? true : undefined));
     await gateway.call(`/api/jobs/${id}/cancel`, { method: "POST" });
     expect(await untilStatus(gateway, id)).toMatchObject({ status: "cancelled", outputs: [] });
-    // BFL has no call to cancel a job.
+    // BFL cannot cancel a job.
     if (vendor !== "bfl") await until("the vendor's job to be cancelled", () => job.isCancelled || undefined);
     expect(submissions(vendor)).toHaveLength(1);
     expect((await chargesOf(id)).map(({ amount }) => amount)).toEqual([0n]);

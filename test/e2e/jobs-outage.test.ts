@@ -10,7 +10,7 @@ import { IMAGE, openGatewayFixture, readError, type GatewayFixture } from "../su
 
 /*
  * The database freezes while a job runs: submissions are refused as unavailable, and the job completes afterwards.
- * Values that PostgreSQL rejects get the same response as with SQLite.
+ * Values that PostgreSQL rejects get the same response as on SQLite.
  */
 const found = findPostgres();
 if ("missing" in found) console.warn(`SKIPPED: jobs on PostgreSQL and its outages (${found.missing})`);
@@ -57,7 +57,7 @@ describe.skipIf("missing" in found)("on PostgreSQL", () => {
     const image = `data:image/png;base64,${Buffer.from(makePng(200, 200)).toString("base64")}`;
     const refused = await gateway.call("/api/jobs", { body: { ...body, image } });
     expect(filesOf(gateway)).toHaveLength(1);
-    // The vendor responds during the first submission. During the second, the job's writes fail.
+    // The vendor responds during the first submission. During the second submission, the job's writes fail.
     expect((await gateway.call("/api/jobs", { body })).status).toBe(503);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);

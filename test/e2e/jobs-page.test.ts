@@ -44,7 +44,7 @@ test.skipIf(!Bun.which("curl"))(
     await gateway.kill();
     await gateway.restart();
     const ended = await untilStatus(gateway, submitted.id);
-    // The job fails if the sandbox was drawing during the kill, because that job cannot be looked up.
+    // If the sandbox was drawing at the kill, its job cannot be looked up and fails.
     expect(["completed", "failed"]).toContain(ended.status);
     expect(await run(look, submitted.id)).toMatchObject({ id: submitted.id, status: ended.status });
     const edited = (await run(edit)) as WireJob;

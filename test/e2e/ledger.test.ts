@@ -93,7 +93,7 @@ test("an export of the ledger goes on behind the last entry of the one before, o
     expect(rowsOf(table).map(({ request }) => request)).toEqual(["later_1", "later_2"]);
   expect((await admin.send("GET", "/export/ledger?after=x")).body.error.field).toBe("after");
 
-  // The table of docs/money-and-privacy/warehouse.md is loaded by the names of these fields.
+  // The table of docs/money-and-privacy/warehouse.md reads these fields by their names.
   const page = await Bun.file(join(import.meta.dir, "../../docs/money-and-privacy/warehouse.md")).text();
   const [, declared = ""] = /columns = \{([^}]+)\}/.exec(page) ?? [];
   const columns = [...declared.matchAll(/(\w+)"?: '/g)].map(([, name = ""]) => name);
@@ -104,6 +104,6 @@ test("an export of the ledger goes on behind the last entry of the one before, o
   const text = await gateway.cli("ledger", "export", "--format", "jsonl", "--after", String(after));
   const lines = text.trimEnd().split("\n");
   const fields = lines.flatMap((line) => Object.keys(JSON.parse(line)));
-  // Only the refund has a value in the field for the corrected charge, so all entries together are compared.
+  // The fields of all entries are compared together, because only the refund names a corrected charge.
   expect([lines.length, columns.filter((name) => !fields.includes(name))]).toEqual([3, []]);
 });

@@ -13,7 +13,7 @@ import { readError } from "../support/vendor.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 import { findRedis, startRedis } from "../support/redis.ts";
 
-/* Ten requests a minute are the limit of three workers of one machine, and of three machines with Redis. */
+/* Ten requests per minute, both for three workers of a machine and for three machines with Redis. */
 const LIMIT = 10;
 const PROCESSES = 3;
 const TRIES = 120;
@@ -176,13 +176,13 @@ async function expectExactTokens(fleet: Fleet): Promise<void> {
   vendor!.respondBy(() => using(20));
   const small = await callInTurn(900, 40);
   expect(small.filter((status) => status === 200)).toHaveLength(40);
-  // Each reply uses four times the estimate, so the sixth request no longer fits.
+  // Each reply uses four times the estimate, so no sixth request is served.
   vendor!.respondBy(() => using(400));
   const large = await callInTurn(null, 12);
   expect(large.filter((status) => status === 200)).toHaveLength(5);
 }
 
-/** Returns a reply that uses this number of tokens, including its prompt. */
+/** Returns a reply that uses this number of tokens, including those of the prompt. */
 function using(total_tokens: number): Behaviour {
   const tokens = total_tokens - 8;
   return { tokens, usage: { prompt_tokens: 8, completion_tokens: tokens, total_tokens } };
@@ -204,7 +204,7 @@ async function createKey(fleet: Fleet, limit: string): Promise<string> {
   return secret;
 }
 
-/** Uses a new connection, so that the system chooses a worker for each request. */
+/** Uses a new connection for each request, so that the system chooses a worker for it. */
 async function statusOf(fleet: Fleet, request: ChatRequest): Promise<number> {
   const response = await fleet.chat({ ...request, isOnNewConnection: true });
   await response.text();
@@ -220,7 +220,7 @@ async function generate(fleet: Fleet, key: string): Promise<number> {
   return response.status;
 }
 
-/** Sends many concurrent requests on separate connections, so that every process gets more than the limit. */
+/** Sends so many concurrent requests on separate connections that every process gets more than the limit. */
 async function flood(
   fleet: Fleet,
 ): Promise<{ served: number; refused: number; others: number; waits: number[] }> {
@@ -242,7 +242,7 @@ async function flood(
   };
 }
 
-/** Returns the metric that is 1 while each process enforces a share of the limits alone. */
+/** Returns the metric that is 1 while each process enforces its share of the limits alone. */
 async function degraded(url: string): Promise<number> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text());
   return Number(/^gateway_limits_degraded (\d)/m.exec(text)?.[1]);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { freePort } from "../support/free-port.ts";
 
-/** Within this time a change is valid in every process. */
+/** Maximum time until every process applies a change. */
 const IN_FORCE_MS = 2_000;
 
 /** Creates a picture in the sandbox and returns its link. */
@@ -26,7 +26,7 @@ test("a result is read from storage where the public address has a path", async 
 
 test("after a rotation older links stay valid, and with --now they end in every process", async () => {
   await using gateway = await startTestGateway({ env: { WORKERS: "2", PORT: String(freePort()) } });
-  // Many requests on separate connections, so that both processes are reached.
+  // Sends many requests on separate connections, so that both processes get some.
   const statuses = async (link: string) => {
     const all = await Promise.all(Array.from({ length: 16 }, () => fetch(link, { keepalive: false })));
     return [...new Set(all.map(({ status }) => status))];

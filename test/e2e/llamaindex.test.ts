@@ -41,7 +41,7 @@ describe.each(Object.entries(PROVIDERS))("over %s", (name, provider) => {
     let streamed = "";
     for await (const { delta } of await modelOf(id).chat({ messages: question, stream: true }))
       streamed += delta;
-    // With responses, LlamaIndex repeats the last piece for each event without text.
+    // For responses, LlamaIndex repeats the last piece at each event without text.
     expect(streamed).toStartWith(text);
     if (name === "chat") expect(streamed).toBe(text);
   });

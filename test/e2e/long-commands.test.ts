@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
-/* Commands that may take minutes, on a terminal. Such commands show progress, and Ctrl-C ends them without harm. */
+/* Commands that may take minutes, on a terminal. They show progress, and Ctrl-C ends them without harm. */
 let folder: string;
 let data: string;
 const backupPath = () => join(folder, "whole.tar");
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs a command on a terminal, presses Ctrl-C when it shows a text, and returns the result. */
+/** Runs a command on a terminal and presses Ctrl-C when it shows a text. Returns the result. */
 async function interruptAt(text: string, args: readonly string[], dataFolder = data) {
   await using running = startOnTerminal(args, environment(dataFolder));
   await running.untilShown(text);
@@ -31,7 +31,7 @@ async function interruptAt(text: string, args: readonly string[], dataFolder = d
   return { code, shown: running.shown() };
 }
 
-/** Holds the write lock of the database. */
+/** Locks the database against writes. */
 function lockDatabase() {
   const database = new Database(join(data, "gateway.sqlite"));
   database.run("PRAGMA busy_timeout = 5000");

@@ -17,19 +17,19 @@ import {
 } from "../support/long-readings.ts";
 
 /*
- * Large reads of administration must not load the thread of requests. With twice as many rows, its work stays equal or
- * grows by the number of additional pages. Its work is its own running time, so other processes do not matter. With
- * `LONG_READINGS=300000` an honest caller is also served beside all reads.
+ * Large reads of administration must not load the thread of requests. With twice the rows, the thread's running time
+ * stays equal or grows by the additional pages. Other processes do not affect this time. With `LONG_READINGS=300000` an
+ * honest caller is also served beside all reads.
  */
 const LONG = process.env["LONG_READINGS"];
 const ROWS = Number(LONG ?? 8_000);
-/** Number of rows of settings that people make. Some reports read all of these rows. */
+/** Number of rows that people make, such as settings. Some reports read all of these rows. */
 const FEW_ROWS = 1_000;
-/** Maximum milliseconds that the thread of requests runs for one read, and for each page. */
+/** Maximum milliseconds that the thread of requests runs for a read. `MAX_PAGE_MS` applies to each page. */
 const MAX_MS = 100;
 const MAX_PAGE_MS = 25;
 const PAGE = 250;
-/** Maximum number of pages that are read from an export with many rows. */
+/** Maximum of pages that the test reads from an export with many rows. */
 const MAX_PAGES = 16;
 
 let gateway: TestGateway;
@@ -113,13 +113,13 @@ if (LONG !== undefined)
     expect(least).toBeLessThan(MAX_MS);
   }, 300_000);
 
-/** Additional time for all pages, for reads that go from page to page. */
+/** Additional milliseconds for all pages of a read that goes from page to page. */
 const PAGED: Readonly<Record<string, (rows: { many: number; few: number }) => number>> = {
   "priceCorrections.preview": ({ many }) => (many / PAGE) * MAX_PAGE_MS,
   "configuration.export": ({ few }) => (few / PAGE) * MAX_PAGE_MS,
 };
 
-/** Returns the number of rows of the last export after it has ended. */
+/** Returns the number of rows in the last export, after its end. */
 function lastExport(name: string): Promise<number> {
   return until(`the audit row of the export of ${name}`, async () => {
     const { data } = await admin.act("GET", "/audit?kind=export&limit=1");
@@ -129,7 +129,7 @@ function lastExport(name: string): Promise<number> {
 
 const TRIES = 3;
 
-/** Milliseconds that the thread of requests runs during some work; above `most`, the minimum of some tries. */
+/** Returns the milliseconds that the thread of requests runs during `work`. Repeats `work` while they exceed `most`. */
 async function leastOf(work: () => Promise<unknown>, most: number): Promise<number> {
   let least = Infinity;
   for (let tries = 0; tries < TRIES && least > most; tries += 1) {

@@ -8,7 +8,7 @@ import {
 } from "../support/messages-gateway.ts";
 import type { Behaviour, Fault } from "../upstreams/behaviour.ts";
 
-/* A vendor of messages with faults: what its caller receives and pays. */
+/* The responses and charges of a caller whose vendor of messages has faults. */
 let fixture: MessagesGateway;
 
 beforeAll(async () => {

@@ -39,7 +39,7 @@ const generations: [string, () => Anthropic][] = [
   [
     "0.137",
     () =>
-      // Both generations declare the same calls, but their types are nominal.
+      // Both generations have equal calls, but nominal types.
       new Previous({
         apiKey: fixture.gateway.key,
         baseURL: fixture.gateway.url,

@@ -202,7 +202,7 @@ test("a call that a vendor of another protocol made is answered at a vendor of t
     return fixture.vendor.hits.length > 1 ? blocks : undefined;
   });
   expect(second.blocks.map(({ type }) => type)).toEqual(["text"]);
-  // This vendor refuses a thinking budget when a call in the history has no thinking, so the budget is removed.
+  // This vendor refuses a thinking budget when a call in the history has no thinking. So the budget is removed.
   expect(fixture.vendor.hits.at(-1)!.body.toString()).toBe(
     body
       .replace(/"thinking":\{[^}]*\},/, "")
