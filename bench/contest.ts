@@ -25,9 +25,7 @@ export interface Contest {
   otherShare: number;
 }
 
-/**
- * A contender's figures. Ratios compare a contender with the first contender, added times compare with direct calls.
- */
+/** Figures of a contender. Ratios compare it with the first contender, added times with direct calls. */
 export interface Result {
   name: string;
   isSameBytes: boolean;

@@ -7,9 +7,8 @@ import { MACHINE, runCommand } from "../test/support/command-line.ts";
 import { spreadOf } from "./statistics.ts";
 
 /*
- * Measures the console's first page with an empty cache: `bun bench/first-content.ts`. The page shows the demo's data,
- * over loopback and over the browser's "Slow 4G". The first content is the first text or picture that the browser
- * paints.
+ * Measures the console's first page with an empty cache and the demo's data: `bun bench/first-content.ts`. Uses
+ * loopback and the browser's "Slow 4G". The first content is the first text or picture that the browser paints.
  */
 const ROUNDS = 9;
 const NETWORKS = { loopback: null, "slow 4G": PredefinedNetworkConditions["Slow 4G"] } as const;

@@ -17,10 +17,7 @@ export interface Tally {
   failed: number;
   /** Number of body bytes received in the window, including those of unfinished responses. */
   bodyBytes: number;
-  /**
-   * Time to a response's last byte. A closed loop counts from sending, an open loop from the moment when the request
-   * was due.
-   */
+  /** Time to a response's last byte, from sending or, in an open loop, from the due time of the request. */
   latenciesMs: number[];
   /** Time to the body's first byte, counted from the same moment as `latenciesMs`. */
   firstBytesMs: number[];

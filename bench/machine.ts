@@ -69,10 +69,7 @@ export function watchOtherWork(processIds: readonly number[]): () => number {
   };
 }
 
-/**
- * Returns the milliseconds in which cores were busy or taken by other virtual machines, summed over all cores since the
- * machine's start.
- */
+/** Returns the milliseconds since the machine's start in which cores were busy or taken, summed over the cores. */
 function readMachineBusyMs(): number {
   const line = readFileSync("/proc/stat", "latin1").split("\n", 1)[0] ?? "";
   const [user = 0, nice = 0, system = 0, , , interrupt = 0, softInterrupt = 0, stolen = 0] = line

@@ -129,10 +129,7 @@ function plainReply(status: string, body: string): Buffer {
   return Buffer.from(head + body);
 }
 
-/**
- * Returns each frame as one HTTP chunk. The first chunk follows the response head, and the closing chunk follows the
- * last.
- */
+/** Returns each frame as one HTTP chunk. The response head precedes the first, the closing chunk follows the last. */
 function wireFrames(includeUsage: boolean): Buffer[] {
   const frames = streamFrames(includeUsage);
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";

@@ -31,9 +31,7 @@ export function readGatewayAddress(text: string): GatewayAddress {
   return { name, url, key: values.key ?? MOCK_KEY, model: values.model ?? UPSTREAM_MODEL };
 }
 
-/**
- * Returns a running gateway and pins its processes to the server's core. Throws when no process listens on the port.
- */
+/** Returns a running gateway, with its processes on the server's core. Throws when no process is found. */
 export function runningGateway(machine: Machine, { name, url, key, model }: GatewayAddress): Contender {
   const { hostname, port, pathname } = new URL(url);
   const [processId, ...workerIds] = processesOn(Number(port));

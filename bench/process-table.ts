@@ -1,8 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/**
- * Returns the processes that listen on a port, and their children. Returns an empty list on systems without `/proc`.
- */
+/** Returns the processes that listen on a port, and their children. Empty on systems without `/proc`. */
 export function processesOn(port: number): number[] {
   const sockets = new Set(
     ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((path) => listeningSockets(readOrEmpty(path), port)),
@@ -16,10 +14,7 @@ export function childrenOf(processId: number): number[] {
   return processIds().filter((id) => parentIn(readOrEmpty(`/proc/${id}/stat`)) === processId);
 }
 
-/**
- * Returns the sockets that listen on a port. `table` is the text of `/proc/net/tcp`. A socket has the form of the links
- * in `/proc/<pid>/fd`.
- */
+/** Returns the sockets that listen on a port in a `/proc/net/tcp`, in the form of links in `/proc/<pid>/fd`. */
 export function listeningSockets(table: string, port: number): string[] {
   const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
   const rows = table.split("\n").map((line) => line.trim().split(/\s+/));
@@ -28,9 +23,7 @@ export function listeningSockets(table: string, port: number): string[] {
     .map((row) => `socket:[${row[9]}]`);
 }
 
-/**
- * Reads the parent's process id from a line of `/proc/<pid>/stat`. The program's name may contain spaces and brackets.
- */
+/** Reads the parent's id from a line of `/proc/<pid>/stat`. The program's name may have spaces and brackets. */
 export function parentIn(stat: string): number {
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
 }

@@ -57,9 +57,7 @@ export function startLogged(
   return asServer(command.name, child, port);
 }
 
-/**
- * Waits until a server of `startLogged` responds to `path` with a success. After a timeout, throws the server's log.
- */
+/** Waits until a server of `startLogged` responds to `path` with a success. Throws the log after a timeout. */
 export async function untilReady(
   { name, address }: ServerProcess,
   path: string,

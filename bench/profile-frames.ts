@@ -46,9 +46,7 @@ export function framesOf({ nodes }: CpuProfile, by: "total" | "self"): Frame[] {
   return [...frames.values()].toSorted((one, other) => other[by] - one[by]);
 }
 
-/**
- * Omits the line of a named function, because an async function has one line for its start and another for its body.
- */
+/** Omits the line of a named function, because an async function has different lines for its start and body. */
 function nameOf({ functionName, url, lineNumber }: CpuProfile["nodes"][number]["callFrame"]): string {
   const path = url.replace(/^file:\/\//, "").replace(/^.*?\/(?=(src|bench|node_modules)\/)/, "");
   if (functionName) return `${functionName} ${path || "(native)"}`;

@@ -4,10 +4,7 @@ export interface Spread {
   max: number;
 }
 
-/**
- * Throws when a figure is missing or infinite. Without this error, a median of invalid values would look like a
- * measurement.
- */
+/** Throws when a figure is missing or infinite, because a median would hide the invalid value. */
 export function spreadOf(values: readonly number[]): Spread {
   if (values.length === 0 || !values.every(Number.isFinite))
     throw new Error(`No spread of ${values.join(", ")}`);
@@ -17,10 +14,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/**
- * Returns the value below which the given share of the values lies. The values may have any order. Returns NaN when
- * there are no values.
- */
+/** Returns the value below which this share of the values lies. Any order is allowed. NaN for no values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const rank = Math.min(sorted.length - 1, Math.floor(sorted.length * share));

@@ -70,8 +70,7 @@ export function imageConfig() {
     Volumes: { "/data": {} },
     ExposedPorts: { [`${PORT}/tcp`]: {} },
     StopSignal: "SIGTERM",
-    // This field is not part of the OCI specification. Docker and Podman read the field, Kubernetes uses probes
-    // instead.
+    // Docker and Podman read this field, which the OCI specification lacks. Kubernetes uses probes instead.
     Healthcheck: {
       Test: ["CMD", PROGRAM, "health"],
       Interval: 30e9,

@@ -37,9 +37,7 @@ export async function buildExecutable({
 export interface ExecutableOptions {
   outfile: string;
   runtime?: Runtime;
-  /**
-   * Folders that are read at run time, by default `PROGRAM_FOLDERS`. The last part of each path must be the default's.
-   */
+  /** Folders that are read at run time. The last part of each path must equal that in `PROGRAM_FOLDERS`. */
   folders?: readonly string[];
   /** Adds compiled code. The program then starts with half of the processor time, and the file is 20 MB larger. */
   isPrecompiled?: boolean;

@@ -66,10 +66,7 @@ echo $$ > groups/cgroup.procs
 find "groups/$1" -depth -type d -exec rmdir {} +
 `;
 
-/**
- * Shell script that becomes process 1. The container has none of this machine's own units and cannot change kernel
- * settings.
- */
+/** Shell script that becomes process 1. The container has no unit of this machine and cannot change the kernel. */
 const INSIDE = `
 cd root
 rm -rf etc/systemd/system/* etc/rc?.d/* etc/fstab
@@ -135,10 +132,7 @@ async function startMachine(): Promise<Machine> {
 const ENTERED = ["--mount", "--uts", "--ipc", "--pid", "--cgroup", "--root"];
 const PATIENCE_MS = 30_000;
 
-/**
- * Returns the process id of systemd, or undefined before systemd runs. Systemd is a child of `unshare`, which is a
- * child of the shell.
- */
+/** Returns the id of systemd, a grandchild of the shell, or undefined before systemd runs. */
 async function systemdBelow(parent: number): Promise<number | undefined> {
   const [child] = await childrenOf(parent);
   const [grandchild] = child === undefined ? [] : await childrenOf(child);
@@ -185,9 +179,7 @@ async function untilServing(port: number, start = performance.now()): Promise<nu
   return Math.round(performance.now() - start);
 }
 
-/**
- * Requires that a stream becomes complete although `end` is called after the stream's first bytes. Throws otherwise.
- */
+/** Throws if a stream breaks when `end` is called after its first bytes. */
 async function requireWhole(port: number, end: () => Promise<unknown>): Promise<void> {
   const messages = [{ role: "user", content: "Tell me about lighthouses in 100 words" }];
   const response = await call(port, "/v1/chat/completions", {

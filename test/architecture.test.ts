@@ -35,8 +35,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the foreign image codec", what: /magick-wasm/, where: /^imaging\// },
   { name: "the decoder that tests compare with", what: /from "sharp"/, where: /^$/ },
   { name: "the name of the database's file", what: /gateway\.sqlite/, where: /^run\/stores\.ts$/ },
-  // SQLite loses its locks when this process closes any descriptor of the database or of its shared memory. The WAL
-  // file has no locks.
+  // Closing a descriptor of the database or its shared memory drops SQLite's locks. The WAL has no locks.
   {
     name: "opening of the database's files beside SQLite",
     what: /\{[^}]*\b(?:open|read(?!dir)|write|append|copy|cp|create|truncate)\w*[^}]*\} from "node:fs|\bBun\.(?:file|write)\(/,

@@ -55,9 +55,7 @@ export const chatWorkload: Workload = {
   },
 };
 
-/**
- * Returns the load for a server. Requests to the gateway contain the public model name, all others the upstream's name.
- */
+/** Returns the load for a server. The gateway gets the public model name, other servers the upstream's name. */
 export function chatPlan(stage: Stage, server: ServerProcess, bytes?: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({ model: isGateway ? PUBLIC_MODEL : UPSTREAM_MODEL, bytes });

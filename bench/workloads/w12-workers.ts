@@ -16,9 +16,8 @@ const CONNECTIONS = 128;
 const GROWTH_BAR = 1.8;
 
 /**
- * Compares chat through one worker with chat through two. One worker has a core of its own. Two workers share both
- * cores with mock and load generator, whose time is subtracted. The baseline server is `bare-bun` with the same number
- * of processes.
+ * Compares chat through one worker and two. One worker has its own core. Two workers share both cores with mock and
+ * load generator, whose time is subtracted. The baseline server is `bare-bun` with as many processes.
  */
 export const workersWorkload: Workload = {
   id: "W12",

@@ -28,10 +28,7 @@ const GATEWAYS = { floor: null, control: null, metrics: 0, traces: SAMPLED } as 
 type Name = keyof typeof GATEWAYS;
 const NAMES: readonly Name[] = ["floor", "control", "metrics", "traces"];
 
-/**
- * Compares sandbox chats without telemetry and with a tenth of the traces exported. The processor time of all threads
- * counts.
- */
+/** Sandbox chats without telemetry, and with a tenth of the traces exported. Compares all threads' processor time. */
 export const telemetryWorkload: Workload = {
   id: "W13",
   title: "chat with OpenTelemetry at 10 %",
@@ -44,8 +41,7 @@ export const telemetryWorkload: Workload = {
     try {
       const address = `http://127.0.0.1:${collector.address.port}`;
       const rounds: Round[] = [];
-      // Two processes of the same program differ in compiled code and in memory addresses. So each half has new
-      // processes.
+      // Processes of one program differ in compiled code and memory addresses. So each half has new processes.
       for (const names of [NAMES, NAMES.toReversed()])
         rounds.push(...(await measureHalf(stage, address, names)));
       return {

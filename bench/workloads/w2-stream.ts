@@ -89,10 +89,7 @@ function measureGrade(stage: Stage, grade: (typeof GRADES)[number]) {
   });
 }
 
-/**
- * Returns the load for a server. The gateway adds the usage option itself, so only requests to other servers contain
- * the option.
- */
+/** Returns the load for a server. The gateway adds the usage option itself, other servers must receive it. */
 export function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({

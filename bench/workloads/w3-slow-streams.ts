@@ -27,8 +27,7 @@ export const slowStreamsWorkload: Workload = {
   title: `${STREAMS} slow streams`,
   async run(stage) {
     const lengths = await checkStreams(stage);
-    // The first measurement of the gateway is discarded, because the runtime still compiles hot code and grows its
-    // heap.
+    // The gateway's first result is discarded, because the runtime still compiles code and grows its heap.
     await hold(stage, stage.gateway);
     const rounds = [{ floor: await hold(stage, stage.bareBun), gateway: await hold(stage, stage.gateway) }];
     const [{ floor, gateway }] = rounds as [(typeof rounds)[number]];
@@ -72,10 +71,7 @@ function perFrame(lengths: StreamLengths) {
   };
 }
 
-/**
- * Measures streams while all of them run, then ends the streams and waits for the release of memory. Throws if a stream
- * is lost.
- */
+/** Measures streams while all run, ends them, and waits for the release of memory. Throws if a stream is lost. */
 async function hold(stage: Stage, server: ServerProcess): Promise<Held> {
   const idleMb = readResidentMb(server.processId);
   const plan = streamPlan(stage, server, PACE_MS);

@@ -76,10 +76,7 @@ export async function transfer(server: ServerProcess, plan: TransferPlan): Promi
   };
 }
 
-/**
- * Measures the baseline server (floor) and the gateway in every round, in alternating order. The first round is
- * discarded.
- */
+/** Measures baseline server (floor) and gateway in alternating order. The first round is discarded. */
 export async function compareTransfers(
   { floor, gateway }: ImageStage,
   rounds: number,
@@ -88,8 +85,7 @@ export async function compareTransfers(
   const results: { floor: Transfer; gateway: Transfer }[] = [];
   const throughGateway = async () => {
     const measured = await transfer(gateway, plan);
-    // Removed files leave memory that the next round reuses. In a virtual machine, memory that was never used costs far
-    // more time.
+    // The next round reuses the files' memory. In a virtual machine, unused memory costs far more time.
     rmSync(join(gateway.dataFolder, "blobs"), { recursive: true, force: true });
     return measured;
   };

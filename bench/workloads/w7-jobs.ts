@@ -99,9 +99,7 @@ async function fill(location: string): Promise<void> {
   await sql.close();
 }
 
-/**
- * One round of polls. The baseline server (floor) sends the gateway's bytes, so its latency shows the machine's part.
- */
+/** One round of polls. The baseline server (floor) sends the gateway's bytes without the gateway's work. */
 interface PollRound {
   floor: Sample;
   polls: Sample;
@@ -184,10 +182,7 @@ function measurePart(
   return measure({ measured, mock: stage.mock }, start, window);
 }
 
-/**
- * Returns the milliseconds from a submission to the first vendor call of that job. Jobs run one at a time. The sandbox
- * is the vendor.
- */
+/** Returns the milliseconds from a job's submission to its vendor call, for single jobs to the sandbox. */
 async function measurePickUps(
   stage: Stage,
   upstream: string,

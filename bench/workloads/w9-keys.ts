@@ -21,9 +21,7 @@ const ADDED_BAR_US = 3;
 const MEMORY_BAR_MB = 100;
 const REVOKED_BAR_MS = 1_000;
 
-/**
- * A million keys in the store: added processor time per request, memory, and the time until a disabled key is refused.
- */
+/** A million keys in the store: added processor time, memory, and the time until a disabled key is refused. */
 export const manyKeysWorkload: Workload = {
   id: "W9",
   title: "one million keys",
@@ -126,10 +124,7 @@ function measureBoth(
   });
 }
 
-/**
- * Disables some keys one after another. Returns for each key the milliseconds from the end of the command to the first
- * refusal.
- */
+/** Disables some keys in turn. Returns the milliseconds from each command's end to the key's first refusal. */
 async function revokeAll(gateway: Gateway, secrets: readonly string[]): Promise<number[]> {
   const every = KEYS / USED;
   const taken: number[] = [];

@@ -79,8 +79,7 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  // The gateway counts a call as sent when the socket has taken its bytes. If the client then disconnects, the bytes
-  // may not reach the vendor.
+  // A call counts as sent when the socket has its bytes. If the client disconnects, the vendor may get none.
   const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
   const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];
@@ -106,10 +105,7 @@ function compareImage({ end, pictures }: Outcome, { amount }: Charge): string[] 
   return amount === wanted ? [] : [`charged ${amount}, not ${wanted}`];
 }
 
-/**
- * Returns the number of tokens in a response that the vendor sent completely; null for any other response. The vendor's
- * usage report may differ.
- */
+/** Returns the tokens of a response that the vendor sent completely. Null for any other response. */
 function sentTokens({ respondedAt, status, behaviour }: Hit): number | null {
   return respondedAt !== null && status === 200 ? (behaviour.tokens ?? null) : null;
 }

@@ -128,10 +128,7 @@ export function makeCall(id: string, random: () => number): Call {
   };
 }
 
-/**
- * Returns a vendor's behaviour for a call. Only a route's first vendor may fail. Later vendors may only misreport
- * usage.
- */
+/** Returns a vendor's behaviour for a call. A route's first vendor may fail, later vendors may misreport usage. */
 export function behaviourOf({ fault, misreport, ...call }: Call, vendor: number): Behaviour {
   const own = vendor === 0 ? fault : call.kind === "image" ? null : misreport;
   return {

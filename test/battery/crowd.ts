@@ -1,8 +1,7 @@
 /**
  * Runs fifty honest callers beside one attack at a time: `bun test/battery/crowd.ts [--seconds N] [--only NAME,…]
- * [--list]`. Each attack uses a hostile key and lasts N seconds, 20 by default. Exits with 1 when an attack succeeded
- * or harmed honest callers, and with 2 when the attacks could not run. Needs Linux with `unshare`, `ip`, `prlimit` and
- * `openssl`.
+ * [--list]`. An attack has a hostile key and N seconds, by default 20. Exits with 1 when an attack succeeded or harmed
+ * callers, with 2 when the attacks could not run. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -58,9 +57,7 @@ function attackNamed(wanted: string): Attack {
   return found;
 }
 
-/**
- * Runs all attacks. Attacks with equal settings share a gateway. After an attack that does harm, a new gateway starts.
- */
+/** Runs all attacks. Attacks with equal settings share a gateway until one does harm. */
 async function runAttacks(attacks: readonly Attack[], seconds: number): Promise<Row[]> {
   const rows: Row[] = [];
   for (const needsS3 of [false, true]) {

@@ -1,9 +1,8 @@
 /**
- * Changes vendors' responses at random, whole, streamed and cut, for callers of every protocol: `bun
- * test/battery/fuzz-answers.ts [--bodies N] [--seed N] [--from N]`. No response may cause a crash or a stall. Each
- * response has one charge of whole numbers, which exceeds the hold only by documented margins. The client's record
- * contains the charge's numbers. In the end nothing is held. A violation has a number, and `--from NUMBER --bodies 1`
- * repeats it. Exits with 1 on a violation.
+ * Changes vendors' responses at random for callers of every protocol: `bun test/battery/fuzz-answers.ts [--bodies N]
+ * [--seed N] [--from N]`. No crash and no stall may happen. A response has one charge of whole numbers, which the
+ * client's record repeats. It exceeds the hold only by documented margins. At the end nothing is held. A violation has
+ * a number, and `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
  */
 import { openAnswerRig } from "../support/fuzz/answer-rig.ts";
 import type { Extent } from "../support/fuzz/answer-mutations.ts";

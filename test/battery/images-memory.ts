@@ -10,10 +10,7 @@ export interface Figures {
   overIdleMb: number;
   seconds: number;
   megabytesPerSecond: number;
-  /**
-   * Durations of health checks during the run: the p95, the maximum, and the longest time in which the gateway
-   * computed.
-   */
+  /** Durations of health checks: the p95, the maximum, and the longest time in which the gateway computed. */
   p95PingMs: number;
   maxPingMs: number;
   stallMs: number;
@@ -63,10 +60,7 @@ channels:
   };
 }
 
-/**
- * Measures the cost of calls at an otherwise idle gateway. Each call returns its status and the number of bytes that it
- * sent.
- */
+/** Measures the cost of calls at an idle gateway. Each call returns its status and the number of sent bytes. */
 export async function measure(
   { gateway }: Rig,
   what: string,
@@ -128,10 +122,7 @@ export function edits(rig: Rig, form: Upload["form"], count: number, options: Pa
   };
 }
 
-/**
- * Returns a function that sends concurrent generations. Each response has a picture with this number of base64
- * characters.
- */
+/** Returns a function that sends generations. Each response has a picture of this number of base64 characters. */
 export function generations({ gateway }: Rig, count: number, characters: number, more: object = {}) {
   return async () => {
     const body = { model: MODEL, prompt: `[[base64=${characters}]]`, response_format: "b64_json", ...more };

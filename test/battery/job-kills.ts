@@ -33,16 +33,10 @@ export interface JobKillReport {
 const CLIENTS = 6;
 const MODELS = ["gpt-image-2", "bfl-flux-2-pro", "replicate-flux-2-pro"] as const;
 const MAX_LIFE_MS = 400;
-/**
- * A dead process's lease ends after twenty seconds, or earlier when another process takes over the dead process's
- * journal.
- */
+/** A dead process's lease ends after twenty seconds, or when another process takes over its journal. */
 const END_MS = 60_000;
 
-/**
- * Kills gateways and a worker with a common store, at random times under load. Compares the records of clients, vendors
- * and ledger.
- */
+/** Kills gateways and a worker of one store at random under load. Compares clients, vendors and ledger. */
 export async function killJobs(
   kills: number,
   random: () => number,
@@ -115,9 +109,7 @@ function startLoad(
   };
 }
 
-/**
- * Waits until every job has ended, or until no further job ends. On a slow machine, many jobs remain for a long time.
- */
+/** Waits until every job has ended. Gives up when no further job ends in time. */
 async function untilAllEnded(
   gateway: TestGateway,
   acknowledged: ReadonlyMap<string, string>,

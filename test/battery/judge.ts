@@ -8,9 +8,7 @@ const KILL_GRACE_MS = 500;
 /** Time after an outage of the database until amounts that were leased before are available again. */
 const OUTAGE_GRACE_MS = 3_000;
 
-/**
- * Returns a sentence for each request that failed without a valid reason, and for each limit that admitted too much.
- */
+/** Returns a sentence for each request that failed wrongly, and for each limit that admitted too much. */
 export function judge(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const faultsOf = vendorFaults(setting);
   const failed = outcomes.filter((outcome) => !mayEndSo(setting, outcome, faultsOf.get(outcome.call.id)));

@@ -14,10 +14,7 @@ export interface Edit {
   replace: string;
 }
 
-/**
- * Protections by attack. Every attack of `crowd/attacks.ts` has a protection here, except the groups of malformed
- * inputs.
- */
+/** Protections by attack, for all attacks of `crowd/attacks.ts` except the groups of malformed inputs. */
 export const MENDS: readonly Mend[] = [
   {
     attack: "H1",

@@ -97,8 +97,7 @@ async function compareRecords(fleet: Fleet, received: ReadonlyMap<string, number
   );
   const unbilled = [...received.keys()].filter((id) => !billed.has(id));
   const wrong = [...received].filter(([id, tokens]) => billed.get(id) !== BigInt(tokens) * TOKEN_NANOS);
-  // A charge equals the usage in the vendor's complete response, or is lower if the client did not receive the whole
-  // response.
+  // A charge equals the usage in the vendor's complete response, or is lower if the client received less.
   const unknown = [...billed].filter(([id, amount]) => {
     const usage = Object(vendors.get(id)?.usage)["completion_tokens"];
     return !vendors.has(id) || (usage !== undefined && amount > BigInt(usage) * TOKEN_NANOS);

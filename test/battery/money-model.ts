@@ -1,6 +1,5 @@
 /**
- * Runs random operations on billing, leases, stores and a ledger, and compares the results with a model that only adds
- * amounts.
+ * Runs random operations on billing, leases, stores and a ledger. Compares the results with a model that adds amounts.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,9 +18,7 @@ import { reportExact } from "../support/figure.ts";
 const BY = { actor: "test" };
 const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
-/**
- * Time between two operations. It is so long that cached exhaustions expire and processes wait for each other again.
- */
+/** Time between operations, in which cached exhaustions expire and processes become ready to wait again. */
 const STEP_MS = 10_000;
 /** A lease lasts 15 minutes. Then the process may not use it without the store. */
 const EXPIRY_MS = 15 * 60_000;
@@ -138,8 +135,7 @@ async function openWorld(
   const start = (): Process => {
     const lease = `lease_${(serial += 1)}`;
     const journal: LedgerEntry[] = [];
-    // While a process waits for money, the processes with leases give back what they do not need. A real process does
-    // so within a quarter of a second.
+    // While a process waits for money, the others give back unused leases within a quarter of a second.
     const pause = async () => {
       for (const other of processes) await other.leaseStore.yieldContended();
     };
@@ -187,8 +183,7 @@ async function openWorld(
         budgets.every((budget) => rest(budget) + sign * accounts.get(budget)!.over >= wanted),
       );
       const hold = await holdOf(process.billing, budgets, wanted);
-      // Other processes learn of an amount above a hold only when it is posted. So the rest may be wrong by this
-      // amount.
+      // Other processes learn of an amount above a hold only when it is posted. Until then the rest may be wrong.
       if (hold ? !most : least) {
         const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
         throw new Error(`${hold ? "admitted" : "refused"} ${wanted} of ${rests}`);

@@ -111,10 +111,7 @@ type Theirs =
   | { verdict: "refused"; why: string; width: 0; height: 0 }
   | { verdict: "read"; width: number; height: number; pixels: Buffer };
 
-/**
- * Reads a picture by the other decoder. Returns null when the other decoder does not support the format. Then the
- * gateway must only be able to read the picture.
- */
+/** Reads a picture by the other decoder. Null when that decoder does not support the format. */
 async function readTheirs(bytes: Uint8Array, file: string): Promise<Theirs | null> {
   const refused = (why: string): Theirs => ({ verdict: "refused", why, width: 0, height: 0 });
   if (file.endsWith(".heic")) return null;

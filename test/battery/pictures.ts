@@ -4,10 +4,7 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { judge, openCorpus, type PictureCorpus } from "./picture-corpus.ts";
 import { required } from "./setting.ts";
 
-/**
- * Compares the gateway's reading of all pictures with another decoder's. Also checks that a hundred cut pictures are
- * refused.
- */
+/** Compares the gateway's reading of the corpus with another decoder's. A hundred cut pictures must be refused. */
 export async function readCorpus(): Promise<{ what: string; violations: string[] }> {
   await using corpus = required(
     (await openCorpus()) ?? { missing: "there are no pictures: run test/battery/pictures.sh" },

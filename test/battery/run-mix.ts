@@ -107,10 +107,7 @@ async function applyFaults(setting: Setting, random: () => number, end: number):
   return applied;
 }
 
-/**
- * Checks that leases of killed processes are returned, that idle processes hold nothing, and that every process exits
- * normally.
- */
+/** Checks that leases of killed processes return, idle processes hold nothing, and all processes exit normally. */
 async function endAll(setting: Setting): Promise<string[]> {
   const { fleet, mix, history } = setting;
   const processes = mix.machines * mix.workers;
@@ -124,9 +121,7 @@ async function endAll(setting: Setting): Promise<string[]> {
   return violations;
 }
 
-/**
- * Changes each budget, so that every process returns unused leases. An amount that is still held afterwards has leaked.
- */
+/** Changes each budget, so that processes return unused leases. An amount that is still held has leaked. */
 async function returnLeases(setting: Setting): Promise<string[]> {
   const { fleet, ampleBudget, narrowBudget } = setting;
   const budgets = [ampleBudget, narrowBudget].filter((budget) => budget !== null);

@@ -42,9 +42,7 @@ interface Row {
 
 type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "seconds">>;
 
-/**
- * Runs with a duration of their own. The other runs share the total time. `--seconds` can only shorten the duration.
- */
+/** Runs with a duration of their own, which `--seconds` can only shorten. Other runs share the total time. */
 const OWN_TIME: ReadonlySet<string> = new Set(["crowd", "fuzz"]);
 const BODIES_PER_SECOND = 400;
 

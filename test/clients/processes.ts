@@ -3,8 +3,7 @@ import { endGroup } from "../support/tree-copy.ts";
 
 /**
  * Runs a shell command until it ends, times out or is stopped. Then ends all processes that the command started: its
- * process group, and processes outside of the group whose environment contains `mark`. `mark` is unique to this
- * command.
+ * process group, and processes outside of the group whose environment contains the unique `mark`.
  */
 export async function runProgram(
   command: string,

@@ -69,10 +69,7 @@ export async function startRecordingProxy(gateway: string): Promise<RecordingPro
 
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/**
- * Returns the address to call. A path belongs to the gateway. A full address must be on this machine; null for any
- * other address.
- */
+/** Returns the address to call: the gateway's for a path, a full address if it is on this machine, or null. */
 function targetOf({ url = "/" }: IncomingMessage, gateway: string): URL | null {
   const target = new URL(url, gateway);
   return target.hostname === "127.0.0.1" ? target : null;

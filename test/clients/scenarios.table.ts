@@ -13,10 +13,7 @@ export interface Scenario {
   isPoor?: true;
   /** The gateway's message for the fault. A program must complete the task or show this message. */
   message?: RegExp;
-  /**
-   * True when a retry cannot help. Then the program must call once and show the message. Otherwise the program must
-   * complete the task.
-   */
+  /** True when a retry cannot help, so that the program must call once and show the message. */
   isFinal?: true;
   /** True when one vendor is enough, because the vendor's protocol makes no difference. */
   isOnce: boolean;

@@ -158,8 +158,7 @@ onEachDatabase("alerts", (databases) => {
       emails: ["billing@example.com"],
       usesWebhooks: true,
     });
-    // No operation accepts this name. If the store contains the name nevertheless, it must not become a header of a
-    // mail.
+    // No operation accepts this name. Even from the store, it must not become a header of a mail.
     const name = "Money\r\nBcc: everybody@example.com";
     await stores.admin.alerts.update(id, () => ({ name }), BY);
     await look();

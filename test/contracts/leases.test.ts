@@ -29,9 +29,7 @@ onEachDatabaseAndPooler("Leases of several processes", (databases) => {
   });
   afterAll(() => timers.forEach((timer) => clearInterval(timer)));
 
-  /**
-   * Starts concurrent takers, each in its own process, that take repeatedly. Returns the number of granted requests.
-   */
+  /** Starts takers that take repeatedly, each in its own process. Returns the number of granted requests. */
   async function takeAll(budget: string, at: readonly number[]): Promise<number> {
     let count = 0;
     const taker = async (index: number) => {

@@ -202,9 +202,7 @@ async function opened(location: string): Promise<Stores & AsyncDisposable> {
   return { ...stores, [Symbol.asyncDispose]: () => stores.database.close() };
 }
 
-/**
- * Posts `count` entries one by one, each with its own sequence number. Then posts the same number of entries together.
- */
+/** Posts `count` entries one by one, each with its own sequence number. Then posts as many entries together. */
 async function post({ ledger }: Stores, name: string, count: number, posted: string[]): Promise<void> {
   const entries = Array.from({ length: 2 * count }, (_, index): LedgerEntry =>
     anEntry(`${name}_${index}`, 1n),

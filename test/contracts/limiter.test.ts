@@ -219,8 +219,7 @@ withRedis("limiter on Redis", () => {
     expect(await count(quiet.limiter, asked, 5)).toBe(5);
     const held = await admitted(busy.limiter, [request("concurrent_images", "org", 1)]);
     await redis.ask("FLUSHALL", []);
-    // While the processes write their counts back, each process may grant half of 20. The busy process has granted 8,
-    // so 2 are left.
+    // While counts are written back, each process may grant half of 20. The busy process has granted 8 of these 10.
     expect(await count(busy.limiter, asked, 20)).toBe(2);
     let more = 0;
     await until(async () => {

@@ -43,8 +43,7 @@ describe("what the record offers is taken by the reseller", () => {
   test.each(cases)("%s", async (id, harness) => {
     const { model } = imageModel(harness.settings, id);
     const { tiers, ratios, qualities, sizeMode } = model.image;
-    // A vendor that takes the size as a ratio has a fixed list, so all ratios are tested. For other vendors one picture
-    // is enough, because large pictures take long.
+    // Each ratio is tested where the vendor has a list of ratios. Elsewhere one is enough, as pictures take long.
     const isListed = harness === replicate || (harness === fal && sizeMode === "table");
     const shapes = isListed ? ratios : [ratios.at(-1)!];
     for (const ratio of shapes)

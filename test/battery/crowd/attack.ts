@@ -85,10 +85,7 @@ export async function post(
 
 const DELIBERATE: ReadonlySet<number> = new Set([501, 502, 503, 504, 505]);
 
-/**
- * True for a status from 500 up that is not deliberate. Deliberate are overload, a vendor's failure and an unknown
- * protocol.
- */
+/** True for a status from 500 up. Overload, a vendor's failure and an unknown protocol are allowed. */
 export function isUnexpected(status: number): boolean {
   return status >= 500 && !DELIBERATE.has(status);
 }

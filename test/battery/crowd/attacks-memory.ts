@@ -19,9 +19,7 @@ const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
 const EDITS = "/v1/images/edits";
 const SIGN_IN = "/admin/v1/session";
-/**
- * A body may stay open for this time beyond the limit for bodies. Later, the gateway has missed the unfinished body.
- */
+/** Maximum time beyond the limit for bodies until the gateway must end an unfinished body. */
 const LATE_SECONDS = 2;
 
 /** Attacks on memory, disk space and slots of limits. */

@@ -23,9 +23,7 @@ export interface Row {
 }
 
 const MAX_RATIO = 3;
-/**
- * A quiet p99 below this value counts as this value, because one computation may block the event loop for this time.
- */
+/** A lower p99 of the quiet run counts as this value, because one computation may block the event loop so long. */
 const FLOOR_MS = 100;
 const MAX_MB = 600;
 const RECOVERY_SECONDS = 60;
@@ -37,10 +35,7 @@ const RESERVE_SLACK_MIB = 4;
 /** Allowed increases over the values of the quiet run. */
 const NORMAL = { residentMb: 150, descriptors: 30, lagSeconds: 0.05 };
 
-/**
- * A gateway for several attacks. First it is measured without an attack (the quiet run). Attacks are compared with that
- * run.
- */
+/** A gateway that is first measured without attacks (the quiet run). Each attack is compared with that run. */
 export class CrowdSession implements AsyncDisposable {
   readonly #setting: CrowdSetting;
   readonly #seconds: number;
@@ -130,10 +125,7 @@ export class CrowdSession implements AsyncDisposable {
     }
   }
 
-  /**
-   * Lists differences from the quiet run: memory, connections, temporary files, event loop, and slots of the hostile
-   * key.
-   */
+  /** Lists differences from the quiet run in memory, connections, temporary files, event loop and slots. */
   async #notNormal(): Promise<string[]> {
     const setting = this.#setting;
     const { residentMb, descriptors } = setting.gateway.resources();
