@@ -7,8 +7,8 @@ import { DIRECTORY as CONSOLE_BUILDS, readManifest, versionOfSources } from "../
 import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 
 /*
- * `npm test`. All tests together start some three hundred gateways. They run an executable that is built once, because
- * that starts with half the processor time. With arguments, the named tests run from the sources, without a build.
+ * Runs all tests: `npm test`. They start some three hundred gateways from an executable, which starts with half the
+ * processor time. With arguments, runs the named tests from the sources, without a build.
  */
 const RUN = ["test", "--timeout", "30000", "--parallel=4"];
 
@@ -21,7 +21,7 @@ async function build(): Promise<string> {
   const folder = join(PROGRAM_ROOT, "dist/test");
   await mkdir(folder, { recursive: true });
   const made = await mkdtemp(join(folder, "made-"));
-  // Not every test needs the built documents, so they may be missing.
+  // The built documents may be missing, because few tests need them.
   const folders = ["catalogue", await presentConsole(made), "dist/docs"];
   const outfile = join(made, "gateway");
   await buildExecutable({
@@ -29,14 +29,14 @@ async function build(): Promise<string> {
     folders: folders.filter((path) => existsSync(resolve(PROGRAM_ROOT, path))),
     isPrecompiled: true,
   });
-  // Another run may still be starting the old file, so the new file replaces it by a rename.
+  // Another run may be starting the old file. So the new file replaces it by a rename.
   const path = join(folder, "gateway");
   await rename(outfile, path);
   await rm(made, { recursive: true });
   return path;
 }
 
-/** Copies the console's build of the current sources to a folder. Builds it first if it does not exist. */
+/** Copies the console's build of the current sources into a folder. Builds the console first if needed. */
 async function presentConsole(folder: string): Promise<string> {
   const version = await versionOfSources();
   if (!(await readManifest(version)))

@@ -116,7 +116,7 @@ test("a scrape contains targets, budgets, limits, stores and the process", async
     return text.includes('"kind":"ejection"') ? text : undefined;
   });
   expect(told).toContain(`"subject":"${MODEL}-1/gpt-5.4"`);
-  // A caller without the token learns the problem, but no names.
+  // Without the token, a caller learns the problem but no names.
   for (const sent of [undefined, { authorization: `Bearer ${gateway!.key}` }]) {
     const untold = await verdict(sent);
     expect(untold).toContain('"kind":"ejection"');

@@ -80,7 +80,7 @@ models:
     await expectCovered(`after ${by}`);
   });
 
-  /** Calls the models of both rows. Compares the model names at the vendor and the charges. */
+  /** Calls models of both rows, and compares the model names at the vendor and the charges. */
   async function expectCovered(when: string): Promise<void> {
     for (const [model, nanos] of [
       ["gpt-5.4", 10_000n],
@@ -96,7 +96,7 @@ models:
     }
   }
 
-  // The following tests need one process only.
+  // The following tests run with one process only.
   if (workers > 1) return;
 
   test("a model without a row has no price, and the pattern itself is no model", async () => {

@@ -115,7 +115,7 @@ test("a chat sends the earlier picture back as the reference of an edit", async 
   await chat.sendMessage({ message: "A lighthouse" });
   const reply = await chat.sendMessage({ message: "Now at night" });
   expect(picturesOf(reply)).toHaveLength(1);
-  // One reference counts for 560 tokens in the sandbox.
+  // One reference counts as 560 tokens in the sandbox.
   expect(reply.usageMetadata!.promptTokenCount).toBeGreaterThan(560);
 });
 
@@ -189,7 +189,7 @@ test("a refused prompt is the client's error class and is not billed", async () 
     status: "INVALID_ARGUMENT",
     details: [{ reason: "content_policy_violation" }],
   });
-  // This type name is part of the protocol and does not identify the vendor.
+  // This type name belongs to the protocol and does not identify the vendor.
   const words = JSON.stringify(error).replace("type.googleapis.com/google.rpc.ErrorInfo", "");
   expect(words).not.toMatch(/google|gemini/i);
   await request("native-after-refused");

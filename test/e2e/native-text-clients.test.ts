@@ -232,7 +232,7 @@ describe.each([LEVEL, BUDGET])("Anthropic's client on %s", (model) => {
     const request = { model, max_tokens: 4_096, thinking, tools };
     const first = await anthropic.messages.stream({ ...request, messages }).finalMessage();
     expect(first.stop_reason).toBe("tool_use");
-    // A separate block contains the signature of a call.
+    // The signature of a call is in a separate block.
     const signed = model === LEVEL ? ["redacted_thinking"] : [];
     expect(first.content.map(({ type }): string => type)).toEqual(["thinking", ...signed, "tool_use"]);
     const call = first.content.find(({ type }) => type === "tool_use");

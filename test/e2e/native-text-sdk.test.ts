@@ -92,7 +92,7 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
           expect(chunk.modelVersion).toBe(model);
         const last = await chat.sendMessage({ message: "And by day" });
         expect(last.text!.length).toBeGreaterThan(3);
-        // The client stores each event of a stream as a model turn, so only the user turns are counted.
+        // The client stores each event of a stream as a model turn. So only user turns are counted.
         expect(chat.getHistory().filter(({ role }) => role === "user")).toHaveLength(3);
       });
 
@@ -173,7 +173,7 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
           (error: unknown) => error,
         );
         if (!(thrown instanceof ErrorClass)) throw new Error("no error of the client's kind");
-        // For an error inside a stream, the client adds text before the body.
+        // When an error arrives inside a stream, the client adds text before the body.
         const body = thrown.message.slice(thrown.message.indexOf("{"));
         return (JSON.parse(body) as { error: { code: number; status: string; details: object[] } }).error;
       };
@@ -199,7 +199,7 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
       ])("%s of the vendor", async (marker, code, status) => {
         const failure = await failureOf(generate(`${FAULTY}-${generation}-${code}`, marker));
         expect(failure).toMatchObject({ code, status });
-        // The type of a detail contains the name of the protocol's owner, with every vendor.
+        // With every vendor, the type of a detail contains the name of the protocol's owner.
         const told = JSON.stringify(failure).replaceAll("type.googleapis.com/google.rpc.", "");
         expect(told).not.toMatch(/google|gemini|generativelanguage|AIza/i);
       });

@@ -12,8 +12,8 @@ import { CHAT, fixtureYaml, IMAGE } from "../support/vendor.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
 /*
- * `npm start` as in the README and in containers, and the program itself. A service supervisor, a container or a
- * terminal signals either the gateway's process or the whole process group. npm forwards signals.
+ * Starts and stops the gateway by `npm start`, as in the README and in containers, and as a program. A supervisor,
+ * container or terminal signals either the gateway's process or its process group. npm forwards signals.
  */
 const home = await mkdtemp(join(tmpdir(), "npm-start-"));
 afterAll(() => rm(home, { recursive: true }));
@@ -21,7 +21,7 @@ afterAll(() => rm(home, { recursive: true }));
 const TOKENS = 60;
 const EDIT_MS = 1_500;
 
-/** Every way to start the gateway, with every receiver of a signal. The two signals are handled alike. */
+/** Every way to start the gateway, with every receiver. The signals alternate, because both are handled alike. */
 const STOPS = [
   { isByNpm: false, workers: 1, signal: "SIGTERM", receiver: "process" },
   { isByNpm: false, workers: 1, signal: "SIGINT", receiver: "group" },

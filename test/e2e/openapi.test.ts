@@ -6,7 +6,7 @@ import { PUBLIC_ENDPOINTS } from "../../src/server/openapi/public-endpoints.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { checkResponse, DOCUMENT, ROUTES } from "../support/openapi.ts";
 
-/** Returns the names of a route's path in the document. */
+/** Returns the paths under which the OpenAPI document contains a route. */
 function documentPaths({ name, path }: { name: string; path: string }): string[] {
   const calls = PUBLIC_ENDPOINTS[name]?.calls;
   return calls ? Object.keys(calls).map((call) => path.replace("{call}", call)) : [path];

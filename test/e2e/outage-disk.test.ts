@@ -85,7 +85,7 @@ test.skipIf(!canMount)(
       try {
         for (const file of files) writeFileSync(file, "");
       } catch {
-        // All inodes are used.
+        // No inode is left.
       }
       expect(await draw()).toBe(503);
       expect(vendor.hits).toHaveLength(0);

@@ -6,10 +6,10 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * The database crashes or freezes while the gateway is under load: known keys are served, unknown ones get 503, and
- * afterwards every charge is in the ledger.
+ * The database crashes or freezes under load. Known keys are served, unknown keys get 503, and afterwards every charge
+ * is in the ledger.
  */
-/** The longer outage exceeds ten seconds, so that all periodic work which needs the database runs during it. */
+/** The longer outage lasts over ten seconds, so that all periodic work on the database runs during it. */
 const OUTAGES_MS = { crashed: 12_000, frozen: 1_500 };
 const PAUSE_MS = 20;
 
@@ -23,7 +23,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
     if ("missing" in found) return;
     postgres = await startPostgres(found.folder);
     fixture = await openGatewayFixture({
-      // No mail is sent, but the work that looks for mails runs.
+      // No mail is sent. This setting starts the work that looks for mails.
       env: { DATABASE_URL: await postgres.createDatabase(), MAIL_URL: "smtp://127.0.0.1:1" },
       yaml: 'mail: { url: { env: MAIL_URL }, from: "gateway@example.com" }',
     });
@@ -119,7 +119,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
       "warn the database is away: known keys are served, charges wait in the journal",
       "info the database is available again after n s",
     ];
-    // A short freeze affects only new connections, so a second outage may or may not be logged.
+    // The log may report a second outage, because a short freeze affects only new connections.
     const outages = lines.length / 2;
     expect([1, 2]).toContain(outages);
     expect(lines.map(({ level, message }) => `${level} ${message}`.replace(/[\d.]+ s$/, "n s"))).toEqual(
@@ -144,7 +144,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
         headers: { "x-request-id": requestId, authorization: `Bearer ${secret}` },
       });
     expect((await chat("before")).status).toBe(200);
-    // This opens the maximum number of connections.
+    // These calls open the maximum number of connections.
     await Promise.all(Array.from({ length: 20 }, () => chat("unknown-key", newSecret())));
     proxy.silence();
     expect((await chat("after")).status).toBe(200);

@@ -24,7 +24,7 @@ async function chat(requestId: string, more: object = {}): Promise<string> {
 const keep = (promptLogDays: number | null) =>
   owner.act("PATCH", "/organizations/default", { settings: { promptLogDays } });
 
-/** Returns the first stored prompt. A change of the setting is valid in every process within two seconds. */
+/** Returns the first stored prompt. The setting becomes valid in every process within two seconds. */
 async function keptOf(send: (requestId: string) => Promise<string>) {
   let count = 0;
   return await until("a prompt to be kept", async () => {

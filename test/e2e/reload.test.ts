@@ -58,7 +58,7 @@ ${rest}`,
   async function chat(model: string): Promise<number> {
     const response = await gateway.call("/v1/chat/completions", {
       body: { model, messages: [{ role: "user", content: "hi" }] },
-      // New connections reach different processes.
+      // Each request needs a new connection, which may reach another process.
       headers: { connection: "close" },
     });
     await response.text();
@@ -97,7 +97,7 @@ ${rest}`,
     expect(await price.json()).toMatchObject({ prices: { input: "3.00" } });
   });
 
-  /** Waits until the metric of every process has the value. */
+  /** Waits until every process reports the value. */
   async function reloadIsOk(value: 0 | 1): Promise<void> {
     await until(`gateway_configuration_reload_ok ${value}`, async () => {
       const text = await (await gateway.call("/metrics")).text();

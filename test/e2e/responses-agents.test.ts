@@ -12,8 +12,8 @@ import {
 } from "../support/responses-gateway.ts";
 
 /*
- * Sessions of a coding agent like Codex. Every request contains the whole history, compressed. The tools are functions,
- * a custom tool with a grammar, and tools of a namespace. Encrypted reasoning is sent back.
+ * Sessions of a coding agent like Codex. Every request contains the whole history, compressed, and encrypted reasoning.
+ * The tools are functions, a custom tool with a grammar, and tools of a namespace.
  */
 let fixture: ResponsesFixture;
 beforeAll(async () => {
@@ -95,7 +95,7 @@ async function ask(model: string, input: readonly Item[], turn = 0): Promise<Ite
     type: "response.completed",
     response: { id: expect.any(String), model },
   });
-  // Codex uses each item when it ends, and does not keep ids.
+  // Codex uses each item when it ends, and drops its id.
   return events
     .filter(({ type }) => type === "response.output_item.done")
     .map(({ item }) => Object.fromEntries(Object.entries(item as Item).filter(([name]) => name !== "id")));
@@ -186,10 +186,10 @@ test("signed reasoning of a vendor of another protocol comes back to it through 
   expect(first[0]!["encrypted_content"]).toMatch(/^gw-messages-/);
   history.push(...(first as never[]), ...(first.filter(isCall).map(resultOf) as never[]));
   await ask(OVER_MESSAGES, history);
-  // This vendor refuses thinking with a signature of another vendor.
+  // This vendor refuses thinking with another vendor's signature.
   const { messages } = fixture.messages.hits[1]!.json() as { messages: { content: Item[] }[] };
   expect(messages[1]!.content[0]).toMatchObject({ type: "thinking", signature: expect.any(String) });
-  // A vendor of the same protocol does not receive reasoning that it cannot read.
+  // A vendor of the responses protocol must not receive reasoning that it cannot decrypt.
   await ask(NATIVE, history);
   const { input } = fixture.vendor.hits[0]!.json() as { input: Item[] };
   expect(input.some(({ type }) => type === "reasoning")).toBe(false);
@@ -212,7 +212,7 @@ test.each(["gzip", "br", "deflate", "zstd"] as const)("a body encoded with %s is
   expect(await refused.json()).toMatchObject({ error: { code: "payload_too_large" } });
 });
 
-// This test is last, because a failing account is not called for a while.
+// This test is last, because a failing account is not called for some time.
 test("a session of twenty turns goes on at another account when its own ends in the middle", async () => {
   const history: Item[] = [];
   for (let turn = 0; turn < 20; turn += 1) {
@@ -229,7 +229,7 @@ test("a session of twenty turns goes on at another account when its own ends in 
     history.push(...second);
   }
   fixture.other.respondBy(() => undefined);
-  // The second account cannot decrypt reasoning of the first. Everything else must be sent.
+  // The second account cannot decrypt the first account's reasoning. All else must be sent.
   const sent = fixture.vendor.hits.at(-1)!.json()["input"] as Item[];
   expect(sent.filter(({ role }) => role === "user")).toHaveLength(20);
   const foreign = sent.filter(({ encrypted_content: text }) => String(text).startsWith("enc-two-"));

@@ -23,7 +23,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const modelOf = (id: string) =>
   createOpenAI({ apiKey: fixture.gateway.key, baseURL: `${fixture.gateway.url}/v1` })(id);
-/** Without a store the client sends items instead of references. */
+/** Without a store, the client sends items instead of references to them. */
 const providerOptions = { openai: { store: false } };
 const weather = tool({
   description: "Tells the weather.",

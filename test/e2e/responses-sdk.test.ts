@@ -13,7 +13,7 @@ import {
   type ResponsesFixture,
 } from "../support/responses-gateway.ts";
 
-/* Official clients of both generations, with a vendor of the same protocol and one of chat completions. */
+/* Official clients of both generations, with a vendor of the responses protocol and one of chat completions. */
 let fixture: ResponsesFixture;
 beforeAll(async () => {
   fixture = await openResponsesFixture();
@@ -83,7 +83,7 @@ describe.each(CLIENTS)("%s", (_, Client) => {
       const { usage } = await clientOf(Client).responses.create(body);
       if (model === NATIVE)
         expect(fixture.vendor.hits[0]).toMatchObject({ path: "/v1/responses/input_tokens" });
-      // For a vendor of another protocol, the count is an estimate close to the real value.
+      // For a vendor of another protocol, the count is an estimate.
       else expect(Math.abs(count.input_tokens - usage!.input_tokens)).toBeLessThan(15);
       if (model === "sandbox-chat") expect(count.input_tokens).toBe(usage!.input_tokens);
       expect((await fixture.gateway.ledger()).filter((row) => row.request_id === requestId)).toEqual([]);
@@ -184,7 +184,7 @@ describe.each(CLIENTS)("%s", (_, Client) => {
     });
 
     test("a stream that breaks throws, after `response.failed`", async () => {
-      // These are more bytes than one read of a socket returns. So content is sent before the error arrives.
+      // So many bytes need several reads of a socket. Thus content is sent before the error arrives.
       fixture.vendor.next({ fault: "error-frame-later", tokens: 2_000, frames: 2_000, after: 1_500 });
       const stream = await clientOf(Client).responses.create({ model, input: QUESTION, stream: true });
       const events: StreamEvent[] = [];

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import OpenAI from "openai-6";
 import { openResponsesFixture, RESPONSES_ONLY, type ResponsesFixture } from "../support/responses-gateway.ts";
 
-/* Callers of other protocols with a vendor that supports only responses. */
+/* Callers of other protocols with a vendor that supports only the responses protocol. */
 let fixture: ResponsesFixture;
 let openai: OpenAI;
 let anthropic: Anthropic;

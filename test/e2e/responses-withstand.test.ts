@@ -3,7 +3,7 @@ import type { Fault } from "../upstreams/behaviour.ts";
 import { expectLawfulEvents, readEvents, responseSchema } from "../support/responses-schema.ts";
 import { NATIVE, openResponsesFixture, type ResponsesFixture } from "../support/responses-gateway.ts";
 
-/* For every fault in a vendor's reply, the caller gets a complete response or an error, and pays for nothing else. */
+/* For every fault in a vendor's reply, the caller gets a complete response or an error, and pays nothing else. */
 let fixture: ResponsesFixture;
 beforeAll(async () => {
   fixture = await openResponsesFixture();
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => fixture.vendor.reset());
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** These are more bytes than one read of a socket returns. So content is sent before a fault in the middle. */
+/** So many bytes need several reads of a socket. Thus content is sent before a fault in the middle. */
 const LONG = { tokens: 2_000, frames: 2_000, after: 1_500 };
 const MAX_ATTEMPTS = 3;
 

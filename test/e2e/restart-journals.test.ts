@@ -6,7 +6,7 @@ import { until, type TestGateway } from "../support/gateway.ts";
 import { openGatewayFixture } from "../support/vendor.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
 
-/* The handling of other processes' journals at a start, including damaged and unknown ones. */
+/* The handling of other processes' journals at the start, including damaged and unknown ones. */
 
 test("an unreadable lock delays only its own journal", async () => {
   await using fixture = await openGatewayFixture();
@@ -36,7 +36,7 @@ test("damaged segments are quarantined and their readable charges posted", async
   const journals = join(gateway.dataDirectory, "journal");
   const path = await leaveJournal(journals, "proc_4", ["first", "second", "last"]);
   const bytes = readFileSync(path);
-  // Damages the last line, which must not be treated as an incomplete write.
+  // Damages the last line. A damaged line must not count as an incomplete write.
   bytes[bytes.length - 40]! ^= 1;
   writeFileSync(path, bytes);
   mkdirSync(join(journals, "proc_4", "00000002.log"));

@@ -9,7 +9,7 @@ import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support
 /* A client loses nothing that it has received when a gateway is stopped, started or killed. */
 const KILLS = 4;
 
-/** A keep-alive comment comes late, so this test runs while the others run. */
+/** This gateway's stream runs beside the other tests, because a keep-alive comment comes late. */
 let quiet: GatewayFixture;
 let silence: Promise<string>;
 beforeAll(async () => {
@@ -224,7 +224,7 @@ test("a SIGTERM a second after the first exits at once and loses no charge", asy
   gateway.signal("SIGTERM");
   expect(await gateway.exited).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(1_500);
-  // The reader is still used here. Otherwise it would be collected, and its connection would end before the stop.
+  // This use of the reader prevents its collection, which would end the connection before the stop.
   await reader.cancel().catch(() => {});
   await gateway.restart();
   await gateway.stop();

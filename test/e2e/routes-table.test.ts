@@ -6,7 +6,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 
 /*
  * Every route of the server refuses requests without key, scope, price, permission, budget or rate. New routes are
- * included automatically; a route without a key, or a POST route, must be listed here.
+ * included automatically. A route without a key, or a POST route, must be listed here.
  */
 
 /** Routes without a key. */
@@ -28,7 +28,7 @@ const OPEN = [
   "/",
 ];
 
-/** POST routes that are free. */
+/** POST routes without a charge. */
 const FREE = [
   "/v1/messages/count_tokens",
   "/v1/responses/{id}/cancel",
@@ -38,7 +38,7 @@ const FREE = [
   "/api/jobs/{id}/cancel",
 ];
 
-/** Charged routes, each with a request for one of the models below. */
+/** Charged routes, each with a request for a model of the given group. */
 const COSTING: Record<string, (group: string) => { path?: string; body: object }> = {
   "/v1/chat/completions": (group) => ({ body: { model: `${group}-chat`, messages: MESSAGES } }),
   "/v1/completions": (group) => ({ body: { model: `${group}-chat`, prompt: "hello" } }),
@@ -64,7 +64,7 @@ const OTHER_SCOPE = { "ai:llm": "ai:image", "ai:image": "ai:llm" } as const;
 
 const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unknown as ServerOptions);
 
-/** Refusals of charged routes: the reason, the group of key and models, status and code. */
+/** Refusals of charged routes: the reason, the group of key and models, the status, and the code. */
 const REFUSALS: [who: string, group: string, status: number, code: RegExp][] = [
   ["a model has no price", "unpriced", 402, /MODEL_PRICE_NOT_CONFIGURED|invalid_request_error/],
   ["a model is not enabled", "narrow", 403, /model_not_authorized_for_org|permission_error/],
@@ -73,7 +73,7 @@ const REFUSALS: [who: string, group: string, status: number, code: RegExp][] = [
 ];
 
 let gateway: TestGateway;
-/** One key for each organization and scope. */
+/** A key for each organization and scope. */
 const keys = new Map<string, string>();
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ beforeAll(async () => {
     ...["default", ...organizations].map((id) => createKey(id, id)),
     ...["ai:llm", "ai:image"].map((scope) => createKey(scope, "default", "--scope", scope)),
   ]);
-  // This change is the last. When this change is valid, all changes are.
+  // Changes take effect in order. When this last change is valid, all are.
   await cli(
     "orgs",
     "disable-model",
@@ -143,7 +143,7 @@ for (const route of ROUTES) {
   }
 }
 
-/** Text and images have the same path. The model in the path decides. */
+/** Text and images have the same path, in which the model decides. */
 for (const [when, group, status, code] of REFUSALS) {
   test.each(["v1", "v1beta"])(`native text by /%s is ${status} when ${when}`, async (version) => {
     const models = group === "unpriced" ? "unpriced" : "house";
@@ -183,7 +183,7 @@ function costing(path: string): (typeof COSTING)[string] | undefined {
   return COSTING[openAiPath(path)];
 }
 
-/** Returns the path without the prefix of Azure's addresses. */
+/** Returns the path as in OpenAI's addresses, without the prefix of Azure's. */
 function openAiPath(path: string): string {
   return path.replace(/^\/openai\/(?:v1\/|deployments\/\{model\}\/)?/, "/v1/");
 }

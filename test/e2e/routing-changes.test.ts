@@ -94,7 +94,7 @@ async function readPrice(gateway: TestGateway): Promise<string> {
   return Object(await response.json()).prices.output;
 }
 
-/** Starts clients that send requests until they are stopped. */
+/** Starts clients that send requests until the load is stopped. */
 function startLoad(): typeof load {
   const statuses = new Set<number>();
   const state = { isStopping: false };

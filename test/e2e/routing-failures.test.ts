@@ -6,7 +6,7 @@ import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
- * One of three vendors fails, in each of six ways. After its first five failures, under 1 % of requests may fail. After
+ * One of three vendors fails in each of six ways. After its first five failures, under 1 % of requests may fail. After
  * its recovery it must get traffic again. When all vendors fail, retries must not add to their load.
  */
 const WAYS: Record<string, Behaviour> = {
@@ -15,7 +15,7 @@ const WAYS: Record<string, Behaviour> = {
   hangs: { fault: "stall" },
   "is-ten-times-slower": { delayMs: 200 },
   "answers-html": { fault: "html" },
-  // A wait time in the response would eject the target immediately.
+  // This response has no time to wait, which would eject the target immediately.
   "answers-429": { fault: "error-status", status: 429 },
 };
 const ALL = "all-fail";
@@ -89,7 +89,7 @@ test.concurrent(
   30_000,
 );
 
-/** Runs requests of some clients. Counts errors from the failing vendor's fifth failure. */
+/** Runs requests of some clients. Counts errors from the failing vendor's fifth failure on. */
 async function errorsOfLoad(
   model: string,
   broken: Simulator,

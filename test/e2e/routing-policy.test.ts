@@ -4,7 +4,7 @@ import { reportAtMost, reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import { readError } from "../support/vendor.ts";
 
-/* The targets that are called, their order, and the records in the log and the ledger. */
+/* The called targets, their order, and the records in the log and the ledger. */
 const FIRST_BYTE_MS = 1_500;
 const FALLBACK_SECONDS = 1;
 
@@ -47,7 +47,7 @@ test("a complete response may take longer than a stream's first byte", async () 
 });
 
 test("any byte of a stream is its first byte, also without content", async () => {
-  // The role arrives after two thirds of the timeout, the first content after four thirds.
+  // The first frame arrives after two thirds of the timeout, the first content after four thirds.
   fleet.vendors[0]!.next({ frameDelayMs: (FIRST_BYTE_MS * 2) / 3, frames: 1 });
   const response = await fleet.chat({ isStream: true });
   expect(await response.text()).toContain("[DONE]");
@@ -82,7 +82,7 @@ test("an organization's own route replaces the configured one, with its weights"
   for (let sent = 0; sent < requests; sent += 20)
     await Promise.all(Array.from({ length: 20 }, () => statusOf()));
   const [first = 0, ...others] = hits();
-  // Four standard deviations of 400 random choices at 0.8.
+  // The bar of 32 is four standard deviations of 400 random choices at 0.8.
   const off = Math.abs(first - requests * 0.8);
   expect(others.every((count) => count > 0)).toBe(true);
   expect(reportAtMost("R1", `weight of 0.8 missed by, of ${requests}`, off, "requests", 32)).toBe(true);
@@ -108,7 +108,7 @@ test("a timed out picture is requested again only with fallback", async () => {
 test("'Cancel on timeout and use fallback' calls the next target in time, bills once and records the orphan cost", async () => {
   const [gateway] = fleet.gateways;
   await gateway!.cli("orgs", "set", "default", "--fallback-after", String(FALLBACK_SECONDS));
-  // The setting is valid when a stalled picture fails over. In the first tries it may not be valid yet.
+  // Repeats until a stalled picture fails over, because the setting may not be valid at first.
   const { response, tookMs, id } = await until("the switch to be in force", async () => {
     for (const vendor of fleet.vendors) vendor.reset();
     fleet.vendors[0]!.next("stall");

@@ -11,7 +11,7 @@ import { startTestGateway, type TestGateway, until } from "../support/gateway.ts
 import { submit, untilStatus } from "../support/job-calls.ts";
 import { startS3 } from "../upstreams/s3.ts";
 
-/** A vendor that does not count tokens. It is never called. */
+/** This vendor does not count tokens. It is never called. */
 const yaml = `
 channels:
   house: { provider: openai, base_url: "http://127.0.0.1:9/v1", credential: { env: HOUSE_API_KEY } }
@@ -24,13 +24,13 @@ models:
 `;
 
 /*
- * All parts of the program that are separate files: endpoints, threads, workers, the console's page and the command
- * line. `npm run release:check` also runs this test against the package and the single-file executable.
+ * All parts of the program in separate files: endpoints, threads, workers, the console's page and the command line.
+ * `npm run release:check` also runs this test with the package and the executable.
  */
 const s3 = startS3();
 let gateway: TestGateway;
 beforeAll(async () => {
-  // The program must set variables that are empty here.
+  // These variables are empty here, because the program must set them.
   const unset = Object.fromEntries(Object.keys(RUNTIME_VARIABLES).map((name) => [name, ""]));
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",

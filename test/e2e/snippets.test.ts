@@ -5,13 +5,13 @@ import { signIn } from "../support/administration.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
-/* Runs every example of the console in each language, unchanged, with the model that it shows. */
+/* Runs the console's examples unchanged in each language, with the model that the console shows. */
 const ROOT = resolve(import.meta.dir, "../..");
-/** A folder inside the project, so that examples find its dependencies. */
+/** A folder inside the project, so that examples find the project's dependencies. */
 const FOLDER = join(ROOT, ".test-tmp");
 type Example = { label: string; code: string };
 type GatewayCall = { method: string; path: string; body: object };
-// Imported by a computed path, so that the compiler does not check the console's files without a browser's types.
+// A computed path, because the compiler would check the imported files without a browser's types.
 const AREAS = join(ROOT, "src/console/areas");
 const { keySnippets } = (await import(join(AREAS, "keys/snippets.ts"))) as {
   keySnippets(secret: string, kind: string, model: string, origin: string): Example[];
@@ -75,7 +75,7 @@ describe("examples of the console", () => {
   const run = async (label: string, code: string): Promise<string> => {
     const [file, command] = COMMANDS[label] ?? [];
     if (!file || !command) throw new Error(`no way to run ${label}`);
-    // Only the test suite has aliases of packages.
+    // Readers have no aliases of packages, which the test suite has.
     for (const [, name = ""] of code.matchAll(/^import .* from "(.*)";$/gm))
       expect(name).toMatch(/^(openai|node:\w+)$/);
     await Bun.write(join(folder, file), code);

@@ -10,7 +10,7 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = "b7ad6b7169203331";
 const PROMPT = "write to anna@example.com with sk-abcdef123456";
 
-/** Path of the OpenTelemetry Collector. Without it, the test with the Collector does not run. */
+/** Path of the OpenTelemetry Collector. Its test runs only if the path is given. */
 const COLLECTOR = process.env["OTEL_COLLECTOR"];
 
 test("a request is one trace with a span for each call, told to vendors, also while its collector is away", async () => {
@@ -163,7 +163,7 @@ test("without a collector nothing is exported, and vendors are told of no trace"
   expect(await (await fetch(`${gateway!.url}/metrics`)).text()).not.toContain("gateway_telemetry");
 });
 
-/** Content is exported only for organizations that store prompts. */
+/** Makes the organization store prompts. Without this setting, content is not exported. */
 async function keepPrompts(gateway: TestGateway): Promise<void> {
   await gateway.stop();
   await gateway.cli("orgs", "set", "default", "--prompt-log-days", "1");

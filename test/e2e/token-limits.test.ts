@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
-/* A request that counts more tokens than a minute allows gets an error that says how to shorten the request. */
+/* A request with more tokens than a minute allows gets an error that says how to shorten the request. */
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startTestGateway({

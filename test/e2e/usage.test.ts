@@ -7,8 +7,8 @@ import { until } from "../support/gateway.ts";
 import { CHAT, IMAGE, IMAGE_NANOS, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * The data about a request that an operator finds: the failure of each attempt and the lines of its cost. Also the data
- * that a user finds with the key alone.
+ * Data that an operator finds about a request: the failure of each attempt and the lines of its cost. Also data that a
+ * user finds by the key alone.
  */
 const FALLBACK = "with-fallback";
 const LONG = "long-chat";
@@ -50,7 +50,7 @@ async function chat(model: string, id: string, { content = "hello", stream = fal
   return new Response(await response.text(), response);
 }
 
-/** Returns the details of a request when they are written. */
+/** Returns a request's details as soon as they are written. */
 const detailOf = (id: string) =>
   until(`the record of ${id}`, async () => {
     const { status, body } = await admin.send("GET", `/requests/${id}`);
@@ -292,14 +292,14 @@ test("a flood of refused requests fills the log to its bound and no further", as
     return count > 0 && rows("status = 400") > 0 ? count : undefined;
   });
   await Bun.sleep(1_200);
-  // The log accepts 500 records immediately, then one every two seconds. The flood takes seconds.
+  // The log takes 500 records at once, then one every two seconds. Sending these takes some seconds.
   expect(rows("key_id IS NOT NULL AND status >= 400")).toBeLessThan(560);
   expect(rows("key_id IS NULL")).toBeLessThan(560);
   expect(dropped).toBeGreaterThan(UNKNOWN_CALLS);
 });
 
 test("the overview has the spending, the errors and the steps taken, also after a restart", async () => {
-  // A closed connection is used, because an error event could arrive with the first words and cause a retry.
+  // Here the connection is closed. An error event could arrive with the first words and cause a retry.
   for (const fault of [undefined, "close-midway"] as const) {
     if (fault) fixture.vendor.next({ fault });
     expect((await chat(CUT, newId(), { stream: true })).status).toBe(200);
@@ -313,7 +313,7 @@ test("the overview has the spending, the errors and the steps taken, also after 
   expect(parseNanos(overview.totals.amount)).toBe(spent);
   const failed = 4 + UNKNOWN_CALLS;
   const charged = ledger.filter(({ kind }) => kind === "charge").length;
-  // The cut stream counts as charged and as failed.
+  // The cut stream counts both as charged and as failed.
   const requests = charged + failed - 1;
   expect(overview.totals).toMatchObject({ images: 2, errors: failed, requests });
   expect(overview.totals.p95Ms).toBeGreaterThan(0);
@@ -389,7 +389,7 @@ test("a change of a price says whom it concerns, and what the last week would ha
   const doubled = await preview({ input: "1000", output: "1000", cacheRead: "1000", cacheWrite: "1000" });
   expect(doubled.organizations).toContain("default");
   expect(doubled.organizations).not.toContain("yuan");
-  // The comparison uses the ordinary price for requests above the long context.
+  // The comparison uses the ordinary price even for requests with a long context.
   expect(Number(doubled.lastWeek.before)).toBeGreaterThan(0);
   expect(Number(doubled.lastWeek.before)).toBeLessThanOrEqual(Number(spent.amount));
   expect(Number(doubled.lastWeek.after)).toBeCloseTo(spent.tokens / 1000, 6);

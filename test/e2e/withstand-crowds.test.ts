@@ -5,8 +5,8 @@ import { openSocket, writeRequest } from "../support/sockets.ts";
 import { CHAT, chatNanos, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * Many misbehaving clients. Memory and file descriptors must not grow, vendor calls must end immediately, and every
- * request must be in the ledger.
+ * Many misbehaving clients. Memory and file descriptors must not grow, vendor calls must end at once, and every request
+ * must be in the ledger.
  */
 const HANG_UPS = 1_000;
 const MAX_P99_MS = 100;
@@ -22,7 +22,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 test(`${HANG_UPS} clients disconnect mid-stream: vendor calls end, all billed, nothing grows`, async () => {
   const before = await warmUp();
-  // Clients and vendors of this process use the gateway's cores too, so the best of three measurements counts.
+  // This process also uses the gateway's cores, for clients and vendors. So the best of three waves counts.
   let p99Ms = Infinity;
   let waves = 0;
   while (p99Ms > MAX_P99_MS && waves < 3) p99Ms = Math.min(p99Ms, await hangUp(HANG_UPS, `hang${waves++}`));
@@ -64,7 +64,7 @@ test(`${NEVER_READERS} clients that never read do not make the gateway buffer th
   );
   for (const socket of sockets) socket.pause();
   await fixture.vendor.waitForHits(already + NEVER_READERS);
-  // An unbounded buffer would still grow.
+  // An unbounded buffer would grow during these two seconds.
   await Bun.sleep(1_000);
   const { residentMb } = fixture.gateway.resources();
   await Bun.sleep(1_000);
@@ -100,7 +100,7 @@ test(`${SLOW_READERS} slow readers at once all get their complete response`, asy
   console.log(`slow readers: memory ${before.residentMb} → ${peakMb} → ${settledMb} MB`);
 }, 30_000);
 
-/** Disconnects clients in waves until memory does not grow, so that earlier garbage is collected. */
+/** Disconnects clients in waves until memory stops growing, so that later figures contain no garbage of the start. */
 async function warmUp() {
   let figures = await settled();
   for (let wave = 0; wave < 8; wave += 1) {
@@ -113,15 +113,15 @@ async function warmUp() {
 }
 
 /**
- * Opens streams, waits until each has content, and disconnects. Returns the p99 of the milliseconds until the vendor
- * calls end.
+ * Opens streams, waits until each has content, and disconnects. Returns the p99 of the milliseconds from a
+ * disconnection to the end of the vendor call.
  */
 async function hangUp(count: number, prefix: string): Promise<number> {
   const disconnectedAt = new Map<string, number>();
   const already = fixture.vendor.hits.length;
   const callers = Array.from({ length: count }, async (_, index) => {
     const requestId = `${prefix}-${index}`;
-    // Some vendors are sending and some are silent. Calls to both must end.
+    // Some calls are sending and others are silent. Both must end.
     const plan = index % 2 === 0 ? "reply tokens=200 frameDelayMs=400" : "stall-midway after=4";
     const socket = await openStream(requestId, `${requestId} [[${plan}]]`);
     await untilContent(socket);
@@ -171,7 +171,7 @@ function untilContent(socket: Socket): Promise<void> {
   });
 }
 
-/** Reads some data, waits, and reads again, repeatedly. */
+/** Reads some data, waits, and reads again until the end. */
 function readSlowly(socket: Socket): Promise<string> {
   const pieces: Buffer[] = [];
   return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { CHAT, chatNanos, openGatewayFixture, readError, type GatewayFixture } f
 
 /*
  * Streams of a misbehaving vendor. Before the first content, the client gets an error status or another target's
- * response. After the first content, the stream ends with usage and [DONE], or with an error event.
+ * response. After it, the stream ends with usage and [DONE], or with an error event.
  */
 const EARLY = [
   ["reset-before-headers", 502, "upstream_error"],
@@ -32,7 +32,7 @@ const LATE = [
   ["error-frame-later after=4 frameDelayMs=100", "overloaded"],
 ] as const;
 
-/** Unusual framing, usage or endings of streams that are valid. */
+/** Valid streams with unusual framing, usage or endings. */
 const ODDITIES = [
   ["one-byte", []],
   ["slow-drip frameDelayMs=0 tokens=2", []],
@@ -125,7 +125,7 @@ describe("a failure after the first content is an error event without [DONE]", (
         param: null,
       });
       expect(events.filter((event) => event["error"] ?? event["usage"])).toEqual([]);
-      // Data in the buffers of a broken connection is lost. Data before an error event is not lost.
+      // Data in the buffers of a broken connection is lost, but not data before an error event.
       if (/frame-later|truncated/.test(marker)) expect(text).toBe("word0 word1 word2 word3 ");
       expect("word0 word1 word2 word3 ").toStartWith(text);
       expect(text).not.toBe("");
@@ -133,7 +133,7 @@ describe("a failure after the first content is an error event without [DONE]", (
       const [row, ...others] = await fixture.gateway.charged(requestId);
       expect(others).toEqual([]);
       expect(row!.flags.toSorted()).toEqual(["estimated", "partial"]);
-      // A word and its number are two tokens. The final space is one token.
+      // A word and its number are two tokens. The final space is one.
       expect(row!.consumed!.tokens!["output"]).toBe(2 * text.split(" ").length - 1);
       expect(row!.amount).toBe(chatNanos(usageOf(row!)));
     },
@@ -255,7 +255,7 @@ type Event = Record<string, unknown> & {
   choices?: { delta?: { content?: string; tool_calls?: { function: { arguments?: string } }[] } }[];
 };
 
-/** Reads a stream by the rules of server-sent events, independently of the tested code. */
+/** Reads a stream by the rules of server-sent events, without the tested code. */
 function readEvents(body: string): { events: Event[]; text: string; toolArguments: string; isDone: boolean } {
   const frames = body.split(/(?:\r\n|\n|\r(?!\n)){2}/).map((frame) =>
     frame
@@ -264,7 +264,7 @@ function readEvents(body: string): { events: Event[]; text: string; toolArgument
       .map((line) => line.slice(5).replace(/^ /, ""))
       .join("\n"),
   );
-  // In a running stream the last frame may be incomplete.
+  // While a stream runs, its last frame may be incomplete.
   const complete = /(?:\r\n|\n|\r){2}$/.test(body) ? frames : frames.slice(0, -1);
   const data = complete.filter((frame) => frame !== "");
   const isDone = data.at(-1) === "[DONE]";

@@ -12,11 +12,11 @@ import {
 } from "../support/vendor.ts";
 
 /*
- * Complete responses of a misbehaving vendor: the client's response, the number of vendor calls and the ledger. Each
+ * Complete responses of a misbehaving vendor: the client's response, the number of vendor calls, and the ledger. Each
  * failure has its own channel, because a failing channel is ejected.
  */
 interface Trouble {
-  /** The marker in the prompt. */
+  /** Marker in the prompt, which orders the vendor's behaviour. */
   marker: string;
   status: number;
   code: string;
@@ -69,7 +69,7 @@ const FAILURES: Trouble[] = [
   { marker: "content-refused", status: 400, code: "content_policy_violation" },
 ];
 
-/** Unusual framing or usage of responses that are valid. */
+/** Valid responses with unusual framing or usage. */
 const UNUSUAL = [
   { marker: "one-byte", flags: [] },
   { marker: "slow-drip frameDelayMs=1", flags: [] },

@@ -8,7 +8,7 @@ import { reportAtMost, reportExact } from "../support/figure.ts";
 import { SECOND_SIGNAL_MS, startTestGateway, until, type LogLine } from "../support/gateway.ts";
 import { freePort } from "../support/free-port.ts";
 
-/* A gateway with WORKERS=3 is one gateway to clients: one port, ended processes are replaced, one signal ends all. */
+/* A gateway with WORKERS=3 is one gateway to clients: one port, replacement of ended processes, one signal for all. */
 const WORKERS = 3;
 const REPLACED_MS = 5_000;
 
@@ -22,7 +22,7 @@ test("several processes serve on one port", async () => {
   const [gateway] = fleet.gateways;
   expect(listeners(Number(new URL(gateway!.url).port))).toBe(WORKERS);
   const before = fleet.pids().map(cpuTicks);
-  // The system chooses a process at random for each connection.
+  // The system chooses a process for each connection.
   await Promise.all(
     Array.from({ length: 300 }, () =>
       fleet.chat({ isOnNewConnection: true }).then((response) => response.text()),
@@ -165,7 +165,7 @@ test("a SIGTERM a second after the first ends all processes at once and loses no
     ),
   );
   await own.vendors[0]!.waitForHits(20 + hanging.length);
-  // One process is stopped, so it receives neither of the supervisor's orders before both are sent.
+  // One process is paused, so that both of the supervisor's orders wait for it.
   process.kill(pids[0]!, "SIGSTOP");
   gateway!.signal("SIGTERM");
   const isDraining = (line: LogLine) => String(line["message"]).includes("it drains");
@@ -197,7 +197,7 @@ test("processes whose supervisor is killed end by themselves and lose no charge"
   expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   const killedAt = performance.now();
   await own.gateways[0]!.kill();
-  // A service manager may signal the whole process group. This must not count as a second signal.
+  // A service manager may signal the whole process group. These signals must not count as a second signal.
   for (const pid of pids) process.kill(pid, "SIGTERM");
   await until("the processes to end", () => (pids.some(isRunning) ? undefined : true));
   expect(
@@ -266,13 +266,13 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** User and system time of a process in clock ticks. */
+/** Returns the user and system time of a process in clock ticks. */
 function cpuTicks(pid: number): number {
   const fields = statOf(pid);
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** Fields of a process, starting at its state (proc_pid_stat). */
+/** Returns the fields of a process from its state on (proc_pid_stat). */
 function statOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
 }

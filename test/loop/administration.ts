@@ -12,9 +12,9 @@ import {
 } from "../support/long-readings.ts";
 import type { LoopCase, LoopWorld } from "./case.ts";
 
-/** Number of rows in the ledger, the audit and the request log. */
+/** Number of rows in the ledger, in the audit and in the request log. */
 const ROWS = 60_000;
-/** Number of rows in each table of settings that people make. */
+/** Number of rows in each table that people fill, such as settings. */
 const SETTINGS = 1_000;
 /** Number of lines that are read from an export. */
 const EXPORT_LINES = 4_000;
@@ -24,7 +24,7 @@ interface Readings {
   admin: Administrator;
 }
 
-/** Opened databases by their number of rows. Each run opens each database once. */
+/** Databases by their number of rows. Each run opens each database once. */
 const opened = new Map<number, Promise<Readings>>();
 
 function readingsOf(world: LoopWorld, rows: number): Promise<Readings> {
@@ -59,7 +59,7 @@ function readingCase(
   };
 }
 
-/** Reports, exports and other reads of administration. Their work grows with the number of rows. */
+/** Reports, exports and other reads of administration, whose work grows with the rows. */
 export const ADMINISTRATION_CASES: readonly LoopCase[] = [
   ...Object.entries(LONG_READINGS).flatMap(([name, call]) =>
     call ? [readingCase(name, name, ({ admin }) => admin.act(...call))] : [],

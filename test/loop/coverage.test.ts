@@ -8,16 +8,16 @@ import { LONG_READINGS } from "../support/long-readings.ts";
 import { CASES } from "./cases.ts";
 import { CALLED_PROVIDERS } from "./provider-calls.ts";
 
-// These tests fail for a new route, provider or operation that has no growing case.
+// These tests fail for a new route, provider or operation without a growing case.
 
-/** Routes with callers' bodies that need no case of their own. */
+/** Routes whose bodies need no case of their own. */
 const EXEMPT: Readonly<Record<string, string>> = {
   "POST /v1/responses/{id}/cancel": "has no body",
   "POST /v1/responses/compact": "is refused unread",
   "POST /api/jobs/cancel": "is a list of at most a hundred ids",
   "POST /api/jobs/{id}/cancel": "has no body",
 };
-/** Paths of Azure's clients. They use the same handlers as the other paths. */
+/** Paths of Azure's clients, which have the handlers of other paths. */
 const AZURE = /^POST \/openai\//;
 
 const covered = new Set(CASES.flatMap(({ covers }) => covers));

@@ -5,14 +5,14 @@ export type GrowingReply = (count: number) => Iterable<string>;
 
 /** The content that all dialects have, written in one dialect. */
 interface Words {
-  /** Returns a complete reply with these numbers of texts and calls, and with further members. */
+  /** Returns a complete reply with these numbers of texts and calls, and with the members of `more`. */
   whole(content: { texts?: number; calls?: number; text?: string; more?: object }): object;
   begin: string;
   text(text: string): string;
   reasoning(text: string): string;
   /** Returns a complete call. */
   call(index: number): string;
-  /** The start of a call whose arguments follow, and one piece of arguments. */
+  /** The start of a call. Its arguments follow in pieces. */
   opening: string;
   piece(text: string): string;
   usage: string;
@@ -210,7 +210,7 @@ const native: Words = {
 
 export const WORDS: Readonly<Record<TextDialectName, Words>> = { chat, messages, responses, native };
 
-/** A kind of reply: its maximum number of items, and a function that creates it. */
+/** A kind of reply, with its maximum number of items. */
 interface Kind {
   most: number;
   make(words: Words): GrowingReply;

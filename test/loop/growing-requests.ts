@@ -1,7 +1,7 @@
 import type { TextDialectName } from "../../src/dialects/name.ts";
 import { JSON_BOUNDS } from "../../src/lib/parse-json.ts";
 
-/** Bodies of text requests without the model. In each, one kind of item grows. */
+/** Bodies of text requests without the model. In each body, one kind of item grows. */
 export type Growing = Readonly<Record<string, (count: number) => object>>;
 
 const each = <Item>(count: number, item: (index: number) => Item): Item[] =>
@@ -12,9 +12,9 @@ const schemaOf = (count: number) => ({
 });
 const link = (index: number) => `https://pictures.example/${index}.png`;
 const args = '{"a":1.0}';
-/** JSON inside of a text, to which the limits of a request do not apply. */
+/** JSON inside of a text. The limits of a request do not apply to it. */
 const manyNames = JSON.stringify(Object.fromEntries(each(100, (index) => [`n${index}`, 1])));
-/** Number of calls. Together their arguments contain `count` numbers. */
+/** Number of calls. Their arguments together contain `count` numbers. */
 const SEVERAL = 16;
 const someOf = (count: number) => `{"a":[${"0,".repeat(Math.max(count / SEVERAL - 1, 0))}0]}`;
 
@@ -341,7 +341,7 @@ export const GROWING_REQUESTS: Readonly<Record<TextDialectName, Growing>> = {
   native,
 };
 
-/** Maximum number of items for which a body keeps a request's limits of bytes, values, names and escapes. */
+/** Returns the number of items with which a body reaches a limit of bytes, values, names or escapes. */
 export function mostOf(make: (count: number) => object, maxBytes: number): number {
   const [few, more] = [costOf(make(100)), costOf(make(200))];
   const room = (cost: keyof Cost, most: number) =>

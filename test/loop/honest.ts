@@ -3,13 +3,13 @@ import { threadTimes } from "./world.ts";
 declare const self: Worker;
 
 /**
- * The honest caller in its own thread: calls the sandbox repeatedly and reports the longest response time. Subtracts
- * the time in which the gateway or this thread waited for a processor.
+ * The honest caller calls the sandbox repeatedly in a separate thread and reports the longest response time. Time in
+ * which the gateway or this thread waited for a processor is subtracted.
  */
 export interface HonestOrder {
   url: string;
   key: string;
-  /** Path of the gateway's event loop thread in `/proc`. */
+  /** Path in `/proc` of the thread with the gateway's event loop. */
   loopThread: string;
 }
 
@@ -21,7 +21,7 @@ export interface HonestFigures {
 const PAUSE_MS = 2;
 let figures: HonestFigures = { longestMs: 0, calls: 0 };
 let report = false;
-/** The gateway to call, until another order arrives. */
+/** The gateway to call until the next order arrives. */
 let order: HonestOrder | null = null;
 
 self.onmessage = ({ data }: MessageEvent<HonestOrder | "begin" | "report">) => {

@@ -8,9 +8,9 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** A JSON body for one endpoint. One kind of item grows in it. */
+/** A JSON body for one endpoint, in which one kind of item grows. */
 interface Growing {
-  /** `route` is the entry of the route table; `path` is the called path if it differs. */
+  /** The entry of the route table. `path` is the called path if it differs. */
   route: string;
   path?: string;
   kind: string;
@@ -24,7 +24,7 @@ const vectors = (count: number) => {
   const data = each(2_048, (index) => `{"object":"embedding","index":${index},"embedding":${vector(count)}}`);
   return `{"object":"list","data":[${data.join()}],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}`;
 };
-/** Vectors in calls of a hundred texts. */
+/** Vectors of a hundred texts each. */
 const nativeVectors = (count: number) =>
   `{"embeddings":[${each(100, () => `{"values":${vector(count)}}`).join()}]}`;
 const fields = (count: number) => Object.fromEntries(each(count, (index) => [`field${index}`, "x"]));
@@ -61,7 +61,7 @@ const BODIES: readonly Growing[] = [
     kind: "numbers of another protocol's vectors",
     make: () => ({ model: "over-native-embeddings", input: each(2_000, () => "x") }),
     answer: nativeVectors,
-    // Vectors are written again at unit length. With more items their text exceeds 64 MiB.
+    // Vectors are written again at unit length. More items would exceed 64 MiB of text.
     most: 1_450,
   },
   {

@@ -2,7 +2,7 @@ import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "../support/image-calls.ts";
 
-/** Every provider with settings besides address and key must be listed here. */
+/** Settings besides address and key. Every provider with such settings must be listed here. */
 const OWN_SETTINGS: Readonly<Record<string, (url: string) => object>> = {
   azure: () => ({ surface: "v1" }),
   bedrock: () => ({ region: "eu-central-1" }),
@@ -11,7 +11,7 @@ const OWN_SETTINGS: Readonly<Record<string, (url: string) => object>> = {
 
 export const CALLED_PROVIDERS: readonly string[] = [...PROVIDERS.keys()].filter((name) => name !== "sandbox");
 
-/** Response of vertex's metadata server, at the same address. */
+/** Response of Vertex's metadata server, which has the same address here. */
 export const MACHINE_TOKEN = {
   path: "computeMetadata",
   answer: { access_token: "token", expires_in: 3_600 },

@@ -2,7 +2,7 @@ import type { LoopCase, LoopFigures } from "./case.ts";
 import { CALLED_PROVIDERS, callsOf, MACHINE_TOKEN } from "./provider-calls.ts";
 import type { ProviderOrder } from "./provider-thread.ts";
 
-/** Complete responses of vendors, successes and errors. No provider may parse such a response for long. */
+/** Complete vendor responses, for successes and errors. No provider may parse such a response for long. */
 const ANSWERS: Readonly<Record<string, { most: number; make(count: number): string }>> = {
   values: { most: 400_000, make: (count) => `{"a":[${"0,".repeat(count)}0]}` },
   names: {

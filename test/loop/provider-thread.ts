@@ -4,7 +4,7 @@ import { threadTimes } from "./world.ts";
 
 declare const self: Worker;
 
-/** Calls a vendor in its own thread, and reports how long nothing else could run in this thread. */
+/** Calls a vendor in a thread of its own. Reports how long this thread could run nothing else. */
 export interface ProviderOrder {
   provider: string;
   what: string;
@@ -35,5 +35,5 @@ self.onmessage = async ({ data }: MessageEvent<ProviderOrder>) => {
   const workMs = threadTimes(THREAD).ranMs - start.ranMs;
   self.postMessage({ waitMs, workMs, memoryMb: 0 } satisfies LoopFigures);
 };
-// A message that is posted while the modules load would be lost, so the thread reports when it is ready.
+// A message that arrives before the modules are loaded would be lost. So the thread reports when it is ready.
 self.postMessage("ready");

@@ -4,9 +4,7 @@ import { JSON_BOUNDS } from "../../src/lib/parse-json.ts";
 import { CALLED_PROVIDERS, callsOf, MACHINE_TOKEN } from "./provider-calls.ts";
 import { threadTime } from "./thread-time.ts";
 
-/*
- * A provider rejects a huge response, success or error, before it is parsed. New providers are included automatically.
- */
+/* A provider rejects a huge response, success or error, before parsing it. New providers are included automatically. */
 const LONG = 510_000;
 const ANSWERS: Readonly<Record<string, string>> = {
   "many levels": `{"a":${"[".repeat(LONG)}${"]".repeat(LONG)}}`,
@@ -38,7 +36,7 @@ describe.each([...CALLED_PROVIDERS])("%s", (name) => {
           () => null,
           (error: unknown) => error,
         );
-        // Client and server run on this thread. Parsing one of these responses would take longer than 500 ms.
+        // Client and server run on this thread. Parsing such a response would take longer than 500 ms.
         expect({ kind, status, isLong: threadTime() - start > 500 }).toEqual({ kind, status, isLong: false });
         expect(thrown).toBeInstanceOf(UpstreamError);
       }

@@ -15,7 +15,7 @@ const TERMS: VendorTerms = {
   model: { id: "m", maxOutputTokens: 1_000, reasoning: "effort" },
 };
 const PIECE_BYTES = 16 * 1024;
-/** Share of the maximum number of items. A small share keeps the suite fast. */
+/** Share of the maximum number of items, so small that the suite is fast. */
 const SHARE = 0.05;
 
 describe.each([...TEXT_DIALECTS])("from a vendor of %s", (vendor) => {

@@ -1,8 +1,8 @@
 /**
  * Runs every case with half and all of its items, while another caller calls the sandbox: `npm run loop`. Prints a line
  * for each case, then the cases with the longest waits. Exits with 1 if a wait exceeded 100 ms in every try. Also exits
- * with 1 if twice the items took over 2.5 times as long and four times the items over 2.5² times: a single step, such
- * as a garbage collection, shows in one of these comparisons only.
+ * with 1 if the work grew by over 2.5 for twice the items and by over 2.5² for four times. A single step, such as a
+ * garbage collection, exceeds only one of these bounds.
  */
 import type { TestGateway } from "../support/gateway.ts";
 import { readOptions } from "../support/program-options.ts";
@@ -26,11 +26,11 @@ const values = readOptions({
 });
 const MAX_WAIT_MS = 100;
 const MAX_GROWTH = 2.5;
-/** In a shorter time, other work of the program would be a large part of the time. */
+/** In less time, other work of the program would be a large part. */
 const MIN_GROWTH_MS = 40;
 const MAX_TRIES = Number(values.tries);
 const PATIENCE_MS = 60_000;
-/** Number of rows that are printed again at the end. */
+/** Number of lines that are printed again at the end. */
 const WORST = 20;
 
 await using world = await openWorld();
@@ -141,7 +141,7 @@ async function measure(each: LoopCase, count: number): Promise<LoopFigures> {
   );
 }
 
-/** Makes the honest caller use this gateway from its next call. */
+/** Makes the honest caller call this gateway from now on. */
 async function askBeside(gateway: TestGateway): Promise<void> {
   const order = orders.get(gateway) ?? orderOf(gateway);
   orders.set(gateway, order);

@@ -15,7 +15,7 @@ const PATHS: Readonly<Record<Dialect, string>> = {
   native: "POST /v1beta/models/{call}",
 };
 
-/** A case for each growing kind of request, in each dialect, with a vendor of each dialect. */
+/** A case for each growing kind of request, for each pair of caller's and vendor's dialects. */
 const requests: LoopCase[] = TEXT_DIALECTS.flatMap((caller) =>
   Object.entries(GROWING_REQUESTS[caller]).flatMap(([kind, make]) =>
     TEXT_DIALECTS.map((vendor): LoopCase => ({
@@ -31,7 +31,7 @@ const requests: LoopCase[] = TEXT_DIALECTS.flatMap((caller) =>
   ),
 );
 
-/** A case for each growing kind of vendor response, in each dialect, with a caller of each dialect. */
+/** A case for each growing kind of vendor response, for each pair of vendor's and caller's dialects. */
 const answers: LoopCase[] = TEXT_DIALECTS.flatMap((vendor) =>
   TEXT_DIALECTS.flatMap((caller) => [
     ...Object.entries(WHOLE_REPLIES).map(([kind, { most, make }]) =>
@@ -75,7 +75,7 @@ function answerCase(
     covers: [`${caller} ← ${vendor}`],
     most,
     async prepare(world, count) {
-      // The response is created before the measurement. Each piece is one write.
+      // The response is made before the measurement. Each piece is one write.
       const pieces = await written(answer(count));
       let isAsked = false;
       world.vendor.answer = () => {

@@ -2,7 +2,7 @@ import { dlopen, ptr } from "bun:ffi";
 
 const CLOCK_THREAD_CPUTIME_ID = 3;
 
-/** Milliseconds for which this thread has run, unaffected by other processes. Wall time if there is no such clock. */
+/** Returns the milliseconds for which this thread has run. Wall time on systems without such a clock. */
 export const threadTime: () => number = openClock() ?? (() => performance.now());
 
 function openClock(): (() => number) | null {
@@ -17,21 +17,21 @@ function openClock(): (() => number) | null {
   };
 }
 
-/** Time of the work with a quarter and with all of its items, in milliseconds of this thread. */
+/** Times of the work with a quarter and with all of its items, in milliseconds of this thread. */
 export interface Growth {
   quarter: number;
   whole: number;
 }
 
-/** Allowed growth of the time for four times the items: below 2.5 per doubling. Quadratic growth would be 16. */
+/** Allowed growth of the time for four times the items, 2.5 per doubling. Quadratic growth would be 16. */
 const MAX_GROWTH = 2.5 ** 2;
-/** In a shorter time, other work of the runtime would be a large part of the time. */
+/** In less time, other work of the runtime would be a large part. */
 const MIN_MS = 4;
 const MAX_TRIES = 6;
 
 /**
- * Measures work several times. Returns the shortest times if the whole takes too long in comparison with the quarter.
- * Returns null as soon as the shortest times so far are in proportion, or the whole is too short to judge.
+ * Measures work several times. Returns the shortest times if all items take too long in comparison with a quarter.
+ * Returns null as soon as the shortest times are in proportion or too short to judge.
  */
 export function growsTooFast(work: (count: number) => void, most: number): Growth | null {
   let least: Growth = { quarter: Infinity, whole: Infinity };

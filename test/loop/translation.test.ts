@@ -31,7 +31,7 @@ describe.each([...TEXT_DIALECTS])("a request of %s", (caller) => {
             else
               translate({ caller: textDialect(caller), vendor: textDialect(vendor) }, payload, TERMS, policy);
           } catch (error) {
-            // Content that a vendor cannot accept is refused. The refusal must be fast too.
+            // A refusal is right for content that the vendor cannot accept, but it must be fast too.
             if (!(error instanceof UpstreamError || error instanceof GatewayError)) throw error;
           }
         }, COUNT);

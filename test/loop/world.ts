@@ -4,11 +4,11 @@ import { TEXT_DIALECTS } from "../../src/dialects/text.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import type { LoopVendor, LoopWorld } from "./case.ts";
 
-/** Number of models per dialect. A model whose vendor failed several times in a row is not called for a while. */
+/** Number of models per dialect. A model whose vendor fails repeatedly is not called for some time. */
 const MODELS = 64;
 const turns = { next: 0 };
 
-/** Returns a model with a vendor of this dialect. The model changes with each call; after 64 calls models repeat. */
+/** Returns a model with a vendor of this dialect. Calls use the models in turn. */
 export function modelOver(dialect: string): string {
   turns.next = (turns.next + 1) % MODELS;
   return `over-${dialect}-${turns.next}`;
@@ -74,30 +74,30 @@ export function* wholeAnswer(pieces: Iterable<string>): Generator<string> {
   yield body;
 }
 
-/** Returns a compressed JSON response, which has far fewer bytes than its content. */
+/** Returns a compressed JSON response, which is far smaller than its content. */
 export function* compressedAnswer(body: Uint8Array<ArrayBuffer>): Generator<string | Uint8Array> {
   const bytes = Bun.gzipSync(body);
   yield `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-encoding: gzip\r\ncontent-length: ${bytes.length}\r\n\r\n`;
   yield bytes;
 }
 
-/** Returns a stream of events that lasts until the connection ends. */
+/** Returns a stream of events that ends with the connection. */
 export function* streamAnswer(pieces: Iterable<string>): Generator<string> {
   yield "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
   yield* pieces;
 }
 
-/** Returns the stream of `streamAnswer` in chunks of one byte. */
+/** Returns such a stream of events in chunks of one byte. */
 export function* tinyChunks(pieces: Iterable<string>): Generator<string> {
   yield "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
   for (const piece of pieces) for (const character of piece) yield `1\r\n${character}\r\n`;
   yield "0\r\n\r\n";
 }
 
-/** The state of one connection of the vendor: the received part of the request and the unsent part of the response. */
+/** State of a connection of the vendor: the received part of the request and the unsent part of the response. */
 interface Talk {
   head: string;
-  /** Remaining bytes of the request's body; null until its head is complete. */
+  /** Number of missing bytes of the request's body; null until the head is complete. */
   left: number | null;
   answer: Iterator<string | Uint8Array> | null;
   unsent: Uint8Array;
@@ -157,18 +157,18 @@ function write(socket: Socket<Talk>): void {
   }
 }
 
-/** Milliseconds that a thread has run, and that it has waited while other threads used the processor. */
+/** Returns the milliseconds for which a thread has run, and has waited for a processor. */
 export function threadTimes(path: string): { ranMs: number; waitedMs: number } {
   const [ran = 0, waited = 0] = readFileSync(`${path}/schedstat`, "utf8").split(" ").map(Number);
   return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
 }
 
-/** Returns the path of the gateway's event loop thread in `/proc`. */
+/** Returns the path in `/proc` of the thread with the gateway's event loop. */
 export function loopThread({ pid }: TestGateway): string {
   return `/proc/${pid}/task/${pid}`;
 }
 
-/** Resets the gateway's peak memory to its current memory. */
+/** Resets the gateway's peak of memory to the current value. */
 export function resetPeak({ pid }: TestGateway): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }

@@ -1,12 +1,12 @@
-/** One deliberate fault, and the tests that must notice it. */
+/** A deliberate fault, and the tests that must notice it. */
 export interface Fault {
-  /** Short description of the broken promise. */
+  /** Short description of the fault's effect. */
   name: string;
-  /** Path of a file of the program, from the root. */
+  /** Path of the changed file, from the repository's root. */
   file: string;
-  /** Text that occurs in the file exactly once. */
+  /** Text that occurs exactly once in the file. */
   find: string;
   replace: string;
-  /** The smallest test files that prove the promise. */
+  /** The smallest test files that must fail. */
   tests: readonly string[];
 }

@@ -2,23 +2,23 @@ import { endGroup } from "../support/tree-copy.ts";
 
 export interface TestRun {
   hasPassed: boolean;
-  /** Title of the first failed test. Null when no test failed before the run ended. */
+  /** Title of the first failed test. Null when no test has failed. */
   failed: string | null;
   /** True when the run exceeded the time limit. */
   isLate: boolean;
   seconds: number;
-  /** The end of the output. */
+  /** The last part of the output. */
   tail: string;
 }
 
-/** Runs one test file of a copy until its first failure. Kills the run and its child processes at the time limit. */
+/** Runs a test file in a copy until its first failure. At the time limit, kills the run and its child processes. */
 export async function runTests(copy: string, file: string, limitMs: number): Promise<TestRun> {
   const startedAt = performance.now();
   const started = Bun.spawn([process.execPath, "test", "--bail", "--timeout", "30000", `./${file}`], {
     cwd: copy,
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65000" },
     stdio: ["ignore", "pipe", "pipe"],
-    // The run has its own process group, so that servers which a test started end with it.
+    // The run has its own process group, so that servers of a test end with it.
     detached: true,
   });
   let isLate = false;

@@ -1,7 +1,7 @@
 /**
- * Puts faults into copies of the program, one at a time, and checks that a test fails for each: `npm run mutation`.
- * Exits with 1 when no test fails, when a fault's text no longer occurs exactly once, or when its tests fail without
- * the fault.
+ * Puts faults into copies of the program, one at a time: `npm run mutation`. A test must fail for each fault. Exits
+ * with 1 when no test fails, when a fault's text does not occur exactly once, or when its tests also fail without the
+ * fault.
  */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -12,22 +12,22 @@ import type { Fault } from "./fault.ts";
 import { ALL_FAULTS } from "./faults/index.ts";
 import { runTests } from "./run-tests.ts";
 
-/** Time limit of one test file without a fault. */
+/** Time limit for a test file without a fault. */
 const BASELINE_LIMIT_MS = 180_000;
-/** A test file is ended when it takes much longer with a fault. Tests that hang have noticed the fault. */
+/** Time limit of a test file with a fault. `FAULT_LIMIT_FACTOR` times the file's own duration is added. */
 const FAULT_LIMIT_MS = 60_000;
 const FAULT_LIMIT_FACTOR = 2;
 
-/** The result for one fault. `killed` is the only good result. */
+/** The result for one fault. Only `killed` is good. */
 interface Outcome {
   fault: Fault;
   result: "killed" | "SURVIVED" | "BROKEN";
   seconds: number;
-  /** The first test that failed, or the fault of the run. */
+  /** The first failed test, or the reason why the run failed. */
   detail: string;
 }
 
-/** Seconds of each test file without a fault; null for a file that fails. */
+/** Seconds of each test file without a fault; null if the file fails. */
 type Baseline = ReadonlyMap<string, number | null>;
 
 await main();
@@ -67,7 +67,7 @@ function list(faults: readonly Fault[]): void {
   console.log(`${faults.length} faults`);
 }
 
-/** Returns faults of the table itself. */
+/** Returns a sentence for each fault of the table itself. */
 async function problemsOf(faults: readonly Fault[]): Promise<string[]> {
   const problems: string[] = [];
   const names = new Set<string>();
@@ -110,7 +110,7 @@ async function tryFaults(copies: readonly string[], faults: readonly Fault[]): P
   return bad.length === 0 ? 0 : 1;
 }
 
-/** Runs every test file of the faults, without a fault. A failed file is run again before it counts as failing. */
+/** Runs the faults' test files without a fault. A file that fails is run once more. */
 async function measure(copies: readonly string[], faults: readonly Fault[]): Promise<Baseline> {
   const baseline = new Map<string, number | null>();
   const files = [...new Set(faults.flatMap(({ tests }) => tests))].toSorted();
@@ -123,7 +123,7 @@ async function measure(copies: readonly string[], faults: readonly Fault[]): Pro
   return baseline;
 }
 
-/** Distributes work over the copies. Each copy takes the next item when it is free. */
+/** Distributes items over the copies. Each copy takes the next item when it is free. */
 async function inAll<Item>(
   copies: readonly string[],
   items: readonly Item[],
@@ -143,7 +143,7 @@ async function tryFault(copy: string, fault: Fault, baseline: Baseline): Promise
   if (failing) return { fault, result: "BROKEN", seconds: 0, detail: `${failing} fails without it` };
   const path = join(copy, fault.file);
   const original = await readFile(path, "utf8");
-  // A function as replacement: in a text, `$` would be a pattern.
+  // The replacement is a function, because `$` has a meaning in a replacement text.
   await writeFile(
     path,
     original.replace(fault.find, () => fault.replace),
@@ -157,7 +157,7 @@ async function tryFault(copy: string, fault: Fault, baseline: Baseline): Promise
       seconds += run.seconds;
       if (run.hasPassed) continue;
       if (run.isLate) return { fault, result: "killed", seconds, detail: `${file} did not end` };
-      // A program that cannot be loaded proves nothing about a promise.
+      // If the program cannot be loaded, the fault proves nothing.
       if (run.failed === null) return { fault, result: "BROKEN", seconds, detail: "no test ran" };
       return { fault, result: "killed", seconds, detail: run.failed };
     }

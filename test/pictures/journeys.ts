@@ -7,7 +7,7 @@ import { layoutFindings, TEXTS, type ShownLanguage } from "../support/layout.ts"
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** The environment of a journey: the demo in a browser, and a vendor to connect. */
+/** The environment of a journey: the demo in a browser, and a vendor that a journey connects. */
 export interface JourneyWorld {
   shown: TestConsole;
   administrator: Administrator;
@@ -16,7 +16,7 @@ export interface JourneyWorld {
 }
 
 const SCREENS: Readonly<Record<string, Viewport>> = {
-  // A touch screen would load the page anew and so end what a step has begun.
+  // The phone has no touch screen, because the page is reloaded when this setting changes.
   phone: { width: PHONE.width, height: PHONE.height },
   small: { width: 1024, height: 768 },
   wide: { width: 1600, height: 1000 },
@@ -26,8 +26,8 @@ const MAX_HEIGHT = 3_000;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Walks every journey in both languages and takes screenshots of each step in both themes at three sizes, for people to
- * look at. Prints what the check of the layout finds, and steps that could not be walked.
+ * Performs every journey in both languages, and takes screenshots of each step for people to look at. Each screenshot
+ * has both themes and three sizes. Prints findings of the layout check, and steps that failed.
  */
 export async function takeJourneys(world: JourneyWorld, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -48,11 +48,11 @@ export async function takeJourneys(world: JourneyWorld, folder: string): Promise
 
 interface Walk extends JourneyWorld {
   language: ShownLanguage;
-  /** The text of the console in the language. */
+  /** Returns a text of the console in the language of this walk. */
   text(area: string, name: string, values?: Readonly<Record<string, string>>): string;
-  /** Opens a page with the language. */
+  /** Opens a page in the language of this walk. */
   open(path: string): Promise<void>;
-  /** Takes screenshots of what is shown, in both themes at all sizes. */
+  /** Takes screenshots of the shown page, in both themes and all sizes. */
   shoot(name: string): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ function openWalk(world: JourneyWorld, language: ShownLanguage, folder: string):
   };
 }
 
-/** Fonts are loaded, nothing moves, and two frames were drawn. */
+/** Resolves when fonts are loaded, nothing moves, and two frames were drawn. */
 const SETTLED = `document.fonts.ready
   .then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
   .then(() => new Promise((done) => setTimeout(done, 150)))`;
@@ -352,7 +352,7 @@ const databaseAway: Step = async ({ shown, text, open, shoot }) => {
   try {
     await page.evaluate(`document.querySelector('a[href="/console/jobs"]').click()`);
     await shown.see(text("shell", "failed.title"));
-    // The step causes these errors on purpose.
+    // This step causes errors on purpose.
     shown.problems.length = 0;
     await shoot("database-away-list");
     await open("/jobs");

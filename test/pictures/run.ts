@@ -10,8 +10,8 @@ import { startOpenAi } from "../upstreams/openai.ts";
 import { takeJourneys } from "./journeys.ts";
 
 /*
- * Makes the screenshots of the README and of the documents again, from the demo. The overview is made in both themes.
- * Check the files before you commit them. With `--journeys` this program walks through the console instead.
+ * Takes the screenshots of the README and the documents again, from the demo. The overview is taken in both themes.
+ * Look at the files before committing them. With `--journeys`, performs the console's journeys instead.
  */
 const FOLDER = new URL("../../docs/images/", import.meta.url).pathname;
 const SCREEN = { width: 1280, height: 800, deviceScaleFactor: 1.5 };
@@ -73,7 +73,7 @@ async function takePictures(
   }
 }
 
-/** Completes the first steps, because they would cover the figures. Returns a request that needed a second call. */
+/** Completes the first steps, which would cover the figures. Returns a request that needed a second call. */
 async function prepare(shown: TestConsole, { act }: Administrator): Promise<string> {
   await act("POST", "/alerts", { name: "Something is broken", settings: { kind: "status" } });
   await act("POST", "/channels", { id: "openai", provider: "openai", credential: "not-used" });

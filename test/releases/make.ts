@@ -9,8 +9,8 @@ import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
- * `bun test/releases/make.ts` stores a database of the current version, as one backup for each kind of database. A test
- * opens the backups with every later version. Run this for each release, and before 1.0.0 when a migration has changed.
+ * Stores a database of the current version as a backup for each kind of database: `bun test/releases/make.ts`. A test
+ * opens the backups with later versions. Run this for each release, and before 1.0.0 after a changed migration.
  */
 async function make(kind: "sqlite" | "postgres", databaseUrl: string | null): Promise<void> {
   const env = { ...RELEASE_ENVIRONMENT, ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) };

@@ -12,8 +12,8 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
- * docs/run/versions.md: a release opens the databases of all releases of its major version. Machines of the previous
- * release can still work beside machines of the new one. `test/releases/make.ts` stores the database of a release.
+ * docs/run/versions.md: a release opens the databases of all releases of its major version, and machines of the
+ * previous release still work beside it. `test/releases/make.ts` stores a release's database.
  */
 const found = findPostgres();
 const hasPostgres = !("missing" in found) && Bun.which("pg_restore") !== null;
@@ -43,7 +43,7 @@ test("what a release can write is still taken: tables and columns are only added
     await restore(version, "sqlite", { ...RELEASE_ENVIRONMENT, GATEWAY_DATA_DIR: location });
     const before = columnsOf(location);
     const after = await migrated(location);
-    // Fails when a migration was edited: before 1.0.0 run test/releases/make.ts, later add a migration.
+    // Fails after a migration was edited. Before 1.0.0, run test/releases/make.ts. Later, add a migration instead.
     expect(after, version).toEqual(fresh);
     for (const [name, column] of before) expect(after.get(name), `${version} ${name}`).toEqual(column);
     const tables = new Set([...before.keys()].map((name) => name.split(".")[0]));
@@ -77,7 +77,7 @@ describe.each(kept)("the database of %s", (version) => {
         const answered = await gateway.call("/v1/chat/completions", { body: chat });
         expect(answered.status).toBe(200);
         const [charge] = await gateway.charged(answered.headers.get("x-request-id")!);
-        // The request must cost the same as in the old release.
+        // The request must cost as much as in the old release.
         expect(before.map(({ amount }) => amount)).toContain(charge!.amount);
         expect(await gateway.cli("ledger", "verify")).toContain("no difference");
         expect(await gateway.cli("audit", "verify")).toContain("Head: ");
@@ -88,7 +88,7 @@ describe.each(kept)("the database of %s", (version) => {
     );
 });
 
-/** Returns the columns of a database that this program has migrated or created. */
+/** Returns the columns of a database after this program has created or migrated it. */
 async function migrated(location: string): Promise<Map<string, Column>> {
   await using gateway = await startTestGateway({
     env: { ...RELEASE_ENVIRONMENT, GATEWAY_DATA_DIR: location },

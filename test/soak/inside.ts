@@ -1,6 +1,6 @@
 /**
- * Loaded into the gateway by `--preload`. Every ten seconds this module writes counts that only the process itself can
- * make to the file in `SOAK_FIGURES`. A full collection comes first, so that only live objects are counted.
+ * A module that the gateway loads by `--preload`. Every ten seconds it writes counts that only the process itself can
+ * make to the file in `SOAK_FIGURES`. It collects garbage first, so that only live objects count.
  */
 import { heapStats } from "bun:jsc";
 import { writeFileSync } from "node:fs";

@@ -10,9 +10,8 @@ import { administer, openConsole, readConsole, TRAFFIC } from "./traffic.ts";
 import { quantile, trendOf } from "./trend.ts";
 
 /*
- * Mixed traffic for an hour: `npm run soak`. Prints the growth of memory, descriptors, timers, files and latency after
- * a warm-up of a fifth of the time. Exits with 1 when a figure grows that must stay flat, or when a call had a wrong
- * result.
+ * Sends mixed traffic for an hour: `npm run soak`. Prints the growth of memory, descriptors, timers, files and latency
+ * after a warm-up of a fifth of the time. Exits with 1 when a flat figure grows or a call had a wrong result.
  */
 const values = readOptions({
   command: "npm run soak --",
@@ -32,7 +31,7 @@ const SAMPLE_MS = 10_000;
 const CONSOLE_MS = 3_000;
 const ADMINISTER_MS = 30_000;
 const WARM_UP = 0.2;
-/** Allowed growth of a figure over the measured time, as a share of its first value. */
+/** Allowed growth over the measured time, as a share of the first value. */
 const FLAT = 0.1;
 const MAX_PRINTED = 10;
 
@@ -109,7 +108,7 @@ async function beClient(setting: MessagesGateway, client: number, end: number, p
   }
 }
 
-/** A member with an open console who sometimes makes a change. */
+/** A member with an open console, who makes changes at times. */
 async function beMember(setting: MessagesGateway, end: number, progress: Progress): Promise<void> {
   let member = await openConsole(setting);
   let changedAt = performance.now();
@@ -171,7 +170,7 @@ function filesOf(folder: string): [name: string, size: number][] {
   });
 }
 
-/** Prints the measurements. Returns true when all are within their bounds. */
+/** Prints the figures. Returns true when all are within their bounds. */
 function report(samples: readonly [number, Sample][], { calls, failures }: Progress): boolean {
   const total = [...calls.values()].reduce((sum, count) => sum + count, 0);
   console.log(`seed ${seed}, ${minutes} minutes, ${clients} clients, ${total} acts`);

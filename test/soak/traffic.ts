@@ -5,7 +5,7 @@ import { submit, untilStatus } from "../support/job-calls.ts";
 import { BUDGET, CHAT_ONLY, CLAUDE, ROUTED, type MessagesGateway } from "../support/messages-gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
-/** One complete action of a kind of traffic. Throws when its result is not the expected one. */
+/** One complete action of a kind of traffic. Throws when the result is wrong. */
 export type Traffic = (setting: MessagesGateway, random: () => number) => Promise<void>;
 
 const TEXT_MODELS = [CLAUDE, BUDGET, ROUTED, CHAT_ONLY, "sandbox-chat", "sandbox-messages"];
@@ -14,7 +14,7 @@ const MESSAGES = [{ role: "user", content: PROMPT }];
 const PICTURE = makePng(96, 64);
 const TOOL = { name: "look_up", description: "Looks it up", schema: { type: "object", properties: {} } };
 
-/** All actions of clients and members. The weights are their relative frequencies. */
+/** All actions of clients and members. `weight` is the relative frequency. */
 export const TRAFFIC: Readonly<Record<string, { weight: number; act: Traffic }>> = {
   chat: { weight: 10, act: text("/v1/chat/completions", (model) => ({ model, messages: MESSAGES })) },
   "chat stream": {
@@ -114,7 +114,7 @@ async function job({ gateway }: MessagesGateway): Promise<void> {
   if (status !== "completed") throw new Error(`job ${id} is ${status}`);
 }
 
-/** Disconnects from a stream after its first bytes, or before them. */
+/** Disconnects from a stream before or after its first bytes. */
 async function hangUp({ gateway }: MessagesGateway, random: () => number): Promise<void> {
   const leaving = AbortSignal.timeout(Math.floor(random() * 60));
   const body = { model: pickModel(random), messages: MESSAGES, stream: true };
@@ -163,7 +163,7 @@ export function openConsole({ gateway }: MessagesGateway): Promise<Administrator
   return signIn(gateway);
 }
 
-/** Changes of operators: a temporary key, a budget, and the configuration, which is then reloaded. */
+/** Changes of an operator: a temporary key, a budget, and a reloaded configuration. */
 export async function administer({ gateway }: MessagesGateway, member: Administrator): Promise<void> {
   const { key } = await member.act<{ key: { id: string } }>("POST", "/keys", {
     organizationId: "default",

@@ -6,7 +6,7 @@ export interface Trend {
   perHour: number;
 }
 
-/** Returns the trend of timed samples (in seconds). First and last are medians of a tenth of the samples. */
+/** Returns the trend of samples. The first and last value are medians of a tenth of the samples. */
 export function trendOf(samples: readonly (readonly [seconds: number, value: number])[]): Trend {
   const count = samples.length;
   const meanX = samples.reduce((sum, [x]) => sum + x, 0) / count;

@@ -16,7 +16,7 @@ let fixture: GatewayFixture;
 const keys: Record<string, string> = {};
 beforeAll(async () => {
   fixture = await openGatewayFixture();
-  // A key cannot be created expired. This key expires while the others are created.
+  // A key cannot be created expired. So this key expires while the others are created.
   keys["expired"] = await makeKey("expired", ["--expires", new Date(Date.now() + 2_500).toISOString()]);
   const expiresAt = Date.now() + 2_500;
   const made = await Promise.all(
@@ -214,7 +214,7 @@ test("rate and budget refusals say whether to retry", async () => {
   expect(first.headers.get("x-ratelimit-remaining-requests")).toBe("2");
   expect(first.headers.get("x-ratelimit-reset-requests")).toBeTruthy();
   expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000000");
-  // A refused request counts too. Its response has the rest of the limit.
+  // A refused request counts too. Its response reports the rest of the limit.
   const refused = await gateway.call(CHAT_PATH, { body: { ...body, model: "nobody" } });
   expect([refused.status, refused.headers.get("x-ratelimit-remaining-requests")]).toEqual([400, "1"]);
   const unread = await gateway.call("/v1/messages", { body: "{" });
@@ -268,7 +268,7 @@ test("forged keys are looked up a bounded number of times a minute per address, 
   expect((await send(gateway.key, "203.0.113.9")).status).toBe(200);
   expect((await send(other.secret, "203.0.113.9")).status).toBe(200);
   await gateway.cli("keys", "disable", other.key.id);
-  // After each change of keys, unknown keys are looked up again. So wait for the last change before counting.
+  // Each change of keys makes the gateway look unknown keys up again. So the test waits for the last change.
   await until("the last change of keys", async () =>
     (await send(other.secret, "203.0.113.9")).status === 401 ? true : undefined,
   );
@@ -281,7 +281,7 @@ test("forged keys are looked up a bounded number of times a minute per address, 
   const seconds = Number(refused.headers.get("retry-after"));
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThanOrEqual(60);
-  // The key exists, but the response is 429: the key was not looked up.
+  // The status 429 for an existing key shows that the key was not looked up.
   expect((await send(secret, "203.0.113.7")).status).toBe(429);
   expect((await send(gateway.key, "203.0.113.7")).status).toBe(200);
   expect((await send(secret, "203.0.113.8")).status).toBe(200);

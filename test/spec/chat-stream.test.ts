@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { openStream } from "../../src/dialects/chat/stream.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
-/* Guarantees of a forwarded stream for any chunks and line ends of the upstream. */
+/* Guarantees of a forwarded stream, for any chunks and line ends of the upstream. */
 const SEED = 20_261_121;
 
 test("the client's events do not depend on the upstream's chunks", () => {

@@ -6,14 +6,14 @@ import { COMPATIBLE_KEY, startCompatible } from "../upstreams/compatible.ts";
 import { PERSONAS, type Persona } from "../upstreams/compatible/personas.table.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/* Vendors of chat completions with the responses of their documents, through the gateway and its clients. */
+/* Vendors of chat completions with responses from their documents, through the gateway and its clients. */
 const VENDORS = Object.entries(PERSONAS);
 const TOOL = {
   type: "function" as const,
   function: { name: "look_up", parameters: { type: "object", properties: { id: { type: "integer" } } } },
 };
 
-/** Cost of the calls that some vendors report, in nano-units. */
+/** Cost in nano-units that some vendors report for a call. */
 const VENDOR_COSTS: Readonly<Record<string, bigint>> = { xai: 123n, openrouter: 140_000n };
 
 let vendor: Simulator;
@@ -173,7 +173,7 @@ test("reasoning goes back to a vendor that demands it, by a caller of another pr
     { role: "assistant", content: "CONTENT" },
     { role: "user", content: [result] },
   ];
-  // Sends the reply's text back unchanged, like a client that preserves the numbers in arguments.
+  // Sends the reply's text back unchanged, like a client that preserves numbers in arguments.
   const span = scanObject(text, ["content"]).spans[0]!;
   const body = JSON.stringify({ ...first, messages }).replace('"CONTENT"', () =>
     text.slice(span.start, span.end),
@@ -209,7 +209,7 @@ test("an account error of a vendor reaches no caller while another target serves
   }
 });
 
-/** Returns one channel and model per vendor and per refusal, so that ejections affect one test only. */
+/** Returns a channel and a model for each vendor and each refusal, so that an ejection affects one test only. */
 function configuration(url: string): object {
   const channels: Record<string, object> = {};
   const models: Record<string, object> = {};
@@ -228,7 +228,7 @@ function configuration(url: string): object {
     serve(`house-${name}`, name);
     for (const [which, { failsOver }] of Object.entries(persona.refusals)) {
       serve(`refused-${name}-${which}`, name);
-      // This vendor does not have this refusal, so it responds normally.
+      // This vendor lacks this refusal, so it responds normally.
       if (failsOver) serve(`spared-${name}-${which}`, name, ["house-ollama"]);
     }
   }

@@ -38,7 +38,7 @@ const shipped = await shippedSettings(
   ),
 );
 
-/** Settings of a channel by provider, where a key alone is not enough, and further forms of a credential. */
+/** Settings by provider: those needed besides a key, and other forms of a credential. */
 const SETTINGS: Readonly<Record<string, object>> = {
   ark: { region: "cn" },
   dashscope: { region: "cn" },
@@ -62,7 +62,7 @@ function open(name: string, baseUrl: string, apiKey = SECRET) {
   return provider.open(provider.settings.parse(settings), new FairSemaphore(2));
 }
 
-/** Calls every method of a channel. Each call fails. */
+/** Calls every method of a channel. Each call must fail. */
 async function callAll(
   name: string,
   { text = [], image, embedding }: ReturnType<typeof open>,

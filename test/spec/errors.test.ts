@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exchange, openSocket, statusOf } from "../support/sockets.ts";
 import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* Paths, methods, request ids and the transport. */
+/* Errors about paths, methods, request ids and the transport. */
 let fixture: GatewayFixture;
 beforeAll(async () => {
   fixture = await openGatewayFixture();

@@ -3,7 +3,7 @@ import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
-/* Fields of a generation: refused, adjusted or ignored ones, the delivery, and the charge. */
+/* Fields of a generation: refused, adjusted and ignored fields, the delivery, and the charge. */
 let fixture: GatewayFixture;
 beforeAll(async () => {
   fixture = await openGatewayFixture();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dataUrl, listen, openEditFixture, ONE } from "../support/edit-gateway.ts";
 
-/* Reference images by link: no forbidden address is reached, and a refusal costs nothing. */
+/* Reference images by link: no forbidden address is called, and a refusal costs nothing. */
 const { fixture, edit, editByForm, refused, proveNothingBilled } = await openEditFixture();
 
 describe("a link", () => {

@@ -6,7 +6,7 @@ import { submit, untilStatus } from "../support/job-calls.ts";
 import { PICTURE_FORMATS } from "../support/picture-formats.table.ts";
 import { makeGif, makePng } from "../support/pictures.ts";
 
-/* Formats of pictures that every endpoint reads, and the refusals of other formats. */
+/* Picture formats that every endpoint reads, and refusals of other formats. */
 const { fixture, edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditFixture();
 
 const cutPng = makePng(40, 30).subarray(0, -30);

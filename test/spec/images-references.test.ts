@@ -15,7 +15,7 @@ import {
 import { makeBmp, makePng, pngChunk } from "../support/pictures.ts";
 
 /* Reference images of an edit: their field names, encodings and number. */
-/** A picture of a single pixel and a single frame. */
+/** A picture with one pixel and one frame. */
 const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAAAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
 const { fixture, edit, editByForm, sent, sentByForm, sentRaw, refused, proveNothingBilled } =

@@ -6,7 +6,7 @@ import { look, submit, untilStatus, type WireJob } from "../support/job-calls.ts
 import { makePng } from "../support/pictures.ts";
 import { readError } from "../support/vendor.ts";
 
-/* The specified job interface, tested with the running program and strict simulators of the vendors. */
+/* The specified job interface, with the running program and strict simulators of vendors. */
 const MODEL = "gpt-image-2.5-flare";
 let fixture: ImageFixture;
 

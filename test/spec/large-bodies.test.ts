@@ -7,8 +7,8 @@ import { readMultipart } from "../../src/lib/multipart.ts";
 import { createSpool } from "../../src/lib/spool.ts";
 
 /*
- * One request with sixteen reference images of the largest size. A separate process reads this request, so that only
- * that process's memory is measured. That process runs this file with the body's form as argument.
+ * A request with sixteen reference images of the largest size. This file also runs as a separate process that reads the
+ * request, so that only the reader's memory is measured. Its argument is the body's form.
  */
 const FORM = process.env.LARGE_BODY_FORM;
 const IMAGES = 16;
@@ -20,7 +20,7 @@ interface Figures {
   received: number;
   overIdleMegabytes: number;
   megabytesPerSecond: number;
-  /** CPU time of this process. The system's time for its disk cache is not counted. */
+  /** Processor time of this process, without the system's time for its disk cache. */
   megabytesPerCpuSecond: number;
   longestStallMs: number;
   leftOver: number;
@@ -73,7 +73,7 @@ async function readBody(form: string, body: Iterable<Buffer>, directory: string)
   async function* chunks(): AsyncGenerator<Buffer> {
     for (const chunk of body) {
       sent.byteLength += chunk.byteLength;
-      // The reader of a body releases the memory of its chunks, so each chunk is a copy.
+      // Each chunk is a copy, because the reader of a body releases the memory of its chunks.
       yield Buffer.from(new Uint8Array(chunk).buffer);
     }
   }
@@ -117,7 +117,7 @@ function* multipartBody(text: Buffer): Generator<Buffer> {
   yield Buffer.from("--edge--\r\n");
 }
 
-/** Stalls count only while this process was computing, not while it waited for a core. */
+/** Stalls count only while this process computes, not while it waits for a core. */
 function watchProcess() {
   const idleBytes = process.memoryUsage.rss();
   const startedAt = performance.now();

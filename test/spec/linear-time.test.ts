@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { findExpressions, scanExpressions } from "../support/regular-expressions.ts";
 import { attacksOn, writeAttack, type Attack } from "../support/worst-inputs.ts";
 
-/** A shorter duration is noise. */
+/** Durations up to this are noise. */
 const NOISE_MS = 2;
-/** From this duration, growth from 1,000 to 10,000 characters can be measured. */
+/** From this duration on, growth from 1,000 to 10,000 characters can be measured. */
 const CLEAR_MS = 10;
 const MIN_SLOW_MS = 50;
 const MAX_GROWTH = 30;
-/** Other processes and garbage collection cannot explain this duration. */
+/** Duration that other processes and garbage collection cannot explain. */
 const DECISIVE_MS = 1_000;
 
-/** Returns the milliseconds of one search in a text, like the searches in the sources. */
+/** Returns the milliseconds of one search in a text, as in the sources. */
 function time(expression: RegExp, text: string): number {
   expression.lastIndex = 0;
   const startedAt = performance.now();
@@ -24,7 +24,7 @@ function time(expression: RegExp, text: string): number {
 /** Returns an attack whose time grows faster than its length, or null. Repeats a doubtful measurement. */
 function slowest(expression: RegExp): Attack | null {
   for (const attack of attacksOn(expression)) {
-    // An exponential expression would never end on a longer text, so short texts come first.
+    // Short texts come first, because an exponential expression would never end on a longer text.
     for (const length of [24, 1_000])
       if (leastTime(expression, writeAttack(attack, length)) > MIN_SLOW_MS) return attack;
     if (isSuperlinear(expression, attack)) return attack;
@@ -32,7 +32,7 @@ function slowest(expression: RegExp): Attack | null {
   return null;
 }
 
-/** Returns the minimum of three times, so that another process does not cause a long time. */
+/** Returns the minimum of three times, because another process can lengthen a time. */
 function leastTime(expression: RegExp, text: string): number {
   return Math.min(...[1, 2, 3].map(() => time(expression, text)));
 }
@@ -52,7 +52,7 @@ function isSuperlinear(expression: RegExp, attack: Attack): boolean {
   return true;
 }
 
-/** True when a text of ten times the length took so much longer that the time is not linear. */
+/** True when ten times the length took so much longer that the time cannot be linear. */
 function isSlower(longerMs: number, shorterMs: number): boolean {
   return longerMs > MIN_SLOW_MS && longerMs > MAX_GROWTH * shorterMs;
 }

@@ -10,7 +10,7 @@ import {
   type MessagesGateway,
 } from "../support/messages-gateway.ts";
 
-/* The rules of the interface document and the decisions for messages, tested with the bytes that a caller gets. */
+/* The rules of the interface document and the decisions for messages, tested on the bytes that a caller gets. */
 const PATH = "/v1/messages";
 const MODELS = `  retired-model:
     type: messages
@@ -102,7 +102,7 @@ describe("the key", () => {
     ],
   ])("is read %s", async (_, headers) => {
     for (const path of [PATH, `${PATH}?beta=true`]) expect((await bare(headers(), path)).status).toBe(200);
-    // This error of the vendor shows that the key was accepted: a request to count tokens may not have a maximum.
+    // This error of the vendor shows that the key was accepted. Counting tokens does not allow a maximum.
     const counted = await bare(headers(), `${PATH}/count_tokens`);
     expect(counted.json["error"].message).toBe("max_tokens: Extra inputs are not permitted");
   });

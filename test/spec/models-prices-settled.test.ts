@@ -209,7 +209,7 @@ test("as many images as requested are held", async () => {
     fixture.gateway.call("/v1/images/generations", {
       body: { model: TIERED, prompt: "a fox", quality: "medium", n },
     });
-  // One picture in high quality costs more than the budget. Four in medium quality cost 0.08.
+  // A picture in high quality exceeds the budget. Four in medium quality cost 0.08.
   const blocked = await until("a budget in force", async () => {
     const response = await fixture.gateway.call("/v1/images/generations", {
       body: { model: TIERED, prompt: "a fox", quality: "high" },

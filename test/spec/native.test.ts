@@ -14,7 +14,7 @@ import {
 import { makeBmp, makePng } from "../support/pictures.ts";
 
 /*
- * The native generate protocol. The vendor `free` accepts everything and sends the configured response. So both
+ * The native generate protocol. The vendor `free` accepts everything and sends the configured response, so both
  * directions can be compared field by field.
  */
 let fixture: NativeFixture;
@@ -62,7 +62,7 @@ const requestOf = (parts: object[], generationConfig?: object) => ({
   ...(generationConfig && { generationConfig }),
 });
 
-/** Returns the vendor's request. Throws with the gateway's response if there was none. */
+/** Returns the vendor's request. Without such a request, throws the gateway's response. */
 async function sent(body: object): Promise<Record<string, unknown>> {
   const response = await generate(FREE, body);
   if (response.status !== 200) throw new Error(await response.text());
@@ -340,7 +340,7 @@ describe("the setting for links", () => {
   });
 });
 
-/** Returns the detail of an error in which official clients find its reason. */
+/** Returns the detail of an error from which official clients read its reason. */
 function infoOf(reason: string): object {
   const type = "type.googleapis.com/google.rpc.ErrorInfo";
   return { "@type": type, reason, domain: "model-inference-gateway" };

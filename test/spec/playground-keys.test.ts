@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/* The console's playground uses a key without its secret: by the key's id, with an administrator's session. */
+/* The console's playground uses a key without its secret, by the key's id and an administrator's session. */
 const HEADER = "x-gateway-playground-key";
 const BODY = { model: "sandbox-chat", messages: [{ role: "user", content: "Say hello." }] };
 
@@ -140,7 +140,7 @@ test.each([
 });
 
 describe("a member", () => {
-  /** Creates a member and signs in. The password is set here, because a generated one must be changed first. */
+  /** Creates a member and signs in. The password is given, because a generated one must be changed first. */
   async function member(name: string, role: string, organizations: "*" | string[]): Promise<string> {
     const password = "a-long-password-for-tests";
     const response = await fetch(`${gateway.url}/admin/v1/members`, {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { responseOf, responseUsage } from "../upstreams/openai/plain-response.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
-/* Features that cost money or reach internal systems: equal rules on every text protocol, in all spellings. */
+/* Features that cost money or reach internal systems. Every text protocol has equal rules, in all spellings. */
 const TEXT = { type: "chat", max_output_tokens: 1000, price: { per_million: { input: "1", output: "1" } } };
 const LINK = "https://example.com/long.pdf";
-/** Tokens that the vendor counts for the document behind a link. */
+/** Tokens that the vendor counts for the linked document. */
 const LINKED_TOKENS = 150_000;
 
 let gateway: TestGateway;
@@ -177,6 +177,6 @@ test("a body with more values than can be parsed at once delays nobody, whatever
     expect(response.status).toBe(400);
     expect(await response.text()).toContain("more than 500000 values");
   }
-  // Each of the two bodies would need half a gigabyte if it were parsed.
+  // Parsing each of the two bodies would need half a gigabyte.
   expect(gateway.resources().peakMb).toBeLessThan(700);
 });

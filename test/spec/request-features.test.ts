@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
-/* Paid features, objects of the operator and links in chat requests: forwarded ones and refused ones. */
+/* Paid features, objects of the operator, and links in chat requests: forwarded and refused ones. */
 const PATH = "/v1/chat/completions";
 const USER = { role: "user", content: "hi" };
 const TEXT_PRICE = { per_million: { input: "1", output: "1" } };

@@ -22,7 +22,7 @@ const STREAM = [
 let gateway: TestGateway;
 let vendor: Bun.Server<undefined>;
 let sent: { path: string; body: string }[] = [];
-/** Paths that the vendor refuses at the moment. */
+/** Paths that the vendor refuses at present. */
 let broken: string[] = [];
 
 beforeAll(async () => {

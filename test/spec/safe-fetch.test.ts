@@ -89,7 +89,7 @@ function describeNetwork(): void {
   const canaries = new Map<string, number>();
   const closers: (() => unknown)[] = [];
   let directory = "";
-  /** Number of requests that get no response. */
+  /** Number of requests that got no response. */
   let silent = 0;
   let certificateAuthority = "";
   const hangup = Promise.withResolvers<void>();
@@ -329,7 +329,7 @@ function describeNetwork(): void {
       });
     const quick = "https://pics.example.com/png";
     const { secret } = JSON.parse(made);
-    // A new organization's key is accepted shortly after its creation.
+    // The key of a new organization is accepted shortly after its creation.
     await until("the key", async () => (await edit([quick], secret)).status === 200 || undefined);
     silent = 0;
     let ended = 0;

@@ -46,7 +46,7 @@ describe.each(CELLS)("$caller of $model: $question", ({ caller, model, question 
   test("has the published form, and is the same whole and streamed", async () => {
     const whole = await ask(false);
     const stream = await ask(true);
-    // Bytes of a vendor that omits required fields of the published form stay unchanged.
+    // Bytes of a vendor that omits required fields of the published form are forwarded unchanged.
     if (caller !== "chat" || model !== "over-thinking") {
       expectReply(JSON.parse(whole));
       expectStream(stream);
@@ -206,7 +206,7 @@ describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targ
   const paths = ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/"];
   const vendors = () => new Set(Object.values(fixture.vendors));
 
-  /** Returns how many of `count` requests each target got, in the order of the route. */
+  /** Returns how many of `count` requests each target got, in the route's order. */
   const callsOf = async (model: string, count: number): Promise<number[]> => {
     for (const vendor of vendors()) vendor.reset();
     const init = () => ({ body: body(model, "text", false) });
@@ -233,7 +233,7 @@ describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targ
 
   test("is by weight alone, and as explained", async () => {
     const calls = await callsOf("all-weighted", 60);
-    // Each target has a share of one in four. In three of a hundred million runs, a target gets no call.
+    // Each target gets a quarter. In three of a hundred million runs, one target gets no call.
     expect(Math.min(...calls)).toBeGreaterThan(0);
     const { targets } = await explained("all-weighted");
     expect(targets.map(({ share }) => share)).toEqual([0.25, 0.25, 0.25, 0.25]);
@@ -253,7 +253,7 @@ describe.each(CELLS.filter(({ model }) => model !== "sandbox-chat"))(
       const vendor = model as VendorName;
       const { path, body, payload } = CALLERS[caller];
       await (await fixture.gateway.call(path(model, true), { body: body(model, question, true) })).text();
-      // The arguments of a tool call must not change, so only other replies get this text.
+      // Only replies without tool calls get this text, because arguments must not change.
       const text = question === "tools" ? undefined : 'Ünï \u{1F30A} 語 "quotes"\n\\u00e9';
       const bytes = await fixture.repeatLast(vendor, text);
       const asked = payload(body(model, question, true), model);
@@ -410,7 +410,7 @@ const STYLES: readonly ((stream: string) => string)[] = [
   (stream) => `\uFEFF${stream}`,
 ];
 
-/** Returns the caller's events for a vendor's bytes: the data of each event, without ids and current times. */
+/** Returns the caller's events for a vendor's bytes, as the data of each event without ids and times. */
 function eventsFor(
   caller: CallerName,
   vendor: CallerName,
@@ -434,7 +434,7 @@ function eventsFor(
     );
 }
 
-/** Yields pieces of these sizes, then of one byte each. */
+/** Yields pieces of these sizes, then single bytes. */
 function* cut(bytes: Uint8Array, sizes: Iterable<number>): Generator<Uint8Array> {
   const size = sizes[Symbol.iterator]();
   for (let start = 0; start < bytes.length;) {
@@ -453,7 +453,7 @@ function assembled(caller: CallerName, text: string): Reply {
   return reply;
 }
 
-/** Removes the values that differ between replies: ids and signatures. */
+/** Removes values that differ between replies: ids and signatures. */
 function plain({ parts, finish }: Reply) {
   return {
     finish: finish.reason,

@@ -79,7 +79,7 @@ test("the hold covers as many searches as the request allows", async () => {
   const { key, secret } = JSON.parse(created) as { key: { id: string }; secret: string };
   await fixture.gateway.cli("budgets", "create", "--key", key.id, "--amount", "0.6", "--period", "total");
   const headers = { authorization: `Bearer ${secret}` };
-  // The input that a tool may add costs 0.4, and fifty searches cost 0.5.
+  // The input that a tool may add costs 0.4. Fifty searches cost 0.5.
   await until("the key and its budget", async () => {
     const { status } = await call({ tools: [search()] }, headers);
     return status === 429 || undefined;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/* Names of vendors must be in the log, but not in responses. */
+/* Vendors' names must be in the log but not in responses. */
 const PATH = "/v1/chat/completions";
 const BODY = { model: "house", messages: [{ role: "user", content: "hi" }] };
 

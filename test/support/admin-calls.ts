@@ -44,7 +44,7 @@ import {
 import { deliveryListSchema, webhookCreationSchema } from "../../src/admin/webhooks/schema.ts";
 import * as webhooks from "../../src/admin/webhooks/webhooks.ts";
 
-/* Functions of administration that first parse their input by its schema, like operations do. */
+/* Functions of administration that parse their input by its schema first, like operations. */
 
 export const createOrganization = reading(organizationCreationSchema, organizations.createOrganization);
 export const updateOrganization = readingChange(organizationChangeSchema, organizations.updateOrganization);

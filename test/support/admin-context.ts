@@ -5,10 +5,9 @@ import { createOrganization } from "./admin-calls.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "./config-fixture.ts";
 import { memoryAdminStore, type MemoryAdminStore } from "./memory-admin-store.ts";
 
-/** 15 May 2026, 10:30 UTC. */
 export const NOW = Date.UTC(2026, 4, 15, 10, 30);
 
-/** Returns an administration with an empty store and the small catalogue, at a fixed time. */
+/** Returns an administration with an empty store and the small catalogue, at the time `NOW`. */
 export async function adminContext(): Promise<AdminContext & { store: MemoryAdminStore }> {
   await using folder = await folderWithCatalogue();
   const { settings } = await loadSettings({
@@ -32,7 +31,7 @@ export async function withOrganization(): ReturnType<typeof adminContext> {
   return context;
 }
 
-/** Returns status, field and message of a refused change. */
+/** Returns the status, field and message of a refused change. */
 export async function refusal(work: Promise<unknown>): Promise<[number, string | null, string]> {
   const error = await work.then(
     () => null,

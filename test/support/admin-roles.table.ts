@@ -1,6 +1,6 @@
 import type { Role } from "../../src/admin/roles.ts";
 
-/** Objects of the organization `acme`. A member of another organization uses their ids. */
+/** Objects of the organization `acme`, whose ids a member of another organization uses. */
 export interface Foreign {
   organizationId: string;
   keyId: string;
@@ -19,17 +19,17 @@ export interface Foreign {
 }
 
 /**
- * Inputs with which a member of another organization tries to reach those objects, and the result. `hidden`: 404 for
- * each input. `nothing`: 404, or 200 with no data of `acme`. `refused`: 403, for objects that all organizations share,
- * and for giving rights that the member does not have. `stream`: the events of the member's own organizations, which
- * have a separate test. `own`: the member's own data or data that all may read; takes no foreign id.
+ * Inputs with which a member of another organization tries to reach the objects of `acme`, and the result. `hidden`:
+ * 404 for each input. `nothing`: 404, or 200 without data of `acme`. `refused`: 403, for objects that all organizations
+ * share and for rights that the member lacks. `stream`: events of the member's own organizations, which have a separate
+ * test. `own`: the member's own data or public data, without an id of `acme`.
  */
 type Reaching =
   | { gets: "hidden" | "nothing" | "refused"; inputs: (foreign: Foreign) => object[] }
   | { gets: "own" | "stream" };
 
 interface Row {
-  /** The lowest role that is allowed. */
+  /** The lowest role that may call the route. */
   role: Role;
   foreign: Reaching;
 }
@@ -43,12 +43,12 @@ const nothing = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "
 const row = (role: Role, foreign: Reaching): Row => ({ role, foreign });
 
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
-/** The calling member's organization. A model of `acme` alone: its channel's name contains `acme`. */
+/** The calling member's organization. `vendor-chat` is a model of `acme`, whose name its channel contains. */
 const OF_SPIES = { organizationId: "spies" };
 const DENIED = { model: "vendor-chat" };
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
 const CORRECTION = { ...PRICE, from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z", reason: "tried" };
-/** A rule that finds an empty budget immediately. */
+/** A rule that reports an empty budget immediately. */
 export const ALERT = {
   name: "acme alert",
   settings: { kind: "budget", percents: [1], budgetId: null },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { TestGateway } from "./gateway.ts";
 import { checkResponse } from "./openapi.ts";
 
-/** Any value of a response; each test checks it. */
+/** Any value of a response, which each test checks. */
 type Json = ReturnType<typeof JSON.parse>;
 
 /** A member or program that uses a gateway's administrative interface. */
@@ -11,7 +11,7 @@ export interface Administrator {
   cookie: string;
   /** Calls a path below `/admin/v1`; a body is sent as JSON. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** Works like `send`, but throws unless the call succeeds. */
+  /** Works like `send`, but throws when the call fails. */
   act<Result = Json>(method: string, path: string, body?: unknown): Promise<Result>;
 }
 
@@ -65,8 +65,8 @@ export function administrator(
 }
 
 /**
- * Sends a request to the administrative interface like a page of the gateway. `headers` replace the page's own. Throws
- * when the response does not match the gateway's own document. A body that is not JSON is returned as text.
+ * Sends a request to the administrative interface, as a page of the gateway does. `headers` replace the page's own.
+ * Throws when the response does not match the gateway's OpenAPI document. A body that is not JSON is returned as text.
  */
 export async function send(
   url: string,
@@ -83,7 +83,7 @@ export async function send(
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    // Each request uses its own connection, so that every worker is reached.
+    // Each request has its own connection, so that every worker gets some.
     keepalive: false,
   });
   await checkResponse(method, response.url, response);

@@ -1,7 +1,7 @@
 /** Any value of a request. */
 type Json = ReturnType<typeof JSON.parse>;
 
-/** An event that PagerDuty received, and the state of its incident. */
+/** An event that PagerDuty has received, and the state of its incident. */
 interface Incident {
   summary: string;
   severity: string;
@@ -10,8 +10,8 @@ interface Incident {
 }
 
 /**
- * Simulates Slack's incoming webhooks and PagerDuty's Events API v2 on one port, with their refusals. The next entry of
- * `faults` replaces the response to a request, before or after the request is processed.
+ * Simulates Slack's incoming webhooks and PagerDuty's Events API v2 on one port, with their refusals. An entry of
+ * `faults` replaces the next response, before or after the request is processed.
  */
 export function startAlertReceivers({ path, routingKey }: { path: string; routingKey: string }) {
   const messages: { text: string; blocks: unknown[] }[] = [];
@@ -96,7 +96,7 @@ export function startAlertReceivers({ path, routingKey }: { path: string; routin
   };
 }
 
-/** Returns the texts of a block. A null in the list means that Slack would refuse the block. */
+/** Returns the texts of a block. A null means that Slack would refuse the block. */
 function textsOf(block: Json): (string | null)[] {
   const markdown = (part: Json, most: number): string | null =>
     part?.type === "mrkdwn" && typeof part.text === "string" && part.text.length <= most ? part.text : null;

@@ -17,7 +17,7 @@ export function azureOrder(change: Parameters<typeof makeOrder>[2] = {}): ImageO
   return makeOrder(imageModel(azureSettings, "gpt-image-2").model, IMAGE_DEPLOYMENT, change);
 }
 
-/** Calls of the adapter in the form that the gateway uses. */
+/** Calls to the adapter, in the gateway's form. */
 export interface AzureCalls {
   chat(body?: object, signal?: AbortSignal): Promise<TextResponse>;
   generate(

@@ -10,7 +10,7 @@ export interface Balancer extends AsyncDisposable {
 
 export type BalancerName = "nginx" | "haproxy";
 
-/** Returns the program, or the reason for its absence. */
+/** Returns the program, or the reason why it is missing. */
 export function findBalancer(name: BalancerName): { binary: string } | { missing: string } {
   const binary = Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` });
   return binary ? { binary } : { missing: `${name} is not on PATH` };
@@ -25,7 +25,7 @@ export async function startBalancer(
   return start(name, binary, await documented(name, ports));
 }
 
-/** Starts a balancer as installed, without the advice of docs/run/balancers.md, in front of one machine. */
+/** Starts a balancer as installed, without the settings of docs/run/balancers.md, in front of one machine. */
 export function startPlainBalancer(
   name: BalancerName,
   binary: string,
@@ -35,7 +35,7 @@ export function startPlainBalancer(
   return start(name, binary, PLAIN[name](port, readSeconds));
 }
 
-/** nginx waits for a minute by default. Debian's file for HAProxy sets 50 s. */
+/** By default nginx waits for a minute. Debian's file for HAProxy sets 50 s. */
 const PLAIN: Record<BalancerName, (port: string, readSeconds?: number) => string> = {
   nginx: (port, readSeconds) => `server { listen 80; location / { proxy_pass http://127.0.0.1:${port};
     ${readSeconds === undefined ? "" : `proxy_read_timeout ${readSeconds}s;`} } }`,
@@ -71,7 +71,7 @@ async function start(name: BalancerName, binary: string, server: string): Promis
   };
 }
 
-/** Additional configuration, which lets a balancer run without root beside other balancers. */
+/** Additional configuration, with which a balancer runs without root and beside others. */
 const WRITERS: Record<BalancerName, (server: string, port: number, folder: string) => string> = {
   nginx: (server, port, folder) => `
     daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log; events {}

@@ -21,19 +21,19 @@ export interface TestConsole extends AsyncDisposable {
   endSession(): Promise<void>;
   /** Waits for the element with this role and name. */
   find(role: string, name: string): Promise<ElementHandle>;
-  /** Clicks the element with this role and name when it is enabled and does not move. */
+  /** Clicks the element with this role and name when it is enabled and stands still. */
   press(role: string, name: string): Promise<void>;
-  /** Replaces the text of the field with this label, in the dialog if one is open. */
+  /** Replaces the text of the field with this label. If a dialog is open, the field is in the dialog. */
   fill(label: string, text: string): Promise<void>;
   /** Waits for a text anywhere on the page. */
   see(text: string): Promise<void>;
   /** Waits until no dialog is open. */
   untilClosed(): Promise<void>;
-  /** Errors in the browser's console. Includes violations of the security policy, excludes error statuses. */
+  /** Errors in the browser's console, including violations of the security policy but not error statuses. */
   problems: string[];
-  /** Hosts other than the gateway to which the page has sent requests. */
+  /** Hosts to which the page has sent requests, except the gateway. */
   foreignHosts: Set<string>;
-  /** Returns the findings of all rules of axe on the shown page. */
+  /** Returns what the rules of axe find on the shown page. */
   accessibilityFindings(): Promise<string[]>;
   /** Returns the cumulative layout shift since the page was loaded. */
   layoutShift(): Promise<number>;
@@ -47,7 +47,7 @@ const TIMEOUT_MS = 20_000;
 // A test of several pages takes long on a busy machine.
 setDefaultTimeout(60_000);
 
-/** Path of the browser's program. Null if there is none; a message says so once. */
+/** Path of the browser's program. Null if there is none, which is printed once. */
 export const chromium: string | null = findChromium();
 
 /** Starts a gateway and a browser. Needs `chromium`. */
@@ -73,7 +73,7 @@ function actions(gateway: TestGateway, page: Page) {
       visible: true,
     })) as ElementHandle;
   const open = async (path: string) => {
-    // A page that follows events never has an idle network, so do not wait for that.
+    // A page that follows events always uses the network, so waiting for an idle network would not end.
     await page.goto(`${gateway.url}/console${path}`);
     await untilShown(page);
   };
@@ -83,7 +83,7 @@ function actions(gateway: TestGateway, page: Page) {
         [field.ariaLabel, ...Array.from(field.labels ?? [], (label) => label.innerText.replace("*", "").trim())]
           .includes(${JSON.stringify(label)}))`,
     )) as unknown as ElementHandle;
-    // If another element has taken the focus, such as a newly opened dialog, the text went to that element.
+    // Repeats, because another element, such as a new dialog, may have taken the focus and the text.
     do {
       await field.evaluate((element) => {
         const input = element as unknown as { focus(): void; select(): void };
@@ -105,7 +105,7 @@ function actions(gateway: TestGateway, page: Page) {
     press,
     see,
     async untilClosed() {
-      // Toasts have the same role, but they are not sections.
+      // Toasts have the same role, but are not sections.
       await page.waitForSelector("section[role$=dialog]", { hidden: true });
     },
     async reload() {
@@ -144,7 +144,7 @@ function endOf(gateway: TestGateway, browser: Browser) {
 }
 
 function watch(page: Page, gateway: TestGateway, problems: string[], foreignHosts: Set<string>): void {
-  // A form that is being saved asks before its page is left. Without this answer the next page would wait.
+  // A form that is being saved asks before its page is left. The answer lets the next page open.
   page.on("dialog", (dialog) => void dialog.accept());
   page.on("console", (message) => {
     const isRefusal = message.text().startsWith("Failed to load resource: the server responded");
@@ -164,17 +164,17 @@ const OBSERVE_SHIFTS = `
     for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) globalThis.shifts += value;
   }).observe({ type: "layout-shift", buffered: true });`;
 
-/** The elements that can be used: in the newest dialog, or in the whole page if no dialog is open. */
+/** The part of the page that can be used: the newest dialog, or the whole page if no dialog is open. */
 const SHOWN = `([...document.querySelectorAll("section[role$=dialog]")].at(-1) ?? document)`;
 
-/** React Aria announces names here. The named elements may disappear a moment later. */
+/** React Aria announces names in this element. The named elements may disappear a moment later. */
 const ANNOUNCER = `[["[data-live-announcer]"]]`;
 
-/** React Aria's container of a menu or dialog, which has a hidden button. This is not a finding. */
+/** React Aria's container of a menu or dialog, which has a hidden button. axe reports the button wrongly. */
 const CONTAINER = `<div data-overlay-container="true"`;
 
 async function findWithAxe(page: Page): Promise<string[]> {
-  // A colour during a transition is not a finding.
+  // Waits for transitions to end, because a colour in between is not a finding.
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
     .map(({ finished }) => finished))`);
@@ -192,7 +192,7 @@ async function findWithAxe(page: Page): Promise<string[]> {
 }
 
 function launch(executablePath: string): Promise<Browser> {
-  // Tests may run as root, and the browser has no sandbox for root.
+  // Tests may run as root, for which the browser has no sandbox.
   return puppeteer.launch({ executablePath, args: ["--no-sandbox", "--lang=en-US"] });
 }
 

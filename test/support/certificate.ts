@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A self-signed certificate for `localhost` and its key, as PEM. */
+/** A self-signed certificate for `localhost` with its key, as PEM. */
 export interface SelfSigned extends Disposable {
   certificate: string;
   key: string;

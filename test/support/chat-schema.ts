@@ -3,7 +3,7 @@ import { z } from "zod";
 
 /*
  * The published types of chat completions (OpenAI's OpenAPI document, `CreateChatCompletionResponse` and
- * `CreateChatCompletionStreamResponse`) as schemas. Objects allow no other fields, except the fields for reasoning that
+ * `CreateChatCompletionStreamResponse`) as schemas. Objects allow no other fields except those for reasoning, which
  * compatible vendors and relays share.
  */
 const count = z.int().min(0);
@@ -74,7 +74,7 @@ export const chatReply = z.strictObject({
   usage,
 });
 
-/** The first piece of a call contains its name. Later pieces add to the arguments. */
+/** The first piece of a call contains its name. Later pieces extend the arguments. */
 const callDelta = z.union([
   namedCall.extend({ index: count }),
   z.strictObject({ index: count, function: z.strictObject({ arguments: z.string() }) }),

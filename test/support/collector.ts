@@ -1,16 +1,13 @@
 import { z } from "zod";
 
-/**
- * A receiver of OTLP over HTTP with JSON. Like the protocol, this receiver requires ids in hexadecimal and times as
- * text.
- */
+/** A receiver of OTLP over HTTP with JSON. It requires ids in hexadecimal and times as text, as the protocol does. */
 export interface Collector {
   url: string;
-  /** Spans in the order of arrival, with plain attributes. */
+  /** Spans in order of arrival, with plain attributes. */
   spans: readonly Span[];
   /** Names of events, which arrive as logs. */
   events: readonly string[];
-  /** Last received histograms by name. */
+  /** The last received histograms, by name. */
   metrics: ReadonlyMap<string, readonly Histogram[]>;
   /** Headers of every request. */
   headers: readonly Headers[];
@@ -118,7 +115,7 @@ const metricsSchema = z.strictObject({
   ),
 });
 
-/** Starts a collector on a free port. Requests that violate the protocol get 400. */
+/** Starts a collector on a free port. A request that violates the protocol gets 400. */
 export function startCollector(): Collector {
   const spans: Span[] = [];
   const events: string[] = [];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Small versions of the provider schemas in the registry. */
+/** Short versions of the providers' schemas. */
 export const TEST_PROVIDERS = new Map([
   ["sandbox", { settings: z.object({ tokensPerSecond: z.number().optional() }) }],
   [

@@ -12,11 +12,11 @@ import { folder } from "./config-fixture.ts";
 export interface ConfiguredAdministration extends AsyncDisposable {
   context: OperationContext;
   directory: string;
-  /** Returns the context of a gateway with other variables or another file, and the same database. */
+  /** Returns the context of a gateway with other variables or another file, and with the same database. */
   as(change: { env?: Record<string, string>; yaml?: string }): Promise<OperationContext>;
 }
 
-/** Opens an administration. By default the database is a SQLite file in the folder. */
+/** Opens an administration. By default the database is a SQLite file in its folder. */
 export async function openAdministration(databaseUrl?: string): Promise<ConfiguredAdministration> {
   const own = await folder();
   const { admin, database } = await openStores(databaseUrl ?? join(own.path, "gateway.sqlite"));

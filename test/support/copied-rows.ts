@@ -2,12 +2,12 @@ import type { Database } from "bun:sqlite";
 
 /** Tables that are not copied: processes, secrets and configuration. */
 const KEPT = new Set(["configuration", "processes", "shared_secrets", "schema_migrations"]);
-/** Part of the definition of a table that has one row. */
+/** Part of the definition of a table that can have only one row. */
 const SINGLE = "CHECK (id = 1)";
-/** Columns that distinguish copies. One such column is enough, and earlier columns are preferred. */
+/** Columns that distinguish copies, in order of preference. One column is enough. */
 const VARIED = ["id", "entry", "hash", "name", "key_id", "process_id"];
 
-/** Copies every row of a SQLite database, or of the tables that match `only`, this many times with new ids. */
+/** Copies every row of a SQLite database, or of tables that match `only`, this many times with new ids. */
 export function copyRows(database: Database, times: number, only?: RegExp): void {
   const tables = database
     .query<{ name: string; sql: string }, []>("SELECT name, sql FROM sqlite_master WHERE type = 'table'")

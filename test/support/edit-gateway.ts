@@ -6,7 +6,7 @@ import { filesOf, formOf, rawForm, type RawPart } from "./images-forms.ts";
 import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
 import { makePng } from "./pictures.ts";
 
-/** A model of each family, with its maximum number of references. */
+/** A model of each family, with its maximum of references. */
 export const MODELS = {
   A: "gpt-image-2",
   B: "gemini-3.1-flash-image",
@@ -15,7 +15,7 @@ export const MODELS = {
 };
 export const LIMITS = { A: 16, B: 14, C: 10, D: 1 };
 
-/** Three small pictures that differ in size. */
+/** Three small pictures of different sizes. */
 export const [ONE, TWO, THREE] = [makePng(40, 30), makePng(41, 30), makePng(42, 30)] as const;
 
 export type Entry = readonly [name: string, value: string | Uint8Array];
@@ -26,7 +26,7 @@ export interface Refusal {
   code: string;
 }
 
-/** Sends edits to a running gateway, for the tests of one file. The edits' model is of family A. */
+/** Sends edits to a running gateway, for the tests of one file. The edits use a model of family A. */
 export interface EditFixture {
   fixture: ImageFixture;
   edit(fields: object, headers?: Record<string, string>): Promise<Response>;
@@ -37,18 +37,18 @@ export interface EditFixture {
   sentByForm(entries: readonly Entry[]): Promise<Buffer[]>;
   sentRaw(parts: readonly RawPart[]): Promise<[string, Buffer][]>;
   sentFiles(call: Promise<Response>): Promise<[string, Buffer][]>;
-  /** Expects a 400 that reached no vendor, cost nothing and left no file. Returns the error. */
+  /** Expects a 400 that called no vendor, cost nothing and left no file. Returns the error. */
   refused(call: Promise<Response>, expected: Partial<Refusal>): Promise<Refusal>;
-  /** Expects that the response came without a vendor call. */
+  /** Expects that no vendor was called for the response. */
   nothingHappened(response: Response): void;
-  /** Adds a test that no refused request was charged. Call it last. */
+  /** Adds a test that no refused request was charged. It must be called last. */
   proveNothingBilled(): void;
 }
 
-/** Starts the fixture for a file. Its vendors are reset between tests. */
+/** Starts the fixture of a file. Its vendors are reset between tests. */
 export async function openEditFixture(): Promise<EditFixture> {
   const fixture = await openImageFixture();
-  /** Ids of refused requests. At the end the ledger must not contain them. */
+  /** Ids of refused requests, which the ledger must not contain. */
   const refusedIds = new Set<string>();
   afterEach(() => fixture.reset());
   afterAll(() => fixture[Symbol.asyncDispose]());
@@ -132,7 +132,7 @@ export function randomBytes(length: number): Buffer {
   return bytes;
 }
 
-/** Soft colours with the noise of a photograph, which compress badly. */
+/** Returns soft colours with the noise of a photograph, which compress badly. */
 export function grain(x: number, y: number): readonly [number, number, number, number] {
   const speck = SPECKS[(y * 640 + x) % SPECKS.byteLength]!;
   return [((x >> 2) + (speck & 7)) & 255, ((y >> 2) + (speck >> 5)) & 255, 128 + ((speck >> 3) & 7), 255];

@@ -1,4 +1,4 @@
-/* Pictures that no encoder here can create. Those above `PHONE_HEIC` have 96 by 64 pixels, red on the left. */
+/* Pictures that no encoder here can create. Those before `PHONE_HEIC` have 96 by 64 pixels, red on the left. */
 
 export const HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAUJtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5w" +
@@ -11,7 +11,7 @@ export const HEIC = Buffer.from(
   "base64",
 );
 
-/** Transparent at the top, opaque at the bottom. */
+/** Transparent at the top and opaque at the bottom. */
 export const HEIC_WITH_ALPHA = Buffer.from(
   "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAkVtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5w" +
     "aXRtAAAAAAABAAAANGlsb2MAAAAAREAAAgABAAAAAAJpAAEAAAAAAAAAVQACAAAAAAK+AAEAAAAAAAAAIwAAADhpaW5mAAAAAAACAAAA" +
@@ -84,8 +84,8 @@ export const CMYK_JPEG = Buffer.from(
 );
 
 /**
- * Pictures as phones send them, with GPS and texts ("taken-at-home"): 33 by 17 pixels in Display P3. The left half is
- * (200, 80, 40), the right half (40, 160, 60).
+ * Pictures as phones send them, with GPS data and texts ("taken-at-home"): 33 by 17 pixels in Display P3. The left half
+ * is (200, 80, 40), the right half (40, 160, 60).
  */
 export const PHONE_HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWl4AAAAAG1pZjFoZWl4bWlhZgAABE5tZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAEZpbG9j" +
@@ -147,7 +147,7 @@ export const PHONE_TIFF = Buffer.from(
   "base64",
 );
 
-/** The same pixels as in `PHONE_HEIC`, stored upright, cropped to their size and rotated a quarter to the right. */
+/** The pixels of `PHONE_HEIC`, stored upright, cropped to their size and rotated a quarter to the right. */
 export const TURNED_HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWl4AAAAAG1pZjFoZWl4bWlhZgAABA5tZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAADRpbG9j" +
     "AAAAAERAAAIAAQAAAAAEMgABAAAAAAAAAH0AAgAAAAAErwABAAAAAAAAACQAAAA4aWluZgAAAAAAAgAAABVpbmZlAgAAAAABAABodmMxAAAA" +
@@ -168,7 +168,7 @@ export const TURNED_HEIC = Buffer.from(
   "base64",
 );
 
-/** The same colours as in `PHONE_HEIC`, in sRGB. The picture is derived from a picture of an even size. */
+/** The colours of `PHONE_HEIC` in sRGB. The picture is derived from a picture with an even size. */
 export const DERIVED_HEIC = Buffer.from(
   "AAAAGGZ0eXBoZWljAAAAAG1pZjFoZWljAAABrW1ldGEAAAAAAAAAIWhkbHIAAAAAAAAAAHBpY3QAAAAAAAAAAAAAAAAAAAAADnBpdG0AAAAA" +
     "AAIAAAAQaWRhdAAAAAAAIQARAAAAOGlsb2MBAAAAREAAAgABAAAAAAAAAc0AAQAAAAAAAAB9AAIAAQAAAAAAAAABAAAAAAAAAAgAAAA4aWlu" +

@@ -9,7 +9,7 @@ import { DeadlineTimer } from "../../src/lib/deadline-timer.ts";
 
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** Failover's view of a process that has made no calls yet. */
+/** Returns the context of failover in a process that has made no calls. */
 export function process(overrides: Partial<Failover> = {}): Failover {
   return {
     clock,

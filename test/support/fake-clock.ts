@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** A wall clock for child processes. Their monotonic clock is unchanged (faketime manual page). */
+/** A wall clock for child processes, whose monotonic clock is unchanged (faketime manual page). */
 export interface FakeClock {
   /** Environment variables for a process with this clock. */
   env: Record<string, string>;
-  /** Sets the offset from the real clock, in seconds that are added to the initial offset. */
+  /** Sets the offset from the real clock in seconds. The initial offset is added. */
   jump(seconds: number): Promise<void>;
 }
 
-/** Returns the library that replaces the clock, or the reason for its absence. */
+/** Returns the library that replaces the clock, or the reason why it is missing. */
 export function findFaketime(): { library: string } | { missing: string } {
   const library = LIBRARIES.find(existsSync);
   return library === undefined ? { missing: "libfaketime is not installed" } : { library };

@@ -9,21 +9,21 @@ export function reportFigure(
   console.log(`${id} ${name} ${shown} ${unit} ${bar} ${passes ? "PASS" : "FAIL"}`);
 }
 
-/** Reports a figure that must have exactly this value. Returns true if it has. */
+/** Reports a figure that must equal `wanted`. Returns true if it does. */
 export function reportExact(id: string, name: string, value: number, unit: string, wanted: number): boolean {
   const passes = value === wanted;
   reportFigure(id, name, value, { unit, bar: `==${wanted}`, passes });
   return passes;
 }
 
-/** Reports a figure with a maximum. Returns true if the maximum is kept. */
+/** Reports a figure with a maximum. Returns true if the figure does not exceed it. */
 export function reportAtMost(id: string, name: string, value: number, unit: string, most: number): boolean {
   const passes = value <= most;
   reportFigure(id, name, value, { unit, bar: `<=${most}`, passes });
   return passes;
 }
 
-/** Reports a figure with a minimum. Returns true if the minimum is reached. */
+/** Reports a figure with a minimum. Returns true if the figure reaches it. */
 export function reportAtLeast(id: string, name: string, value: number, unit: string, least: number): boolean {
   const passes = value >= least;
   reportFigure(id, name, value, { unit, bar: `>=${least}`, passes });

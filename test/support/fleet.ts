@@ -13,23 +13,23 @@ import { freePort } from "./free-port.ts";
 /** The fleet's chat model. Input is free. An output token costs `TOKEN_NANOS` nano-units. */
 export const MODEL = "fleet-chat";
 export const TOKEN_NANOS = 1_000n;
-/** The fleet's image model, at the same vendors. A picture costs `IMAGE_NANOS` nano-units. */
+/** The fleet's image model, at the chat model's vendors. A picture costs `IMAGE_NANOS` nano-units. */
 export const IMAGE_MODEL = `${MODEL}-image`;
 export const IMAGE_NANOS = 50_000_000n;
 
 export interface FleetOptions {
-  /** Number of separate programs with one store. Each has its own port. */
+  /** Number of separate programs with a common store. Each program has its own port. */
   machines?: number;
-  /** Number of processes of one program on one port. */
+  /** Number of processes of each program, which share its port. */
   workers?: number;
   /** Number of simulated vendors of each model. The model's route calls them by their numbers. */
   vendors?: number;
-  /** Names of chat models. Each has its own vendors, so that failing vendors affect only their model. */
+  /** Names of chat models. Each model has its own vendors, so that failing vendors affect no other model. */
   models?: readonly string[];
-  /** Address of one PostgreSQL database for all machines; by default they share one SQLite file. */
+  /** Address of one PostgreSQL database for all machines. By default, the machines share a SQLite file. */
   databaseUrl?: string;
   env?: Record<string, string>;
-  /** Additional lines of the configuration, besides channels and models. */
+  /** Additional lines of the configuration. */
   yaml?: string;
   strategy?: "ordered" | "weighted";
   weights?: readonly number[];
@@ -50,20 +50,20 @@ interface ChannelDeadlines {
 /** Several gateway processes with one store, in front of simulated vendors. */
 export interface Fleet extends AsyncDisposable {
   gateways: readonly TestGateway[];
-  /** The first model's vendors. */
+  /** Vendors of the first model. */
   vendors: readonly Simulator[];
-  /** Vendors by model. Each vendor is a channel: `{model}-1`, `{model}-2` and so on. */
+  /** Vendors by model. Each vendor has a channel: `{model}-1`, `{model}-2` and so on. */
   vendorsByModel: ReadonlyMap<string, readonly Simulator[]>;
-  /** Returns the ids of processes that serve requests. */
+  /** Returns the ids of the processes that serve requests. */
   pids(): number[];
   /** Sends a chat request to a gateway, by default to a random one. */
   chat(request?: ChatRequest): Promise<Response>;
-  /** Returns the rows of a query of the store. Integers are bigints. */
+  /** Returns the rows of an SQL query. Integers are bigints. */
   query(text: string): Promise<Record<string, unknown>[]>;
 }
 
 export interface ChatRequest {
-  /** Output tokens, which are also the request's maximum. Null sends no maximum. */
+  /** Number of output tokens, which is also the request's maximum. Null sends no maximum. */
   tokens?: number | null;
   prompt?: string;
   gateway?: TestGateway;
@@ -72,7 +72,7 @@ export interface ChatRequest {
   isStream?: boolean;
   model?: string;
   signal?: AbortSignal;
-  /** True for a new connection. The processes on a port take turns by connection, not by request. */
+  /** True for a new connection. The system assigns processes to connections, not to requests. */
   isOnNewConnection?: boolean;
 }
 
@@ -123,14 +123,14 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   };
 }
 
-/** Returns the spent and held amounts of the budget. */
+/** Returns the spent and held amounts of the only budget. */
 export async function readBudget(fleet: Pick<Fleet, "query">): Promise<{ spent: bigint; held: bigint }> {
   const [row] = await fleet.query("SELECT spent, held FROM budgets");
   if (!row) throw new Error("there is no budget");
   return { spent: BigInt(String(row["spent"])), held: BigInt(String(row["held"])) };
 }
 
-/** Request id of probes. Some are served and charged before a budget is valid. */
+/** Request id of probes. Some probes are served and charged before a budget is valid. */
 export const PROBE = "probe";
 
 /**
@@ -154,7 +154,7 @@ export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<vo
     return (await Promise.all(probes)).every((status) => status === 429);
   };
   await until("the budget to be in force", async () => {
-    // One of three processes is missed by all of 48 requests once in a hundred million times.
+    // Once in a hundred million times, none of 48 requests reaches a certain one of three processes.
     return ((await areRefused(1)) && (await areRefused(48))) || undefined;
   });
   for (const vendor of fleet.vendors) vendor.reset();
@@ -192,7 +192,7 @@ export async function untilServing(gateway: TestGateway, workers: number): Promi
   );
 }
 
-/** Returns the number of sockets that listen on a TCP port of this machine (proc_net_tcp: state 0A is LISTEN). */
+/** Returns the number of sockets that listen on a port of this machine (proc_net_tcp: state 0A is LISTEN). */
 export function listeners(port: number): number {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return readFileSync("/proc/net/tcp", "utf8")

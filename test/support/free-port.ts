@@ -4,7 +4,7 @@ const COUNT = 21_000;
 
 /**
  * Returns a loopback port that is free now, for a process that needs the number beforehand. The system does not assign
- * this port to other servers or connections automatically.
+ * such a port by itself.
  */
 export function freePort(): number {
   for (;;) {

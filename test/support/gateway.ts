@@ -14,7 +14,7 @@ export interface TestGateway extends AsyncDisposable {
   key: string;
   dataDirectory: string;
   readonly pid: number;
-  /** Returns the lines of standard output, parsed. */
+  /** Returns the parsed lines of standard output. */
   logs(): LogLine[];
   /** Returns the text of standard error. */
   errors(): string;
@@ -22,7 +22,7 @@ export interface TestGateway extends AsyncDisposable {
   endLogReader(): Promise<void>;
   /**
    * Calls a path with the gateway's key, unless `init` has an `authorization`. Throws when a small response of images,
-   * jobs, models, prices or usage does not match the gateway's own document.
+   * jobs, models, prices or usage does not match the gateway's OpenAPI document.
    */
   call(path: string, init?: CallInit): Promise<Response>;
   /** Returns every row of the ledger, oldest first. */

@@ -7,7 +7,7 @@ const NETWORK = "src/providers/transport/network.ts";
 const guard = ["src/lib/network-guard.test.ts"];
 const networks = ["test/contracts/channel-networks.test.ts"];
 
-/** Faults in the protections against members, and against attackers who are not members. */
+/** Faults in the protections against members and against outside attackers. */
 export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   {
     name: "a metadata address is allowed where every network is",

@@ -8,7 +8,7 @@ const RESPONSE = "src/lib/http-client/response.ts";
 const client = ["src/lib/http-client/http-client.test.ts"];
 const reader = ["src/lib/http-client/response-reader.test.ts"];
 
-/** Faults in calls of text models: the data that is sent, its receiver, the check for a complete response. */
+/** Faults in calls of text models: the sent data, its receiver, and the check for a complete response. */
 export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
   {
     name: "a certificate of another name or an unknown authority gets the request",

@@ -15,7 +15,7 @@ import { RESPONSES_FAULTS } from "./responses.ts";
 import { ROUTING_FAULTS } from "./routing.ts";
 import { STORE_FAULTS } from "./stores.ts";
 
-/** All faults, by what they break. */
+/** All faults, by what they damage. */
 export const ALL_FAULTS: readonly Fault[] = [
   ...ADMINISTRATION_FAULTS,
   ...METERING_FAULTS,

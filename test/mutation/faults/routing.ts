@@ -12,7 +12,7 @@ const health = ["src/gateway/routing/health.test.ts"];
 const stream = ["src/gateway/text-stream.test.ts"];
 const textFailover = ["src/gateway/text-failover.test.ts"];
 
-/** Faults in the choice of targets, in the number of calls, and in what health learns from calls. */
+/** Faults in the choice of targets, the number of calls, and the effect of calls on health. */
 export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "a channel's slot stays taken after a failed call",

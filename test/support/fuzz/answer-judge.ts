@@ -11,7 +11,7 @@ import { ClientDisconnected } from "../../../src/gateway/routing/call.ts";
 import { isObject } from "../../../src/lib/json.ts";
 import { readBook, type Book, type CallerName } from "./client-books.ts";
 
-/* Allowed results of a vendor's random response. Each function returns a description of the fault, or null. */
+/* Rules for the gateway's result after a random vendor response. Each returns a description of the fault, or null. */
 
 /** Maximum of output tokens of the tested model. */
 export const MAX_OUTPUT = 1_000;
@@ -35,7 +35,7 @@ export const PRICE: TokenPrice = {
 const REASONING_NANOS = 7_000n;
 const DEAREST_INPUT_NANOS = 2_000n;
 
-/** Checks that a failed request has no charge, unless the client disconnected. */
+/** Checks that a failed request has no charge. Only a client that disconnected may be charged. */
 export function problemOfFailure(charges: readonly LedgerEntry[], error: unknown): string | null {
   const isKnown =
     error instanceof UpstreamError || error instanceof GatewayError || error instanceof ClientDisconnected;
@@ -44,7 +44,7 @@ export function problemOfFailure(charges: readonly LedgerEntry[], error: unknown
   return isRight ? null : `an error with ${charges.length} charges`;
 }
 
-/** Checks that there is one charge, with integers only and within the maximum that the request may cause. */
+/** Checks that there is one charge, that it has only integers, and that the request may cost so much. */
 export function problemOfCharge(
   charges: readonly LedgerEntry[],
   payload: TextPayload | EmbeddingsPayload,

@@ -3,10 +3,10 @@ import type { Answer } from "./answers.ts";
 import { mutateBytes, mutateValue } from "./mutations.ts";
 import type { Choices } from "./values.ts";
 
-/** The changed part: only the usage, so that the response stays valid, or any part. */
+/** Changes only the usage, so that the response stays valid, or any part. */
 export type Extent = "usage" | "anything";
 
-/** Returns a vendor's response with random changes, as the bytes that arrive. */
+/** Returns a vendor's response with random changes, as arriving chunks of bytes. */
 export function mutateAnswer({ isStream, text }: Answer, extent: Extent, choices: Choices): Uint8Array[] {
   const edit = (json: string) => mutateJson(json, extent, choices);
   const edited = isStream ? mutateStream(text, extent, edit, choices) : edit(text);
@@ -120,7 +120,7 @@ const COUNTS: readonly unknown[] = [
   Number.MAX_SAFE_INTEGER,
 ];
 
-/** Paths of the counts in a usage report, by a field that only this protocol's report has. */
+/** Paths of the counts in each protocol's usage report. The first text is a field by which the report is recognized. */
 const PLACES: readonly (readonly [string, readonly string[]])[] = [
   [
     "prompt_tokens",
@@ -174,7 +174,7 @@ const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
-/** Returns the bytes in one chunk, in several chunks, or byte by byte if the bytes are few. */
+/** Returns the bytes in one chunk, in several chunks, or byte by byte if there are few. */
 function inChunks(bytes: Uint8Array, choices: Choices): Uint8Array[] {
   const most = choices.pick([bytes.length, 700, 90, bytes.length < 4_000 ? 1 : 300]);
   const chunks: Uint8Array[] = [];

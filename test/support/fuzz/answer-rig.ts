@@ -18,15 +18,15 @@ import { Choices } from "./values.ts";
 
 /** A core whose vendors send randomly changed responses. */
 export interface AnswerRig {
-  /** Serves the request with this number. Returns a description of the fault in its result, or null. */
+  /** Serves the request with this number. Returns a description of a fault in its result, or null. */
   send(seed: number, index: number, extent?: Extent): Promise<string | null>;
-  /** Ends the rig. Returns a description of amounts that are still held, or null. */
+  /** Ends the rig. Returns a description of the amounts that are still held, or null. */
   end(): Promise<string | null>;
   /** Number of outcomes by caller, vendor and kind. */
   outcomes: ReadonlyMap<string, number>;
 }
 
-/** Longer than any response takes, even on a busy machine. */
+/** Longer than any response takes on a busy machine. */
 const STALL_MS = 20_000;
 const BUDGET = 10n ** 12n;
 
@@ -92,7 +92,7 @@ export function openAnswerRig(answers: Answers): AnswerRig {
   };
 }
 
-/** The vendor of all cores. The vendor's response differs for each request. */
+/** The vendor of all cores. Its response differs for each request. */
 interface Vendor {
   text: TextUpstream;
   embedding: EmbeddingUpstream;
@@ -110,7 +110,7 @@ function openCore(vendor: Vendor, model: TextModel | EmbeddingModel): PlainCore 
   return plain;
 }
 
-/** Resets the core's health for the next request, so that earlier responses do not affect it. */
+/** Resets the core's health, so that earlier responses do not affect the next request. */
 function renew({ core, journal }: PlainCore): number {
   core.failover = { ...core.failover, health: new Health(systemClock), maxAttempts: 1 };
   return journal.records.length;
@@ -245,7 +245,7 @@ async function tryEmbedding(
   }
 }
 
-/** Returns vectors as the provider makes them from another protocol's response. */
+/** Returns vectors as a provider makes them from another protocol's response. */
 function vectorsOf(choices: Choices) {
   const vectors = Array.from({ length: choices.pick([2, 2, 2, 2, 0, 1, 3]) }, () =>
     choices.pick([[0.5, 0.5], [0, 0], [1e308, 1e308], [], [-1]]),

@@ -12,7 +12,7 @@ export interface Answer {
   text: string;
 }
 
-/** Responses of each protocol's vendors, complete and streamed, and one for embeddings of two texts. */
+/** Responses of each protocol's vendors, complete and streamed, and one with embeddings of two texts. */
 export interface Answers extends Readonly<Record<TextDialectName, readonly Answer[]>> {
   embeddings: readonly Answer[];
 }
@@ -91,7 +91,7 @@ async function post(
 const SEARCH = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
 const FOUND = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
 
-/** Returns the message as it would be after a web search (Anthropic API, "Web search tool"). */
+/** Returns the message with the usage of a web search (Anthropic API, "Web search tool"). */
 function withSearch({ isStream, text }: Answer): Answer {
   const counted = text.replaceAll('"server_tool_use":null', '"server_tool_use":{"web_search_requests":1}');
   if (!isStream) {

@@ -21,7 +21,7 @@ const PICTURE = makePng(16, 16);
 const DATA_URL = `data:image/png;base64,${PICTURE.toString("base64")}`;
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Returns the request with this number. An equal seed gives equal requests. */
+/** Returns the request with this number. Equal seeds give equal requests. */
 export function fuzzRequest(seed: number, index: number): FuzzRequest {
   const choices = new Choices(seeded(seed * 1_000_003 + index));
   const request = choices.pick(ENTRANCES)(choices);
@@ -30,7 +30,7 @@ export function fuzzRequest(seed: number, index: number): FuzzRequest {
   return request;
 }
 
-/** Generators for every endpoint with a body, one for each format of its body. */
+/** Generators for every endpoint with a body, one for each format of the body. */
 const ENTRANCES: readonly ((choices: Choices) => FuzzRequest)[] = [
   (choices) => json("/v1/chat/completions", chatBody(choices), choices),
   (choices) => json("/v1/chat/completions", chatBody(choices), choices),

@@ -13,7 +13,7 @@ type Usage = Readonly<Record<string, unknown>>;
 
 export type CallerName = TextDialectName | "embeddings";
 
-/** Returns the usage record of the protocol's client, which merges a stream's events like the official client. */
+/** Returns the usage record of the protocol's client. A stream's events are merged as the official client does. */
 export function readBook(caller: CallerName, text: string, isStream: boolean): Book | null {
   const usage = isStream ? mergedUsage(caller, eventsOf(text)) : wholeUsage(JSON.parse(text));
   return isObject(usage) ? BOOKS[caller](usage) : null;

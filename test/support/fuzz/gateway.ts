@@ -5,7 +5,7 @@ import { CHAT_MODEL, fuzzRequest } from "./bodies.ts";
 /** A gateway with a vendor that accepts every request immediately. */
 export interface FuzzRig extends AsyncDisposable {
   gateway: TestGateway;
-  /** Sends the request with this number. Returns a description of the response's fault, or null. */
+  /** Sends the request with this number. Returns a description of a fault in the response, or null. */
   send(seed: number, index: number): Promise<string | null>;
 }
 
@@ -56,7 +56,7 @@ async function send({ url, key }: TestGateway, seed: number, index: number): Pro
   }
 }
 
-/** Returns null for a success, and for a refusal whose error object says what to change. Other responses are faults. */
+/** Returns null for a success, and for a refusal that says what to change. Any other response is a fault. */
 function problemOf(status: number, text: string): string | null {
   if (status < 300) return null;
   if (status >= 500) return `a status of ${status}, ${text.slice(0, 300)}`;

@@ -2,7 +2,7 @@ import { anyName, anyText, anyValue, type Choices } from "./values.ts";
 
 type Container = Record<string, unknown> | unknown[];
 
-/** Changes a JSON value at random places. The number of changes is small, so that parts stay unchanged. */
+/** Changes a JSON value at random places. There are few changes, so that other parts stay unchanged. */
 export function mutateValue(value: object, choices: Choices): unknown {
   let changed: unknown = structuredClone(value);
   for (let times = 1 + choices.below(3); times > 0; times -= 1) {
@@ -45,7 +45,7 @@ function mutateMember(container: Container, choices: Choices): void {
   }
 }
 
-/** Defines an own member, even if its name is `__proto__`. */
+/** Defines an own member, even with the name `__proto__`. */
 function define(record: Record<string, unknown>, name: string, value: unknown): void {
   if (Array.isArray(record) && !/^\d+$/.test(name)) return;
   Object.defineProperty(record, name, { value, enumerable: true, writable: true, configurable: true });
@@ -63,7 +63,7 @@ function nested(value: unknown, choices: Choices): unknown {
   return { ...(typeof value === "object" && value), extra: outer };
 }
 
-/** Changes the bytes of a text: cuts, repeats or replaces some, or duplicates a name. */
+/** Changes the bytes of a text: cuts, repeats or replaces some bytes, or duplicates a name. */
 export function mutateBytes(bytes: Buffer, choices: Choices): Buffer<ArrayBuffer> {
   const at = choices.below(bytes.length + 1);
   const to = Math.min(bytes.length, at + choices.below(40));

@@ -1,4 +1,4 @@
-/** The random choices for one body. An equal seed gives equal choices. */
+/** The random choices for one body. Equal seeds give equal choices. */
 export class Choices {
   readonly #random: () => number;
 
@@ -11,7 +11,7 @@ export class Choices {
     return Math.floor(this.#random() * count);
   }
 
-  /** True once in this many calls on average. */
+  /** Returns true on average once in `times` calls. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }
@@ -93,7 +93,7 @@ const TEXTS: readonly string[] = [
   "1,000-word",
 ];
 
-/** Field names of the protocols, so that random values are in fields that are read. */
+/** Field names of the protocols. Values under such names are read. */
 const NAMES: readonly string[] = [
   "model",
   "messages",
@@ -138,7 +138,7 @@ const NAMES: readonly string[] = [
   "ключ",
 ];
 
-/** Returns any JSON value, mostly small and sometimes long or deep. */
+/** Returns any JSON value, mostly small but sometimes long or deep. */
 export function anyValue(choices: Choices, depth = 0): unknown {
   switch (choices.below(depth > 3 ? 5 : 8)) {
     case 0:
