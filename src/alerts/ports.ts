@@ -50,7 +50,7 @@ export interface Mail {
   recipient: string;
   subject: string;
   body: string;
-  /** Number of attempts, including the current one. */
+  /** Number of attempts, including the current attempt. */
   attempts: number;
 }
 

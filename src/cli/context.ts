@@ -66,7 +66,7 @@ export interface CliContext {
   cwd: string;
   /** Returns the name of the operating system's user, for the audit. */
   userName(): string;
-  /** Folder of the catalogue; by default that of the shipped catalogue. */
+  /** Folder of the catalogue; by default the folder of the shipped catalogue. */
   catalogueDirectory?: string;
   stdout: TextOutput;
   stderr: TextOutput;

@@ -58,8 +58,8 @@ async function readDocument(path: string): Promise<unknown> {
 }
 
 /**
- * Adds the imported objects to the existing ones. The document must contain both, because `config import` removes every
- * object that is missing from a section of the document.
+ * Adds the imported objects to the existing objects. The document must contain all of these objects, because `config
+ * import` removes every object that is missing from a section of the document.
  */
 function merge(yaml: string, draft: ImportDraft): string {
   const present = Object(readYaml(yaml).value) as Record<string, Record<string, unknown> | null>;

@@ -17,7 +17,7 @@ import type { TableRow } from "./table.ts";
 type FieldOption = string | ({ usage: string } & FieldDetails);
 
 interface FieldDetails {
-  /** Default of the command line. If absent, the default in the schema applies, if it has one. */
+  /** Default of the command line. If absent, the default in the schema applies, if the schema has one. */
   default?: string | number;
   /** True for a required option, false for an optional one. If absent, the schema decides. */
   isRequired?: boolean;

@@ -2,7 +2,7 @@ import { formatTable, printable, type TableRow } from "./table.ts";
 
 /** Prints the results of commands. */
 export interface CommandPrinter {
-  /** Writes text unchanged. Resolves when the reader has taken it, so that long output needs little memory. */
+  /** Writes text unchanged. Resolves when the reader has taken the text, so that long output needs little memory. */
   write(text: string): Promise<void>;
   /** Prints a line for people. */
   printLine(line: string): void;

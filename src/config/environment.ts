@@ -91,7 +91,7 @@ export function readBootstrap(
   return { key, administratorPassword };
 }
 
-/** Returns the names of the variables that the gateway defines, without those for credentials of vendors. */
+/** Returns the names of the variables that the gateway defines, without the variables for credentials of vendors. */
 export function ownVariables(): string[] {
   const variables = [...VARIABLES.map(({ variable }) => variable), ...Object.keys(OTHER_VARIABLES)];
   return [...variables, WORKER_VARIABLE, RESTARTS_VARIABLE];

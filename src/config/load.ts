@@ -75,7 +75,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   if (metricsPort !== null && metricsPort === port)
     report("server.metrics_port", "must differ from server.port");
   const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
-  // Relative paths in the environment start from the working folder, relative paths in the file from its folder.
+  // Relative paths in the environment start from the working folder, relative paths in the file from the file's folder.
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   const dataDirectory = resolve(base, effective.data_dir);
   const masterKeys = await readMasterKeys(effective, secrets, dataDirectory, report);

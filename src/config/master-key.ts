@@ -70,7 +70,7 @@ export async function ensureMasterKey(keys: MasterKeys): Promise<MasterKey> {
 }
 
 /**
- * Returns the keys that may decrypt, the current one first. Another process may have generated the current key after
+ * Returns the keys that may decrypt, the current key first. Another process may have generated the current key after
  * the start.
  */
 export function openingKeys(keys: MasterKeys): MasterKey[] {

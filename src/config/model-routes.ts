@@ -11,7 +11,7 @@ export interface RouteSources {
   channels: ReadonlyMap<string, Channel>;
   /** Disabled channels of the catalogue, each with the channel that serves its models instead. */
   substitutes: ReadonlyMap<string, string>;
-  /** Ids of channels that the file or the database declares, including those that could not be built. */
+  /** Ids of channels that the file or the database declares, including channels that could not be built. */
   declaredChannels: ReadonlySet<string>;
   isSandboxOn: boolean;
 }

@@ -25,7 +25,7 @@ import type { ReportProblem } from "./problems.ts";
 export interface ModelSources extends RouteSources {
   declared: Readonly<Record<string, FileModel>>;
   shipped: ReadonlyMap<string, ShippedModel>;
-  /** Providers of those stored channels that this process cannot use. */
+  /** Providers of the stored channels that this process cannot use. */
   unusableProviders: ReadonlySet<string>;
 }
 

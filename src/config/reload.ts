@@ -7,7 +7,7 @@ import type { Settings } from "./settings.ts";
 
 /** The result of a reload. */
 export interface Reload {
-  /** The running settings, with all reloadable parts replaced by those of the new settings. */
+  /** The running settings, in which all reloadable parts come from the new settings. */
   loaded: LoadedSettings;
   /** Paths of changed settings that took effect, such as `models.house-chat`. */
   changed: string[];

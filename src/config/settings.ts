@@ -102,7 +102,7 @@ export interface Settings {
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
   /** The identity provider by which members can sign in without a password; null when none is configured. */
   identity: IdentitySettings | null;
-  /** Secrets that the first start uses instead of generated ones. */
+  /** Secrets that the first start uses instead of generated secrets. */
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;

@@ -50,13 +50,13 @@ export interface Tables extends ModelTables {
   configured: Configured;
 }
 
-/** All channels and models with their declarations and origins, including those that have no effect. */
+/** All channels and models with their declarations and origins, including channels and models that have no effect. */
 export interface Configured {
   channels: ReadonlyMap<string, ConfiguredChannel>;
   models: ReadonlyMap<string, ConfiguredModel>;
   /** The reasons why entries of the database have no effect. */
   problems: readonly EntryProblem[];
-  /** All channels of the shipped catalogue, including disabled ones. */
+  /** All channels of the shipped catalogue, including disabled channels. */
   shippedChannels: readonly ShippedChannel[];
 }
 
@@ -101,7 +101,10 @@ export async function buildTables(sources: TableSources, report: ReportProblem):
   return { ...tables, channels, unusableChannels, isSandboxOn, configured };
 }
 
-/** All networks. A stored channel with `private_networks` may call them, except link-local and metadata addresses. */
+/**
+ * All networks. A stored channel with `private_networks` may call these networks, except link-local and metadata
+ * addresses.
+ */
 const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
 
 /** The declarations of channels and models, before any channel or model is built. */

@@ -69,7 +69,7 @@ export class DeadlineTimer {
     for (let tick = first; tick <= this.#tickNumber; tick++)
       for (const deadline of this.#slotOf(tick)) if (deadline.at <= now) due.push(deadline);
     for (const deadline of due) {
-      // Another deadline's `expire` may have cleared this one. An aborted deadline may also be due in this tick.
+      // Another deadline's `expire` may have cleared this deadline. An aborted deadline may also be due in this tick.
       if (deadline.list[deadline.index] !== deadline) continue;
       this.clear(deadline);
       deadline.expire();
@@ -94,7 +94,10 @@ export interface Deadline {
   readonly at: number;
   readonly expire: () => void;
   readonly signal: AbortSignal | null;
-  /** The list that contains the deadline. It has no order: the last deadline takes the place of a cleared one. */
+  /**
+   * The list that contains the deadline. The list has no order: its last deadline takes the place of a cleared
+   * deadline.
+   */
   readonly list: Deadline[];
   index: number;
   watchIndex: number;

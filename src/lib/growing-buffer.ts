@@ -25,7 +25,7 @@ export class GrowingBuffer {
     for (let at = from; at < to; at += 1) this.#buffer[this.#length++] = bytes[at] ?? 0;
   }
 
-  /** Returns all bytes. From now on they belong to the caller. */
+  /** Returns all bytes. From now on the bytes belong to the caller. */
   take(): Buffer<ArrayBuffer> {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = NOTHING;

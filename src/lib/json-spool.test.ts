@@ -22,7 +22,9 @@ async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Reads a body and puts the spooled strings back, so that the result can be compared with that of `JSON.parse`. */
+/**
+ * Reads a body and puts the spooled strings back, so that the result can be compared with the result of `JSON.parse`.
+ */
 async function read(
   body: string | Uint8Array,
   options: Partial<JsonSpoolOptions> = {},

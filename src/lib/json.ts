@@ -36,17 +36,18 @@ export interface JsonBounds {
   /** Number of values. They are counted by commas, opening brackets and strings. */
   values: number;
   /**
-   * Number of values that one string counts as. The comma after it counts as one more value. In a text with few
+   * Number of values that one string counts as. The comma after the string counts as one more value. In a text with few
    * strings, parsing a string takes as long as parsing seven numbers.
    */
   perString: number;
   /** Number of member names. A name takes about a microsecond, many times as long as a value. */
   names: number;
   /**
-   * Number of backslashes in strings. A million of them take about 15 ms, as long as twenty million other characters.
+   * Number of backslashes in strings. A million backslashes take about 15 ms, as long as twenty million other
+   * characters.
    */
   escapes: number;
-  /** Number of characters outside of strings, including white space. Eight million of them take about 20 ms. */
+  /** Number of characters outside of strings, including white space. Eight million characters take about 20 ms. */
   unquoted: number;
   /** Names that are not counted, neither as names nor as values. */
   freeNames?: ReadonlySet<string>;

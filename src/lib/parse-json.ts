@@ -68,7 +68,7 @@ const REPLY_BOUNDS: JsonBounds = {
 };
 
 /**
- * The runtime has `JSON.rawJSON` and passes the source text of values to a reviver, but its types do not declare them
+ * The runtime has `JSON.rawJSON` and passes the source text of values to a reviver, but its types declare neither
  * (ECMAScript, "JSON.parse source text access").
  */
 const { parse, rawJSON } = JSON as unknown as {

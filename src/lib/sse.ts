@@ -28,7 +28,7 @@ export class FrameSplitter {
   /** Number of lines of the incomplete frame. */
   restLines = 0;
 
-  /** True when no frame is incomplete: the next chunk begins a new one. */
+  /** True when no frame is incomplete: the next chunk begins a new frame. */
   get isEmpty(): boolean {
     return this.#rest.length === 0;
   }

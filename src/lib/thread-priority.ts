@@ -11,12 +11,12 @@ const HELPERS = new Set(["JITWorker", "JSCWarmUp", "mi-scavenger"]);
 /** Niceness to add: on a busy core, a lowered thread still gets a quarter of the time beside one other thread. */
 const BEHIND = 5;
 
-/** Lowers the priority of the calling thread below that of the thread that serves requests. */
+/** Lowers the priority of the calling thread below the priority of the thread that serves requests. */
 export function lowerThisThread(): void {
   onLinux(() => lower(Number(basename(readlinkSync("/proc/thread-self")))));
 }
 
-/** Lowers the priority of the runtime's helper threads below that of the thread that serves requests. */
+/** Lowers the priority of the runtime's helper threads below the priority of the thread that serves requests. */
 export function lowerHelperThreads(): void {
   onLinux(() => {
     // If a helper thread ends before the call, the loop must still continue with the other threads.

@@ -201,7 +201,7 @@ export class LiveSettings {
 }
 
 /**
- * Returns the master key that encrypts a new secret: the current key, or a new one if there is no key and no secret is
+ * Returns the master key that encrypts a new secret: the current key, or a new key if there is no key and no secret is
  * stored. Throws an `AdminError` when secrets are stored and there is no current key. A command also throws when no
  * present key has encrypted a stored secret, because the gateway then could not decrypt the new secret.
  */

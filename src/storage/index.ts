@@ -55,12 +55,12 @@ export interface Storage extends Stores {
   recovered(): number;
   /**
    * Returns the number of charges that this process has posted again, because the database was set back to an earlier
-   * state without them.
+   * state without these charges.
    */
   restored(): number;
   /** Returns the number of entries that the database has refused permanently. */
   refused(): number;
-  /** Returns the number of journal files that are in quarantine because they could not be read. */
+  /** Returns the number of journal files that are in quarantine because the files could not be read. */
   quarantined(): number;
   /** Returns a description of the damage of the database; null when no damage is known. */
   damage(): string | null;

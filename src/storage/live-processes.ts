@@ -4,7 +4,7 @@ import type { Database } from "./database/sql.ts";
 
 /** Announces this process in the database, and counts the live processes on all machines. */
 interface LiveProcesses extends BackgroundWork {
-  /** Number of live processes, including this one. While the database is unavailable, the last known number. */
+  /** Number of live processes, including this process. While the database is unavailable, the last known number. */
   count(): number;
 }
 

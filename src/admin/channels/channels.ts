@@ -87,7 +87,7 @@ export async function updateChannel(
 
 /**
  * Removes a channel from the database. Throws 409 while the channel is in use, and names the uses. With `force`,
- * removes the channel nevertheless; the routes continue without it.
+ * removes the channel nevertheless; the routes continue without the channel.
  */
 export async function removeChannel(context: OperationContext, id: string, force = false): Promise<void> {
   const configured = await readConfigured(context);

@@ -77,8 +77,8 @@ export function requireSecretsForAddress(before: EntryValue, after: EntryValue):
 }
 
 /**
- * Returns the entry, with `private_networks` if its addresses may be private. Every change of an address decides this
- * again: owners may choose any address, other members only the public internet and `server.allowed_networks`.
+ * Returns the entry, with `private_networks` if its addresses may be private. This is decided again at every change of
+ * an address: owners may choose any address, other members only the public internet and `server.allowed_networks`.
  */
 export function withReach(caller: Caller, before: EntryValue, after: EntryValue): EntryValue {
   const isSame = Bun.deepEquals(addressesOf(before), addressesOf(after));

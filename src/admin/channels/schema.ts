@@ -66,7 +66,7 @@ export const channelChangeSchema = z
   })
   .partial();
 
-/** A channel to test: an existing one, an existing one with changes, or a new one. */
+/** A channel to test: an existing channel, an existing channel with changes, or a new channel. */
 export const channelTestSchema = channelChangeSchema
   .omit({ version: true })
   .extend({ id: z.string().optional(), provider: z.string().optional() });

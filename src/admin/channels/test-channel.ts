@@ -14,8 +14,8 @@ type TestResult = z.output<typeof channelTestResultSchema>;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Calls the vendor once with the address and credential of an existing channel, a changed one or a new one. Stores
- * nothing. Takes at most ten seconds. The message says what to change, without any secret.
+ * Calls the vendor once with the address and credential of an existing, a changed or a new channel. Stores nothing.
+ * Takes at most ten seconds. The message says what to change, without any secret.
  */
 export async function testChannel(
   context: OperationContext,
@@ -98,7 +98,10 @@ async function candidate(
   return await checkChannel(context, configured, id, withReach(context, isStored ? before : {}, changed));
 }
 
-/** Returns the channel to which the fields of a test are applied: the stored one, or an empty one for a new channel. */
+/**
+ * Returns the channel to which the fields of a test are applied: the stored channel, or an empty channel if the channel
+ * is new.
+ */
 function base(
   context: OperationContext,
   configured: ConfiguredValues,

@@ -94,7 +94,7 @@ export interface ConfiguredModel {
 export interface ConfigurationState {
   catalogue: Catalogue;
   channels: ReadonlyMap<string, ConfiguredChannel>;
-  /** All models, including those that are not served. */
+  /** All models, including models that are not served. */
   models: ReadonlyMap<string, ConfiguredModel>;
   /** The reasons why stored entries, or parts of them, are not in force. */
   problems: readonly EntryProblem[];

@@ -14,8 +14,8 @@ export type DocumentChange = z.output<typeof changeSchema>;
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the changes that turn the current objects into the wanted ones. With `isWhole`, fields that a wanted object
- * leaves out are removed; otherwise these fields stay unchanged. With `isKept`, no object is removed.
+ * Returns the changes that turn the current objects into the wanted objects. With `isWhole`, fields that a wanted
+ * object leaves out are removed; otherwise these fields stay unchanged. With `isKept`, no object is removed.
  */
 export function compare(
   kind: DocumentChange["kind"],

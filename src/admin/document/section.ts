@@ -4,7 +4,7 @@ import type { DocumentChange } from "./change.ts";
 
 export type Item = Record<string, unknown>;
 
-/** One kind of records in the document, with the functions of administration that read and change them. */
+/** One kind of records in the document, with the functions of administration that read and change these records. */
 export interface Section {
   kind: DocumentChange["kind"];
   /** The schema of one object. It refuses unknown fields. */

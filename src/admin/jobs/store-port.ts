@@ -21,7 +21,7 @@ interface JobFilter extends OrganizationFilter {
   to?: number;
 }
 
-/** Reads jobs of all organizations. Only the folder `jobs` cancels them. */
+/** Reads jobs of all organizations. Only the folder `jobs` cancels jobs. */
 export interface JobAdminStore {
   get(id: string): Promise<JobRecord | null>;
   /** Returns a page of jobs, newest first. */

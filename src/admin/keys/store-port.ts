@@ -64,6 +64,6 @@ export interface KeyStore {
 interface LastUse {
   /** Time of the last charge; null when there is none. */
   chargedAt: number | null;
-  /** Time of the last request that was charged or recorded, even if it was refused. */
+  /** Time of the last request that was charged or recorded, even if the request was refused. */
   seenAt: number;
 }

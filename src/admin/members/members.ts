@@ -42,7 +42,7 @@ export async function createMember(
   return { member: await getMember(context, member.id), password: generated };
 }
 
-/** Returns the members that the caller may see: those whose organizations all belong to the caller. */
+/** Returns the members that the caller may see: members whose organizations all belong to the caller. */
 export async function listMembers(context: AdminContext): Promise<MemberRecord[]> {
   const access = accessOf(context);
   return (await context.store.members.list()).filter(({ organizations }) => covers(access, organizations));
@@ -91,9 +91,9 @@ export async function removeMember(context: AdminContext, id: string): Promise<v
 
 /**
  * Gives a member a generated password, which is returned only once and must be changed. Ends the member's sessions and
- * admin tokens, because anybody who knew the earlier password may have made them. TOTP stays on. A member who signs in
- * at the identity provider would not notice the new password. For such a member, throws 403 unless the caller is a
- * member of all organizations.
+ * admin tokens, because anybody who knew the earlier password may have made these sessions and tokens. TOTP stays on. A
+ * member who signs in at the identity provider would not notice the new password. For such a member, throws 403 unless
+ * the caller is a member of all organizations.
  */
 export async function resetPassword(
   context: AdminContext,

@@ -45,7 +45,7 @@ export interface TotpRecord {
   secret: SealedSecret;
   /** False until the member has entered a first code, which proves that they have the secret. */
   isConfirmed: boolean;
-  /** Time step of the last accepted code. Codes of this step and of earlier ones are refused. */
+  /** Time step of the last accepted code. Codes of this step and of earlier steps are refused. */
   lastStep: number;
   /** SHA-256 of the recovery codes that are not used yet. */
   recoveryHashes: string[];

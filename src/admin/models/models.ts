@@ -17,7 +17,7 @@ import { viewModel, type ModelView } from "./view.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { priceIndex } from "../prices/price-index.ts";
 
-/** Returns models of all sources, ordered by id, including those that are not served. */
+/** Returns models of all sources, ordered by id, including models that are not served. */
 export async function listModels(
   context: OperationContext,
   input: z.output<typeof modelsInputSchema>,
@@ -175,7 +175,7 @@ function unknown({ state }: ConfiguredValues, id: string): AdminError {
 }
 
 /**
- * Returns a function that makes the view of a model. The prices in the view are those that the organization pays;
+ * Returns a function that makes the view of a model. The prices in the view are the prices that the organization pays;
  * without an organization, they are the default prices in their own currency.
  */
 async function viewer(context: OperationContext, configured: ConfiguredValues, organizationId?: string) {

@@ -99,7 +99,7 @@ export async function changeOrganization(
   return after ?? (await getOrganization(context, id));
 }
 
-/** Enables models. `"*"` enables all models, including those that are added later. */
+/** Enables models. `"*"` enables all models, including models that are added later. */
 export async function enableModels(
   context: AdminContext,
   id: string,

@@ -69,7 +69,7 @@ export async function correctPrice(
     charges: plan.charges,
     unrated: plan.unrated,
   };
-  // The audit row is written with the first corrections, so the figures in the row are those of the plan.
+  // The audit row is written with the first corrections, so the figures in the row are the figures of the plan.
   let note: object | null = { ...plan, isApplied: true, price: row, reason: fields.reason };
   await eachPage(context, charges, "Booking corrections.", async (histories) => {
     const differing = histories

@@ -15,7 +15,7 @@ export type PriceIndex = (payer: Payer, model: string, unit: Price["unit"], now:
 /**
  * The only resolver of prices, used by the price lookup, holds, the ledger and administration. Each cell comes from the
  * organization's rows, otherwise from the stored defaults, otherwise from the configured row. Rows in another currency
- * than the payer's do not count. Of several rows with the same owner, the latest one that has the cell counts. Stored
+ * than the payer's do not count. Of several rows with the same owner, the latest row that has the cell counts. Stored
  * rows for a pattern apply to models without stored rows of their own.
  */
 export function priceIndex(

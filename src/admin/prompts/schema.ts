@@ -14,7 +14,7 @@ export const promptSchema = z.object({
   expiresAt: timeCodec,
 });
 
-/** Selects kept prompts of an organization: all of them, or those that meet all given conditions. */
+/** Selects kept prompts of an organization: all prompts, or the prompts that meet all given conditions. */
 export const promptRemovalSchema = z.strictObject({
   organizationId: z.string().describe("Whose prompts and replies are deleted"),
   id: z.string().describe("Of this request only").optional(),

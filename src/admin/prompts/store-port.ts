@@ -9,6 +9,6 @@ export interface PromptStore {
   organizationOf(id: string): Promise<string | null>;
   /** Deletes the selected prompts and writes one audit row if there are any. Returns the number of deleted prompts. */
   remove(selected: PromptRemoval, by: Actor): Promise<number>;
-  /** Removes a limited number of expired prompts; returns the number of removed ones. */
+  /** Removes a limited number of expired prompts; returns the number of removed prompts. */
   sweep(now: number): Promise<number>;
 }

@@ -54,7 +54,10 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
   };
 }
 
-/** Returns the output tokens per second of a stream; null when it has no output or the time of its first byte is unknown. */
+/**
+ * Returns the output tokens per second of a stream; null when the stream has no output or the time of its first byte is
+ * unknown.
+ */
 function speedOf({ record, charge }: ListedRequest): number | null {
   const usage = charge?.usage;
   if (!record || record.firstByteMs === null || usage?.unit !== "token") return null;

@@ -6,7 +6,7 @@ import { resolveRoute } from "./routes.ts";
 
 type Catalogue = AdminContext["catalogue"];
 
-/** Returns the routes that an organization's requests follow, by model: its own route, or the configured one. */
+/** Returns the routes that an organization's requests follow, by model: its own route, or the configured route. */
 export function followedRoutes(
   organization: OrganizationRecord,
   catalogue: Pick<Catalogue, "routes" | "channels">,

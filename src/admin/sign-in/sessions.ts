@@ -16,8 +16,8 @@ type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
  * Opens a session for a member who has signed in, and returns its token; only the hash is stored. `member` is the
- * member's state at the sign-in. Throws 401 when the member was changed after that, because the change has ended all
- * sessions.
+ * member's state at the sign-in. Throws 401 when the member was changed after the sign-in, because the change has ended
+ * all sessions.
  */
 export async function openSession(
   { store, clock }: Stored,

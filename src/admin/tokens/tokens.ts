@@ -59,8 +59,8 @@ export async function listAdminTokens(context: AdminContext): Promise<AdminToken
 }
 
 /**
- * Removes an admin token. It is refused from now on. Throws 404 for an unknown token, and for the token of another
- * member unless the caller is an owner of the installation.
+ * Removes an admin token. The token is refused from now on. Throws 404 for an unknown token, and for the token of
+ * another member unless the caller is an owner of the installation.
  */
 export async function removeAdminToken(context: AdminContext, id: string): Promise<void> {
   const { member } = requireMember(context);

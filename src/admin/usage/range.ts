@@ -24,8 +24,8 @@ type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
 /**
  * A range, divided into the points of a chart. The start is rounded down and the end is rounded up to the minute. If
- * the range cannot be read by the minute, or if its points are days of a time zone, they are rounded to the hour. An
- * end that is not in the past is always rounded to the minute.
+ * the range cannot be read by the minute, or if its points are days of a time zone, start and end are rounded to the
+ * hour. An end that is not in the past is always rounded to the minute.
  */
 export interface Series {
   /** Unix milliseconds. */

@@ -6,7 +6,7 @@ import type { TokenCategory } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { LedgerPosition } from "../ledger/store-port.ts";
 
-/** Sums of the ledger and of traffic. They are stored and not computed when they are read. */
+/** Sums of the ledger and of traffic. The sums are stored, not computed at each reading. */
 export interface UsageStore {
   /** Returns sums of ledger entries by the dimensions in `by`. The names of all other dimensions are empty. */
   sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;
@@ -179,7 +179,7 @@ export interface RequestStore {
   find(id: string, organizations?: readonly string[]): Promise<ListedRequest[]>;
   /**
    * Removes a limited number of records that are older than `before` or beyond the newest `maxRows`; returns the number
-   * of removed ones.
+   * of removed records.
    */
   sweep(before: number, maxRows: number): Promise<number>;
 }
@@ -211,7 +211,7 @@ export interface PictureStore {
   ): Promise<PictureRecord[]>;
   /**
    * Removes a limited number of records of pictures that were delivered before a time; returns the number of removed
-   * ones.
+   * records.
    */
   sweep(before: number): Promise<number>;
 }

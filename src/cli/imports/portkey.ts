@@ -103,7 +103,7 @@ function importConfig(
     if (field in config) draft.note(`config ${name}`, `has ${field}, which is not carried`);
 }
 
-/** Returns the innermost targets in order. Each inherits the settings of the targets that contain it. */
+/** Returns the innermost targets in order. Each target inherits the settings of the targets that contain it. */
 function leavesOf({ targets, ...own }: Config): Config[] {
   if (!targets || targets.length === 0) return [own];
   return targets.flatMap((target) => leavesOf({ ...own, ...target }));

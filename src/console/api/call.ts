@@ -24,7 +24,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Runs an operation. Throws an `ApiError` unless it succeeds. */
+/** Runs an operation. Throws an `ApiError` unless the operation succeeds. */
 export async function call<Name extends OperationName>(
   name: Name,
   input: Input<Name>,
@@ -65,7 +65,7 @@ export async function send<Reply>(
         headers: { "content-type": "application/json" },
       }),
     }).catch((error: unknown) => {
-      // `fetch` throws a TypeError when no response arrives. It is treated like the response of a proxy.
+      // `fetch` throws a TypeError when no response arrives. This error is treated like the response of a proxy.
       throw error instanceof TypeError ? new ApiError(504, "unavailable", error.message, null, null) : error;
     });
   const response = await fetchInSession(request, path !== "/session" && path !== "/sign-in");

@@ -1,4 +1,4 @@
-/** Name of the window's event for an ended session. A call that finds no session dispatches it. */
+/** Name of the window's event for an ended session. A call that finds no session dispatches this event. */
 export const SESSION_ENDED = "sessionended";
 
 let renewal: PromiseWithResolvers<void> | null = null;
@@ -13,7 +13,10 @@ function renewedSession(): Promise<void> {
   return renewal.promise;
 }
 
-/** Ends the wait of the calls that found no session; they are then repeated. Call it when there is a session again. */
+/**
+ * Ends the wait of the calls that found no session. These calls are then repeated. Call it when there is a session
+ * again.
+ */
 export function endRenewal(): void {
   renewal?.resolve();
   renewal = null;

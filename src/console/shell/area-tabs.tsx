@@ -39,7 +39,7 @@ export function AreaTabs({ area }: { area: Area }) {
   return <RouteTabs label={t(`nav.${area}`)} tabs={tabs} />;
 }
 
-/** Returns a function that returns those pages of an area that the signed-in member may read. */
+/** Returns a function that returns the pages of an area that the signed-in member may read. */
 export function useAreaPages(): (area: Area) => AreaPage[] {
   const mayRead = useMayRead();
   return (area) => {

@@ -10,7 +10,7 @@ interface Read {
   isReusable: boolean | null;
 }
 
-/** Reads a response that comes in pieces. With `isClosed` the connection ends after them. */
+/** Reads a response that comes in pieces. With `isClosed` the connection ends after these pieces. */
 function read(pieces: readonly Buffer[], isClosed = false): Read {
   const seen: Read = { status: 0, type: null, body: "", isReusable: null };
   const reader = new ResponseReader({

@@ -55,7 +55,7 @@ export function dialledAt(
     ...(isIP(host) === 0 && { serverName: host }),
     ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
     // Because this request has its own check of the certificate, Bun opens a new connection for the request and never
-    // uses a pooled one.
+    // uses a pooled connection.
     checkServerIdentity: (_name, certificate) => {
       const error = checkServerIdentity(host, certificate);
       if (!error) onConnect();

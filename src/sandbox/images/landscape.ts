@@ -104,8 +104,8 @@ export interface Rectangle {
 }
 
 /**
- * Offset of the pixels in the file. Before them are the file header, the version 5 header (which has an alpha mask) and
- * two bytes for alignment.
+ * Offset of the pixels in the file. Before the pixels are the file header, the version 5 header (which has an alpha
+ * mask) and two bytes for alignment.
  */
 const PIXELS_OFFSET = 140;
 

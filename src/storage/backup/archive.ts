@@ -5,7 +5,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract, pack } from "tar-stream";
 
-/** Called with the number of bytes processed so far and the total number. An error that it throws ends the work. */
+/**
+ * Called with the number of bytes processed so far and the total number. An error that the function throws ends the
+ * work.
+ */
 type OnBytes = (done: number, total: number) => void;
 
 /**
@@ -98,7 +101,7 @@ function isBelow(name: string): boolean {
   return name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-/** Returns the paths of all files below a folder, relative to it. */
+/** Returns the paths of all files below a folder, relative to this folder. */
 export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries

@@ -23,7 +23,7 @@ const manifestSchema = z.object({
   ledgerEntries: z.int(),
   /**
    * Number of charges that are in the journals of the backup but not in its ledger. The first start after a restore
-   * posts them.
+   * posts these charges.
    */
   waitingCharges: z.int(),
   /** Number of differences that the verification of the ledger found when the backup was made. */

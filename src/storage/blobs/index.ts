@@ -84,7 +84,8 @@ interface BlobSettings {
   /** Days for which a blob is kept; 7 by default. */
   retentionDays?: number;
   /**
-   * Returns the link secrets: the first one signs links, and all of them verify links. Each has at least 32 characters.
+   * Returns the link secrets: the first one signs links, and all of them verify links. Each secret has at least 32
+   * characters.
    */
   linkSecrets(): readonly string[];
   clock?: Clock;

@@ -2,7 +2,7 @@ import type { StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
 
 /** A store of named blobs in one place: on the local disk or in object storage. */
 export interface NamedStore<Picture extends StoredPicture = StoredPicture> {
-  /** Stores a blob. Throws a `DependencyError` when the place does not accept it. */
+  /** Stores a blob. Throws a `DependencyError` when the place does not accept the blob. */
   write(name: string, image: Blob): Promise<void>;
   /** Returns a blob; null when the name is unknown. Throws a `DependencyError` when the place is unavailable. */
   get(name: string): Promise<Picture | null>;

@@ -4,7 +4,7 @@ import type { NamedStore } from "./named-store.ts";
 
 /**
  * Object storage together with a folder on the local disk. When the object storage does not accept a picture, the
- * folder stores and serves the picture until it can be uploaded. So no picture that a vendor was paid for is lost.
+ * folder stores and serves the picture until the upload succeeds. So no picture that a vendor was paid for is lost.
  */
 interface PendingStore extends NamedStore, BackgroundWork {
   /** True while a picture can be stored, in the object storage or on the local disk. */

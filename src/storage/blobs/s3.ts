@@ -85,8 +85,8 @@ function picture(read: ReadRange, type: string, range: { start: number; end: num
 }
 
 /**
- * Size of the pieces in which a picture is read. Larger pieces would need more memory for clients that read slowly;
- * smaller ones would need more requests for each picture.
+ * Size of the pieces in which a picture is read. Larger pieces would need more memory for clients that read slowly.
+ * Smaller pieces would need more requests for each picture.
  */
 const PIECE_BYTES = 512 * 1024;
 const PAGE = 500;

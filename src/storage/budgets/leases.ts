@@ -13,8 +13,8 @@ import { expiry, take, WANTED_MS } from "./take.ts";
  */
 export interface LeaseStore extends BudgetStore {
   /**
-   * Moves all money of a process's leases back to the budgets. Call it when the process ends. For a process that has
-   * already ended, call it after its journal is posted.
+   * Moves all money of a process's leases back to the budgets. Call this method when the process ends. For a process
+   * that has already ended, call it after the process's journal is posted.
    */
   release(processId: string): Promise<void>;
   /**

@@ -6,7 +6,7 @@ import { type BudgetLevel, levelOf } from "../../domain/budget-level.ts";
 import { type Period, runningPeriod } from "../../domain/calendar.ts";
 
 /**
- * Budget rows that stay locked for the rest of a transaction. They are locked in the order of their ids, so that
+ * Budget rows that stay locked for the rest of a transaction. The rows are locked in the order of their ids, so that
  * transactions cannot deadlock. The running period replaces a period that has ended, and also a period that a wrong
  * clock began too early.
  */
@@ -132,7 +132,7 @@ export function chargeLease(budget: LockedBudget, lease: LockedLease, charged: N
   lease.drawn += charged - moved;
 }
 
-/** Moves an amount, at most that of the lease, from a lease back to its budget. */
+/** Moves an amount from a lease back to its budget, but at most the amount of the lease. */
 export function returnFromLease(budget: LockedBudget, lease: LockedLease, amount: Nanos): void {
   lease.drawn -= release(budget, lease, amount);
 }

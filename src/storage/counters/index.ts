@@ -26,10 +26,10 @@ interface CountersOptions {
    * process without other workers.
    */
   supervisor: SupervisorLink | null;
-  /** Number of workers of this machine. Limits are divided among them while the supervisor is unavailable. */
+  /** Number of workers of this machine. Limits are divided among the workers while the supervisor is unavailable. */
   workers: number;
   /**
-   * Returns the number of processes that run on all machines. Limits are divided among them while the store is
+   * Returns the number of processes that run on all machines. Limits are divided among the processes while the store is
    * unavailable.
    */
   processes(): number;

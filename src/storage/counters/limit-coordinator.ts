@@ -73,7 +73,7 @@ export class LimitCoordinator {
     for (const take of takes) this.#undecided.push({ worker, take, recalled: new Set(), holders: new Set() });
   }
 
-  /** Releases the slots of an ended worker, whose credits stay counted, because it may have used them. */
+  /** Releases the slots of an ended worker. Its credits stay counted, because the worker may have used them. */
   workerEnded(worker: number): void {
     for (const reservation of this.#slots.get(worker)?.values() ?? []) reservation.release();
     this.#slots.delete(worker);

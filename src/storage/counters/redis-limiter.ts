@@ -34,8 +34,8 @@ export interface RedisLimiterOptions {
   /** Beginning of the name of every key. */
   prefix?: string;
   /**
-   * Returns the number of processes that count in the same store. Limits are divided among them while the store is
-   * unavailable.
+   * Returns the number of processes that count in the same store. Limits are divided among the processes while the
+   * store is unavailable.
    */
   processes: () => number;
   clock: Clock;
@@ -239,7 +239,7 @@ export class RedisLimiter implements Limiter {
     );
     if (epoch === this.#epoch) return;
     // The age of the data is subtracted, so that all processes end the local counting at the same time. A process that
-    // is connecting need not count locally: since the loss it has granted nothing in the store.
+    // is connecting need not count locally, because it has granted nothing in the store since the loss.
     if (this.#link.isUp) this.#settlesAt = this.#clock.monotonic() + SETTLE_MS - ageMs;
     this.#epoch = epoch;
     this.#connection++;

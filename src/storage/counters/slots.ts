@@ -38,7 +38,7 @@ export class ConcurrencySlots {
     );
   }
 
-  /** Removes released slots and renews held ones. Rejects when the store does not respond. */
+  /** Removes released slots and renews slots in use. Rejects when the store does not respond. */
   async renew(send: Send): Promise<void> {
     for (const [name, keys] of this.#released) {
       await Promise.all(keys.map((key) => send("ZREM", [key, name])));

@@ -101,8 +101,8 @@ class Pool implements ConnectionPool {
   }
 
   /**
-   * Closes idle connections that got no response since the start of a call that was aborted, because the network may
-   * have failed for them, too.
+   * Closes idle connections that got no response since the start of a call that was aborted. The network may have
+   * failed for these connections, too.
    */
   #discardSilent(since: number): void {
     const [silent = [], sound = []] = [false, true].map((isSound) =>

@@ -1,8 +1,8 @@
 import type { Database, Sql } from "./sql.ts";
 
 /**
- * Returns the time by the database's own clock in Unix milliseconds, as an SQL expression. This clock is the only one
- * that all processes share.
+ * Returns the time by the database's own clock in Unix milliseconds, as an SQL expression. All processes share only
+ * this clock.
  */
 export function storeTime(kind: Database["kind"], sql: Sql) {
   return kind === "postgres"
@@ -18,7 +18,7 @@ export function forUpdate(kind: Database["kind"], sql: Sql) {
   return kind === "postgres" ? sql`FOR UPDATE` : sql``;
 }
 
-/** Returns the clause that locks rows and skips those that another transaction has locked. */
+/** Returns the clause that locks rows and skips rows that another transaction has locked. */
 export function skipLocked(kind: Database["kind"], sql: Sql) {
   return kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
 }

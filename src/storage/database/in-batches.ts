@@ -23,7 +23,7 @@ interface Waiting<Item, Result> {
 /** Maximum size of a batch. On SQLite, such a batch occupies this thread for a few milliseconds. */
 const MAX_ITEMS = 128;
 
-/** Maximum number of turns of the event loop to wait. In a busy process, they take a few milliseconds. */
+/** Maximum number of turns of the event loop to wait. In a busy process, these turns take a few milliseconds. */
 const MAX_TURNS = 8;
 
 /**

@@ -1,6 +1,6 @@
 import type { Database, Sql, Sums } from "./sql.ts";
 
-/** Returns the text and the values of one statement that inserts many rows and skips existing ones. */
+/** Returns the text and the values of one statement that inserts many rows and skips existing rows. */
 export function insertStatement(
   kind: "sqlite" | "postgres",
   table: string,

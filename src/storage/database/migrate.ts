@@ -34,8 +34,8 @@ interface Migration {
 
 /**
  * Brings the database to the schema that this code needs. Runs each missing migration in order, all in one transaction
- * and under a lock, so that processes that start at the same time run them only once. Returns the names of the
- * migrations that ran. Throws an `Error` when the database is newer than the code or has unknown migrations.
+ * and under a lock, so that processes that start at the same time run each migration only once. Returns the names of
+ * the migrations that ran. Throws an `Error` when the database is newer than the code or has unknown migrations.
  */
 export async function migrate(
   database: Database,

@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Remembers the files of an opened SQLite database. If a file is moved or removed, SQLite continues to write to it, and
- * everything written is lost with the process.
+ * Remembers the files of an opened SQLite database. If a file is moved or removed, SQLite continues to write to that
+ * file, and everything written is lost with the process.
  */
 interface OpenedFiles {
   /**
@@ -41,8 +41,8 @@ export function openedFiles(location: string): OpenedFiles {
 }
 
 /**
- * Endings of the names of a database's files: none for the database itself, and those of the files that SQLite may keep
- * next to it.
+ * Endings of the names of a database's files: no ending for the database itself, then the endings of the files that
+ * SQLite may keep next to the database.
  */
 export const SQLITE_SUFFIXES = ["", "-wal", "-shm"] as const;
 

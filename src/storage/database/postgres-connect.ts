@@ -23,8 +23,8 @@ interface PostgresConnector {
    */
   connect(signal: AbortSignal): Promise<PostgresConnection>;
   /**
-   * Returns a client used only for `listen`. It connects to the last used server and never changes to another one. This
-   * is enough, because listeners also poll.
+   * Returns a client used only for `listen`. The client connects to the last used server and never changes to another
+   * server. This is enough, because listeners also poll.
    */
   listener(): SQL;
   /** The statements that set the timeouts at the beginning of a transaction through a pooler. */
@@ -163,7 +163,8 @@ class Connector implements PostgresConnector {
       ...(this.#database === "" ? {} : { database: this.#database }),
       tls: TLS[encryption],
       ...(onclose && { onclose }),
-      // A pooler may run a statement in another session than the one that prepared it, so no statements are prepared.
+      // A pooler may run a statement in another session than the session that prepared the statement, so no statements
+      // are prepared.
       ...(isPooled && { prepare: false }),
       connection: { application_name: "model-inference-gateway", ...(!isPooled && this.#sessionSettings) },
     });

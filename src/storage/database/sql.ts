@@ -20,7 +20,7 @@ export interface Database {
    */
   begin<T>(work: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
   /**
-   * Inserts rows of one shape, skips existing ones, and returns the number of new rows. The call may take several
+   * Inserts rows of one shape, skips existing rows, and returns the number of new rows. The call may take several
    * transactions, so some rows may be inserted although the call throws. The sums that `addition` makes from new rows
    * are added in the transaction of these rows.
    */
@@ -28,8 +28,8 @@ export interface Database {
   /** Resolves when everything committed so far would survive a loss of power. */
   persist(): Promise<void>;
   /**
-   * Throws a `DependencyError` while a SQLite file is not the one that was opened, because writes would be lost. Writes
-   * and `persist` throw the same error.
+   * Throws a `DependencyError` while a SQLite file is not the file that was opened, because writes would be lost.
+   * Writes and `persist` throw the same error.
    */
   verifyFiles(): void;
   /**

@@ -110,7 +110,7 @@ function isLarge(value: unknown): boolean {
   return (typeof value === "string" || value instanceof Uint8Array) && value.length > MAX_KEPT_LENGTH;
 }
 
-/** Matches a statement that is followed by another one. */
+/** Matches a statement that is followed by another statement. */
 const SEVERAL = /;\s*\S/;
 
 /** A statement, or a part of one. */

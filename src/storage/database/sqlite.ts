@@ -219,7 +219,7 @@ async function retryWhileLocked<T>(attempt: () => PromiseLike<T>, signal: AbortS
 interface RowInserter {
   /** Begins a transaction, which takes the write lock immediately. */
   begin(): void;
-  /** Inserts rows of one shape, skips existing ones, and returns the new rows. */
+  /** Inserts rows of one shape, skips existing rows, and returns the new rows. */
   insert(table: string, rows: readonly object[]): object[];
   /** Returns the sequence number of the entries that the transaction inserts. */
   sequence(): bigint;

@@ -7,7 +7,7 @@ import type { Database, Sql } from "../database/sql.ts";
  * organization first locks the organization's row. So the counts are exact, and transactions cannot deadlock.
  */
 
-/** Counts the waiting jobs of an organization and its keys, including those that this transaction adds. */
+/** Counts the waiting jobs of an organization and its keys, including jobs that this transaction adds. */
 export class QueuedCounts {
   #organization: number;
   readonly #keys: Map<string, number>;

@@ -31,7 +31,9 @@ export interface JournalFolder {
   remove(): string[];
 }
 
-/** Name of the folder, below the journals' root, of files that could not be read. A person has to inspect them. */
+/**
+ * Name of the folder, below the journals' root, of files that could not be read. A person has to inspect these files.
+ */
 export const QUARANTINE = "quarantine";
 
 /** Makes a new folder. The folder gets its final name only after it is locked. */

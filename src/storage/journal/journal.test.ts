@@ -223,7 +223,9 @@ test("a full disk refuses the record, keeps the others, and is used again once i
   }
 });
 
-/** Makes every sync of an open file fail, by replacing its descriptor with one of a device without a disk. */
+/**
+ * Makes every sync of an open file fail, by replacing its descriptor with the descriptor of a device without a disk.
+ */
 function breakSync(path: string): void {
   const isOfFile = (name: string): boolean => {
     try {

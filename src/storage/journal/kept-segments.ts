@@ -40,7 +40,7 @@ export interface KeptSegments {
   /** Moves segments from the folder of their journal to the kept segments. */
   keep(folder: string, processId: string, segments: readonly number[], batch: number): void;
   /**
-   * Removes segments that are too old or beyond the size limit, if `isPosted` returns true for them. Returns the
+   * Removes segments that are too old or beyond the size limit, if `isPosted` returns true for the segment. Returns the
    * processes that have no segments left.
    */
   sweep(isPosted: (segment: KeptSegment) => boolean): string[];

@@ -13,9 +13,9 @@ export const REFUSED_FILE = "refused.log";
 /** Posts journaled charges to the ledger. */
 export interface LedgerWriter {
   /**
-   * Books the charges in complete lines of a process's journal, then marks the batch as posted if it has a number.
-   * Returns the number of charges that the ledger did not have. Throws when the charges must be posted again later;
-   * posting again does no harm.
+   * Books the charges in complete lines of a process's journal, then marks the batch as posted if the batch has a
+   * number. Returns the number of charges that the ledger did not have. Throws when the charges must be posted again
+   * later; posting again does no harm.
    */
   post(processId: string, lines: Uint8Array, batch?: number): Promise<number>;
 }
@@ -42,8 +42,8 @@ export function directWriter(posting: Posting): LedgerWriter {
 
 /**
  * Posts entries together. If the database refuses the batch because of its data, posts each entry alone, so that one
- * impossible entry does not delay the others. Returns the number of new entries. Throws when the entries must be posted
- * again later.
+ * impossible entry does not delay the other entries. Returns the number of new entries. Throws when the entries must be
+ * posted again later.
  */
 export async function postEntries(
   posting: Omit<Posting, "marks">,
@@ -66,7 +66,7 @@ export async function postEntries(
 
 const BATCH = 500;
 
-/** Posts any number of entries of a process in batches. Returns the number of entries and the number of new ones. */
+/** Posts any number of entries of a process in batches. Returns the number of entries and the number of new entries. */
 export async function postAll(
   writer: LedgerWriter,
   processId: string,

@@ -63,7 +63,7 @@ export class RecordLines {
   }
 }
 
-/** Reads a line without its line feed. Returns null when it is incomplete or damaged. */
+/** Reads a line without its line feed. Returns null when the line is incomplete or damaged. */
 export function readLine(line: Uint8Array<ArrayBuffer>): JournalRecord | null {
   if (line.length <= PREFIX_BYTES) return null;
   const prefix = TEXT.decode(line.subarray(0, PREFIX_BYTES));

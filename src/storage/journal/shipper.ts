@@ -179,7 +179,7 @@ class JournalShipper implements Shipper {
     const journal = this.#options.journal();
     for (const entry of this.#kept.slice()) {
       if (!journal.isWritable()) break;
-      // If the disk refuses the entry once more, `append` adds it at the end of `#kept`.
+      // If the disk refuses the entry once more, `append` adds the entry at the end of `#kept`.
       journal.append({ type: "charge", entry });
       this.#kept.shift();
     }

@@ -35,7 +35,7 @@ export interface ExportStep {
 /** The part of a ledger export that one process does. */
 export interface LedgerExporter {
   next(): Promise<ExportStep>;
-  /** Gives up the right to write files, so that another process can take it. */
+  /** Gives up the right to write files, so that another process can take this right. */
   leave(): Promise<void>;
 }
 

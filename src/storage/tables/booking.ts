@@ -28,7 +28,7 @@ import {
 import { usageSums } from "./usage-sums.ts";
 
 /**
- * Inserts entries, and books them on their budgets and on the leases that `holder` (a process or job) has on these
+ * Inserts entries. Books the entries on their budgets and on the leases that `holder` (a process or job) has on these
  * budgets. Exactly the new entries must be booked, so everything is one transaction. Returns the number of new entries.
  */
 export async function bookInTransaction(
@@ -143,8 +143,8 @@ export function readEntryRow(row: Row): LedgerEntry {
 }
 
 /**
- * Returns the row of an entry. `sequence` is the sequence number of the transaction (`nextSequence`); null when it is
- * set later.
+ * Returns the row of an entry. `sequence` is the sequence number of the transaction (`nextSequence`); null when the
+ * number is set later.
  */
 export function writeEntryRow(entry: LedgerEntry, sequence: bigint | null): Row {
   const row = entries.write(entry);

@@ -16,7 +16,7 @@ interface AuditedChange {
   subject: string;
 }
 
-/** The row before and after the change, without secrets and hashes; null when it does not exist. */
+/** The row before and after the change, without secrets and hashes; null when the row does not exist. */
 interface Effect {
   before: object | null;
   after: object | null;

@@ -178,7 +178,9 @@ async function removeArchived(
     await database.begin((sql) => removeEntries(sql, entries));
 }
 
-/** Removes entries. The sum of a budget's bookings stays the same, because one booking replaces all archived ones. */
+/**
+ * Removes entries. The sum of a budget's bookings stays the same, because one booking replaces all archived bookings.
+ */
 async function removeEntries(sql: Sql, entries: readonly LedgerEntry[]): Promise<void> {
   for (const [kind, ofKind] of Map.groupBy(entries, (entry) => entry.kind)) {
     const ids = padded(ofKind.map(({ id }) => id));

@@ -64,7 +64,8 @@ function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed)
   const value = (index: number) => `CAST(value ->> ${index} AS BIGINT)`;
   const time = sql.unsafe(`${spanIs(value(3))} at >= ${value(0)} AND at < ${value(1)}`);
   const rows = sql.unsafe(tableOf("hours"));
-  // PostgreSQL would compare each piece with each row. OFFSET makes it read the rows of each piece by the index.
+  // PostgreSQL would compare each piece with each row. OFFSET makes PostgreSQL read the rows of each piece by the
+  // index.
   const joined =
     kind === "postgres"
       ? sql`LATERAL (SELECT * FROM ${rows} WHERE ${time} ${conditions(sql, range)} OFFSET 0) AS inside`
@@ -113,7 +114,7 @@ export interface Summed {
   /** Columns by which rows are grouped; `point` is the start of the span. `numbers` are the columns that are summed. */
   names: readonly string[];
   numbers: readonly string[];
-  /** SQL expressions for those `names` and `numbers` that are not columns. */
+  /** SQL expressions for `names` and `numbers` that are not columns. */
   expressions?: Readonly<Record<string, string>>;
   /** Condition on the rows. */
   where?: string;
@@ -174,7 +175,7 @@ function split(from: number, to: number, tables: readonly Part["table"][]): Part
 
 /**
  * Returns the SQL expression for the start of a row's span. For months, this is the start of the month in which the
- * part begins: all rows of a part are in one month, unless its rows are sums of whole months.
+ * part begins: all rows of a part are in one month, unless the rows are sums of whole months.
  */
 function pointOf(span: Span, { table, from }: Part): string {
   if (span === table) return "at";

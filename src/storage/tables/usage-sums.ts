@@ -53,7 +53,7 @@ const USAGE = {
   series: SERIES.usage,
 };
 
-/** The numeric columns besides those of the token categories. */
+/** The numeric columns besides the columns of the token categories. */
 interface UsageNumbers {
   requests: number;
   images: number;

@@ -60,7 +60,7 @@ export function usageStore(database: Database): UsageStore {
         await database.begin(
           (sql) => sql`DELETE FROM ${sql.unsafe(table)} WHERE at < ${systemClock.now() - keptMs}`,
         );
-      // The rows of a whole day are removed together, because sums subtract some of them from others.
+      // The rows of a whole day are removed together, because sums subtract some of these rows from others.
       const before = startOfSpan("day", systemClock.now() - TRAFFIC_SERIES_KEPT_MS);
       await database.begin((sql) => sql`DELETE FROM traffic_series WHERE at < ${before}`);
       await addMissingSeries(database, systemClock.now());

@@ -151,7 +151,7 @@ const SEVERITIES = ["critical", "warning"] as const;
 /** Value of the option for all budgets. */
 const ALL_BUDGETS = "*";
 
-/** The values of a rule's form. The form has fields for all kinds, but uses only those of the chosen kind. */
+/** The values of a rule's form. The form has fields for all kinds, but uses only the fields of the chosen kind. */
 interface AlertValues {
   isOfAll: boolean;
   organizationId: string | null;

@@ -72,7 +72,9 @@ function useColumns(): TableColumn<AlertEventView>[] {
   ];
 }
 
-/** Shows the state of an event. An event that ended with its rule is not shown as good: the condition may last. */
+/**
+ * Shows the state of an event. An event that ended with its rule is not shown as good, because the condition may last.
+ */
 function EventState({ event: { resolvedAt, endReason, severity } }: { event: AlertEventView }) {
   const { t } = useTranslation("alerts");
   if (resolvedAt === null)

@@ -71,7 +71,7 @@ function expiryOf({ expiry, expiresAt }: KeyValues): string | null {
   return expiry === "at" ? expiresAt : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
 }
 
-/** The fields of a key's form, without those that only a new key has. */
+/** The fields of a key's form, without the fields that only a new key has. */
 export function KeyFields() {
   const { t } = useTranslation("keys");
   const models = useModelOptions();

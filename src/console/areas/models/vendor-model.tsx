@@ -15,7 +15,7 @@ import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
 import { FieldFrame, useField } from "../../ui/forms/field-frame.tsx";
 import type { NewModelValues } from "./new-model.ts";
 
-/** Maximum number of names in the list. Names beyond it are found by typing. */
+/** Maximum number of names in the list. Other names are found by typing. */
 const MAX_SHOWN = 100;
 const ASKED_AGAIN_MS = 5 * 60_000;
 

@@ -15,8 +15,8 @@ import { Money } from "../../ui/text/money.tsx";
 import type { Overview } from "./overview.ts";
 
 /**
- * Shows four figures of the range. Each has a small chart, the value of the previous range and a link to details. Two
- * less important figures are below them.
+ * Shows four figures of the range. Each figure has a small chart, the value of the previous range and a link to
+ * details. Two less important figures are below the four figures.
  */
 export function Totals({ overview }: { overview: Overview }) {
   const figures = useFigures(overview);

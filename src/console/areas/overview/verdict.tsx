@@ -64,7 +64,7 @@ function LatestCalls({ channels }: Pick<Overview, "channels">) {
   return `${text} · `;
 }
 
-/** Lists everything that is wrong now, each with the time when it began and a link to a page with more about it. */
+/** Lists everything that is wrong now, each with the time when it began and a link to a page with details. */
 function Causes({ causes }: { causes: readonly Cause[] }) {
   const { t } = useTranslation("overview");
   if (causes.length === 0) return null;

@@ -26,7 +26,7 @@ export const EMPTY_TEXT_FORM: TextForm = { system: "", maxTokens: 1024, temperat
 export interface ReplyDelta {
   text?: string;
   thinking?: string;
-  /** Number of input tokens so far, including cached ones. */
+  /** Number of input tokens so far, including cached tokens. */
   input?: number;
   output?: number;
   /** The reason why the reply ended, in the protocol's own word. */

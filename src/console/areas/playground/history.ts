@@ -15,7 +15,7 @@ export interface ImageEntry extends EntryFacts {
   kind: "image";
   form: ImageForm;
   references: readonly Reference[];
-  /** The runs of the entry. When a run's state changes, a new list replaces this one. */
+  /** The runs of the entry. When a run's state changes, a new list replaces this list. */
   runs: readonly PlaygroundRun[];
 }
 

@@ -12,7 +12,7 @@ export interface OpenedPrompt extends TextForm {
 
 declare module "@tanstack/react-router" {
   interface HistoryState {
-    /** Stored in the browser's history and not in the address, because it may be long and is private. */
+    /** Stored in the browser's history and not in the address, because a prompt may be long and is private. */
     opened?: OpenedPrompt;
   }
 }

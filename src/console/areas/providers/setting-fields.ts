@@ -23,7 +23,7 @@ export interface SettingSchema {
   oneOf?: readonly SettingSchema[];
 }
 
-/** Returns the fields for an object's schema, required ones first. A nested value is one field with JSON. */
+/** Returns the fields for an object's schema, required fields first. A nested value is one field with JSON. */
 export function settingFields(schema: SettingSchema): SettingField[] {
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, property]): SettingField => {

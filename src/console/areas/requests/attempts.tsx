@@ -9,7 +9,9 @@ import { outcomeOf, OUTCOMES } from "./outcomes.ts";
 
 type Attempt = Output<"requests.get">["attempts"][number];
 
-/** Lists the calls to vendors in order. Each has a bar for its duration, and the reason why the next call was made. */
+/**
+ * Lists the calls to vendors in order. Each call has a bar for its duration, and the reason why the next call was made.
+ */
 export function Attempts({ attempts, isFailed }: { attempts: readonly Attempt[]; isFailed: boolean }) {
   const { t } = useTranslation("requests");
   if (attempts.length === 0)

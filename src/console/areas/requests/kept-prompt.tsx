@@ -14,8 +14,8 @@ import { ANSWERING, promptToTry, replyText, turnsOf } from "./kept-turns.ts";
 type Request = Output<"requests.get">["request"];
 
 /**
- * Shows the prompt and the reply of a request, if its organization stores them. Both are read when the user presses a
- * button; the audit log records each reading.
+ * Shows the prompt and the reply of a request, if its organization stores them. Both texts are read when the user
+ * presses a button; the audit log records each reading.
  */
 export function KeptPrompt({ request, organizationId }: { request: Request; organizationId: string }) {
   const { t } = useTranslation("requests");

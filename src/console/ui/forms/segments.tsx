@@ -16,7 +16,7 @@ export function Segments<Id extends string>({
   segments: readonly { id: Id; label: string }[];
   chosen: string;
   onChoose(id: Id): void;
-  /** Buttons in the style of `SEGMENT`, after those of `segments`. */
+  /** Buttons in the style of `SEGMENT`, after the buttons of `segments`. */
   children?: ReactNode;
 }) {
   return (

@@ -3,8 +3,8 @@ import { useForm, type FieldValues, type UseFormProps, type UseFormReturn } from
 import { CONFLICT } from "./submit-handler.ts";
 
 /**
- * Returns a form for an existing record. When the record changes, the form shows the new values. After a conflict it
- * keeps the fields that the user has changed.
+ * Returns a form for an existing record. When the record changes, the form shows the new values. After a conflict the
+ * form keeps the fields that the user has changed.
  */
 export function useViewForm<Values extends FieldValues>(
   values: Values,

@@ -12,7 +12,7 @@ interface SecretOnceProps {
   about?: string;
   /** Null while there is nothing to show. */
   secret: string | null;
-  /** Commands that contain the secret and can be run as they are. `keySnippets` makes them for a key. */
+  /** Commands that contain the secret and can be run as they are. `keySnippets` makes the commands for a key. */
   snippets?: readonly Snippet[];
   onClose(): void;
 }

@@ -25,7 +25,7 @@ export function whenToastsAreNeeded(onFirst: () => void): void {
   load = onFirst;
 }
 
-/** Passes every toast to `take`, first those that are already waiting. */
+/** Passes every toast to `take`, first the toasts that are already waiting. */
 export function takeToasts(take: Listener): void {
   listener = take;
   for (const toast of waiting.splice(0)) take(toast);

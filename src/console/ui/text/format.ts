@@ -86,7 +86,7 @@ const CLOCK_SKEW_MS = 30_000;
 
 /** Formats the time since a moment, such as "3 minutes ago". */
 export function formatAge(at: number, now: number): string {
-  // A time slightly in the future counts as now, because it comes from the difference between the clocks.
+  // A time slightly in the future counts as now. Such a time results from the difference between the clocks.
   const distance = at > now && at - now < CLOCK_SKEW_MS ? 0 : at - now;
   const [name, ms] = AGES.find(([, ms]) => Math.abs(distance) >= ms) ?? ["second", 1_000];
   return new Intl.RelativeTimeFormat(i18next.language, { numeric: "auto", style: "short" }).format(

@@ -3,7 +3,7 @@ import { Button } from "react-aria-components/Button";
 import { useTranslation } from "react-i18next";
 import { useCopy } from "./copy.ts";
 
-/** Shows an identifier. Pressing it copies it. */
+/** Shows an identifier. Pressing the identifier copies it. */
 export function Id({ value, isShort = false }: { value: string; isShort?: boolean }) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(value);
