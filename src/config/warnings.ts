@@ -102,10 +102,7 @@ function isMisspelling(name: string, candidate: string): boolean {
   return editDistance(name.toUpperCase(), candidate) <= maxDistance;
 }
 
-/**
- * Reports routes that call a vendor first and the sandbox as a fallback: generated replies would cost the vendor's
- * price.
- */
+/** Reports routes that contain both a vendor and the sandbox: generated replies would cost the vendor's price. */
 function mixedRoutes({ declared }: PatternMap<Route>): Problem[] {
   return [...declared].flatMap(([model, { targets }]) => {
     const providers = new Set(targets.map(({ channel }) => channel.provider));

@@ -160,7 +160,7 @@ function connectionLimitOf({ server }: Settings, onProblem: SystemLog): Connecti
   });
 }
 
-/** Empties the folder of spooled bodies. Earlier processes may have left files there. */
+/** Returns the folder of spooled bodies. Deletes the files that ended processes have left there. */
 async function openSpoolDirectory({ dataDirectory }: Settings): Promise<string> {
   const directory = join(dataDirectory, "spool");
   await sweepSpool(directory);

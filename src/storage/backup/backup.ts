@@ -30,7 +30,7 @@ export const PICTURES = "pictures.jsonl";
 
 /**
  * Writes a verified backup as one tar file, while gateways run. It contains every charge that was journaled before the
- * call. The file gets its final name only when it is complete; an interruption leaves `<path>.partial`, which the next
+ * call. The file gets its final name only when it is complete; a killed process leaves `<path>.partial`, which the next
  * call removes. Throws an `Error` when the copy is damaged.
  */
 export async function makeBackup(

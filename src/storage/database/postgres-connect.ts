@@ -133,8 +133,8 @@ class Connector implements PostgresConnector {
   }
 
   /**
-   * Throws when the settings of the session are not in force, or when this server accepts no writes and there are
-   * several servers.
+   * Throws when a connection without a pooler lacks the settings of its session, or when this server accepts no
+   * writes and there are several servers.
    */
   async #inspect(sql: SQL, isPooled: boolean): Promise<void> {
     const [row] = await sql<{ has_settings: boolean; only_reads: string }[]>`

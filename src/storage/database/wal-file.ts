@@ -17,7 +17,7 @@ export class WalFile {
     this.#path = `${location}-wal`;
   }
 
-  /** Returns when everything committed so far is on the disk (in the WAL or the database). */
+  /** Resolves when everything committed so far is on the disk (in the WAL or the database). */
   async sync(): Promise<void> {
     const { fd } = await (this.#opened ??= this.#open());
     await syncData(fd);

@@ -70,7 +70,7 @@ async function settleEnd(kind: Database["kind"], sql: Sql, row: Row): Promise<st
   return JSON.parse(request?.files ?? "[]");
 }
 
-/** Cancels a pending job immediately, and marks a running one for cancellation; see `JobStore.cancel`. */
+/** Cancels a pending job immediately, and marks a running job for cancellation; see `JobStore.cancel`. */
 export async function cancelJob(
   kind: Database["kind"],
   sql: Sql,

@@ -32,7 +32,7 @@ export class QueuedCounts {
 }
 
 /**
- * Inserts the rows of the jobs' organization and keys if they are missing, and locks these rows. Updates the keys'
+ * Inserts the rows of the jobs' organization and keys if the rows are missing, and locks these rows. Updates the keys'
  * limits of running jobs. `now` is the store's time of the lock in Unix milliseconds.
  */
 export async function enterOwners(

@@ -66,8 +66,8 @@ async function close(
   const last = shipper.lastBatch() + 1;
   const returnLeases = async () => {
     await leases.release(processId);
-    // The mark proves that the leases were returned: if the database goes back to a state without the mark, it may
-    // still have the leases.
+    // The mark proves that the leases were returned: if the database goes back to a state without the mark,
+    // that state may still have the leases.
     await marks.raise(processId, last);
     await persist();
   };

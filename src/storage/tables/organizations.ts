@@ -23,7 +23,7 @@ const organizations = table<OrganizationRecord>("organizations", {
   version: named("revision", integer()),
 });
 
-/** Organizations and their settings. Creating one with an existing id fails with the database's error. */
+/** Organizations and their settings. Creating an organization with an existing id fails with the database's error. */
 export function organizationStore(database: Database): OrganizationStore {
   return {
     async create(organization, by) {
