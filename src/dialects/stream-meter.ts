@@ -11,7 +11,7 @@ import { eighthsOf, tokenEighths, wholeTokens } from "./input-size.ts";
 
 /**
  * Measures the delivered content of a stream and compares it with the vendor's usage to find the billed usage.
- * Forwarded and translated streams share this class. So a stream has the same cost in both cases, even if it is cut.
+ * Forwarded and translated streams share this class, so that a stream costs the same in both cases, even if it is cut.
  */
 export class StreamMeter {
   readonly #policy: UsagePolicy;
@@ -20,14 +20,13 @@ export class StreamMeter {
   #reportedEighths = 0;
   /** Content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** Content in whole items; null without such items. The larger of `pieces` and `whole` counts as delivered. */
+  /** Content in whole items; null when there were none. The larger of `pieces` and `whole` counts as delivered. */
   whole: SizedText | null = null;
-  /** Indexes of choices that have begun and not ended. `#ended` are the indexes of ended choices. */
+  /** Indexes of choices that have begun and not ended. `#ended` has the indexes of ended choices. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
   /**
-   * True after content has arrived or a choice has ended. `TextStream.hasContent` tells whether another upstream can
-   * still take over.
+   * True after content has arrived or a choice has ended. Only `TextStream.hasContent` decides about another upstream.
    */
   hasContent = false;
 
@@ -40,7 +39,7 @@ export class StreamMeter {
     return this.whole && this.whole.eighths > this.pieces.eighths ? this.whole : this.pieces;
   }
 
-  /** Records a piece of a choice. `isLast` means that the piece ends the choice. An end counts as content. */
+  /** Records a piece of a choice. `isLast` is true when the piece ends the choice. An end counts as content. */
   noteChoice(index: unknown, isLast: boolean): void {
     if (isLast) {
       this.#ended.add(index);
@@ -62,7 +61,7 @@ export class StreamMeter {
     return true;
   }
 
-  /** Returns the billed usage so far. `isComplete` means that the whole reply has arrived. */
+  /** Returns the billed usage so far. `isComplete` is true when the whole reply has arrived. */
   usage(isComplete: boolean): TokenUsage {
     const { delivered } = this;
     const isFinal = isComplete && this.#reportedEighths === delivered.eighths;
@@ -89,8 +88,8 @@ export function observe(
 }
 
 /**
- * Estimates the size of text that arrives in pieces. Stores the beginning of the text. If the vendor reports no usage,
- * a tokenizer counts the stored text at the end.
+ * Estimates the size of text that arrives in pieces. Stores the beginning of the text, which a tokenizer counts at the
+ * end if the vendor reports no usage.
  */
 export class SizedText implements CountableText {
   #kept: Uint8Array<ArrayBuffer> = NOTHING;
@@ -127,7 +126,7 @@ export class SizedText implements CountableText {
     return this.#otherEighths / 8;
   }
 
-  /** Number of uses of each feature with delivered results. */
+  /** Number of delivered results of each feature. */
   get uses(): UseCounts {
     return this.#uses;
   }
@@ -151,7 +150,7 @@ export class SizedText implements CountableText {
     this.#isFull = this.#keptBytes + to - from > MAX_KEPT_BYTES;
     if (this.#isFull) return;
     this.#makeSpace(to - from);
-    // A piece has only a few bytes. A view of these bytes would take longer than a copy.
+    // The bytes are copied one by one, because a piece has only a few and a view would take longer.
     for (let at = from; at < to; at += 1) this.#kept[this.#keptBytes++] = bytes[at] ?? 0;
     this.#keptEighths += eighths;
   }

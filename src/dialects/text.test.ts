@@ -58,7 +58,7 @@ const usage = { input_tokens: 3, output_tokens: 0 };
 const PICTURE = { type: "image_generation_call", id: "ig_1", status: "completed", result: "iVBORw0KGgo=" };
 const EXECUTED = { executableCode: { language: "PYTHON", code: "1 + 1" } };
 
-/** Replies that end normally without any content: as a stream and as a whole. */
+/** Replies that end normally without any content, as a stream and as a whole. */
 const EMPTY: Record<TextDialectName, { stream: string; whole: object }> = {
   chat: {
     stream:
@@ -128,7 +128,7 @@ describe.each(pairs)("a reply without anything to a caller of %s from a vendor o
   });
 });
 
-/** Replies whose content has no neutral form and fewer than sixteen tokens: as a stream and as a whole. */
+/** Replies whose content has no neutral form and fewer than sixteen tokens, as a stream and as a whole. */
 const OTHER: Record<TextDialectName, { stream: string; whole: object }> = {
   chat: {
     stream:

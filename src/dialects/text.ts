@@ -24,7 +24,6 @@ import type { TextDialectName } from "./name.ts";
 import { native } from "./native/text/index.ts";
 import { responses } from "./responses/index.ts";
 
-/** All dialects of text models, by name. */
 const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectName, TextDialect>([
   ["chat", chat],
   ["messages", messages],
@@ -32,7 +31,6 @@ const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectN
   ["native", native],
 ]);
 
-/** Names of all dialects. */
 export const TEXT_DIALECTS: readonly TextDialectName[] = [...DIALECTS.keys()];
 
 export function textDialect(name: TextDialectName): TextDialect {
@@ -41,7 +39,7 @@ export function textDialect(name: TextDialectName): TextDialect {
   return dialect;
 }
 
-/** The conversion of one request for one vendor, and of the vendor's reply for the caller. */
+/** The conversion of a request for one vendor, and of the vendor's reply for the caller. */
 interface Passage {
   /** The request's text for the vendor. */
   raw: string;
@@ -49,16 +47,13 @@ interface Passage {
   ignored: readonly string[];
   readReply(reply: VendorReply): WholeReply & { isEmpty: boolean };
   openStream(): TextStream;
-  /** Returns the caller's stream for a whole reply that the vendor sent although a stream was requested. */
+  /** Returns the caller's stream for a whole reply, if the vendor sent a whole reply to a request for a stream. */
   replayReply(reply: VendorReply): TextStream;
 }
 
 const NOTHING_IGNORED: readonly string[] = [];
 
-/**
- * Returns the conversion for a vendor that has the same dialect as the caller. Texts stay unchanged, except for changes
- * that the gateway must make.
- */
+/** Returns the conversion for a vendor of the caller's dialect. It changes a text only where the gateway must. */
 export function forward(
   dialect: TextDialect,
   payload: TextPayload,
@@ -109,7 +104,7 @@ class Forwarding implements Passage {
   }
 }
 
-/** Returns the neutral form of a forwarded reply. Returns null for a reply without a neutral form. */
+/** Returns the neutral form of a forwarded reply; null for a reply without a neutral form. */
 function neutralOf(dialect: TextDialect, reply: VendorReply): Reply | null {
   try {
     return dialect.parseReply(reply);
@@ -125,7 +120,7 @@ function isEmpty(reply: Reply): boolean {
   return emptiness.isEmpty;
 }
 
-/** Returns the reply to this request for the case that all targets returned empty replies. */
+/** Returns the reply to this request when all targets returned empty replies. */
 export function writeEmptyReply(payload: TextPayload): string {
   const dialect = textDialect(payload.dialect);
   if (!payload.parsed.isStream) return dialect.writeReply(EMPTY_REPLY, payload, NOTHING_BILLED);
@@ -134,8 +129,8 @@ export function writeEmptyReply(payload: TextPayload): string {
 }
 
 /**
- * Returns the conversion for a vendor with another dialect than the caller. Requests and replies are converted to the
- * neutral form, and from this form to the other dialect.
+ * Returns the conversion for a vendor with another dialect than the caller's. Requests and replies are converted to the
+ * neutral form, and from the neutral form to the other dialect.
  */
 export function translate(
   ends: Ends,
@@ -180,7 +175,7 @@ export function translate(
   };
 }
 
-/** Turns a request with only instructions into a turn of the user. Only chat accepts a request without turns. */
+/** Turns instructions without turns into a turn of the user, because only chat accepts a request without turns. */
 function withTurns(conversation: Conversation, vendor: TextDialect["name"]): Conversation {
   const { system, turns } = conversation;
   if (vendor === "chat" || turns.length > 0 || system.length === 0) return conversation;
@@ -192,14 +187,14 @@ interface Ends {
   vendor: TextDialect;
 }
 
-/** The limits for the arguments of all tool calls together. The depth is checked where each call is parsed. */
+/** The limits for the arguments of all tool calls together. The depth is checked when each call is parsed. */
 const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
-/** Arguments with at most this many characters cannot exceed the limits: each name takes at least four characters. */
+/** Arguments of at most this many characters cannot exceed the limits, because a name takes at least four. */
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 
 /**
- * Returns the problem if the arguments of all tool calls together have too many values, names or escapes. Returns null
- * without a problem. Arguments are JSON inside strings, so the limits of the request or reply do not cover them.
+ * Returns the problem if the arguments of all tool calls together have too many values, names or escapes; null
+ * otherwise. Arguments are JSON inside strings, so the limits of the request or reply do not cover them.
  */
 function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   const texts: string[] = [];

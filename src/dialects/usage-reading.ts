@@ -8,7 +8,7 @@ import {
 import { removeMember } from "../lib/json-edit.ts";
 import { isObject } from "../lib/json.ts";
 
-/** Reads counts. Sets `isAnomalous` when a count is impossible. An absent or null count was not reported. */
+/** Reads counts. An absent or null count was not reported. `isAnomalous` becomes true when a count is impossible. */
 export class CountReader {
   isAnomalous = false;
 
@@ -19,22 +19,22 @@ export class CountReader {
     return count;
   }
 
-  /** Reads a count that is part of another count. `max` is the other count. */
+  /** Reads a count that is part of another count, `max`. */
   readPart(value: unknown, max: number): number {
     const count = this.read(value) ?? 0;
     if (count > max) this.isAnomalous = true;
     return Math.min(count, max);
   }
 
-  /** Reads a total that is reported next to its parts. A total that is none of `sums` is impossible. */
+  /** Reads a total that is reported next to its parts. A total that differs from all `sums` is impossible. */
   checkTotal(value: unknown, ...sums: readonly number[]): void {
     const total = this.read(value);
     if (total !== null && !sums.includes(total)) this.isAnomalous = true;
   }
 
   /**
-   * Returns the report for these tokens. `totals` are the vendor's own counts of input and output; null if the vendor
-   * sent none.
+   * Returns the report for these tokens. `totals` has the vendor's own counts of input and output; null for a count
+   * that the vendor did not send.
    */
   report(
     tokens: TokenCounts,
@@ -56,14 +56,14 @@ const TICKS = 10_000_000_000;
 
 /**
  * Returns the cost from a vendor's `usage`: `cost_in_usd_ticks`, or `cost` in US dollars (OpenRouter API, "Usage
- * accounting"). Other vendors may use these fields differently, so call this function only for vendors with the trait
- * `reportsCost`.
+ * accounting"). Call this function only for vendors with the trait `reportsCost`, because other vendors may use these
+ * fields differently.
  */
 export function reportedCost(usage: Record<string, unknown>): VendorCost | undefined {
   return readVendorCost(usage["cost_in_usd_ticks"], TICKS) ?? readVendorCost(usage["cost"]);
 }
 
-/** Fields of a vendor's `usage` with the operator's cost. Callers do not see these fields. */
+/** Fields of a vendor's `usage` with the operator's cost, which callers must not see. */
 const COST_FIELDS = ["cost", "cost_in_usd_ticks", "cost_details", "is_byok"];
 
 export function tellsCost(usage: unknown): boolean {

@@ -2,8 +2,8 @@ import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature
 import { knownNames } from "./fields.ts";
 
 /**
- * Fields that use a feature if they have a value. Every protocol checks all these fields, because vendors accept many
- * of these fields in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
+ * Fields that use a feature if they have a value. They are checked in every protocol, because vendors accept many of
+ * them in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
  */
 const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   web_search_options: "web_search_options",
@@ -18,7 +18,7 @@ const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   enable_search: "web_search",
 };
 
-/** The uses of all `WHOLE_FIELDS`, made once, because every request is compared with these uses. */
+/** The uses of all `WHOLE_FIELDS`. They are made only once, because every request is compared with them. */
 const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map(([param, feature]) => ({
   feature,
   param,
@@ -27,8 +27,8 @@ const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map
 export const FEATURE_FIELDS: readonly string[] = ["service_tier", "modalities", ...Object.keys(WHOLE_FIELDS)];
 
 /**
- * Prefixes of types of tools that run at a vendor, for all protocols. A version date may follow. Other tools run at the
- * caller. Null means that no model may use the tool.
+ * Prefixes of the types of tools that run at a vendor, for all protocols. A version date may follow. Other tools run at
+ * the caller. Null means that no model may use the tool.
  */
 const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null])[] = [
   ["web_search", "web_search"],
@@ -76,8 +76,8 @@ export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
 }
 
 /**
- * True when a reply should contain other media than text and pictures. Vendors bill speech tokens several times as high
- * as text tokens (OpenAI and Gemini, prices of audio). The gateway's prices have no category for speech.
+ * True when a reply should contain other media than text and pictures. A speech token costs several times as much as a
+ * text token (OpenAI and Gemini, prices of audio), but the gateway's prices have no category for speech.
  */
 export function namesAudio(modalities: unknown): boolean {
   if (modalities === undefined || modalities === null) return false;
@@ -89,7 +89,7 @@ const SILENT_MODALITIES: ReadonlySet<string> = new Set(["text", "image"]);
 
 /**
  * Returns the feature of a tool type. Null for a tool that no model may use; undefined for a tool that runs at the
- * caller. Vendors that relay other vendors add their name as a prefix: `name:web_search`.
+ * caller. Vendors that relay other vendors add a vendor's name as a prefix: `name:web_search`.
  */
 export function serverTool(type: unknown): Feature | null | undefined {
   if (typeof type !== "string") return undefined;

@@ -42,8 +42,8 @@ function connectionOf(settings: AnthropicSettings): MessagesConnection {
 }
 
 /**
- * Reads the list of models (Anthropic API, "List models"). If the vendor has no list, sends a message to a model that
- * does not exist.
+ * Reads the list of models (Anthropic API, "List models"). If the vendor has no such list, sends a message to a model
+ * that does not exist.
  */
 async function probeMessages(
   { url, jsonHeaders: headers, errors }: MessagesConnection,

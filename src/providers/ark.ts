@@ -63,7 +63,7 @@ export const ark: Provider<ArkSettings> = {
 
 /**
  * Matches the names of image models. The vendor's list has the format of OpenAI's list and contains all models of the
- * vendor. Clients of the vendor read the list, although the reference does not mention it.
+ * vendor. The vendor's clients read this list, although the reference does not mention it.
  */
 const IMAGE_MODEL = /seed(?:ream|edit)/;
 
@@ -72,14 +72,14 @@ const BASE_URLS: Readonly<Record<ArkSettings["region"], string>> = {
   global: "https://ark.ap-southeast.bytepluses.com/api/v3",
 };
 
-/** Formats and size that the vendor reads (Ark image generation reference; HEIC by observation). */
+/** Formats and maximum size of references (Ark image generation reference; HEIC by observation). */
 const REFERENCE_RULES: ReferenceRules = {
   formats: ["png", "jpeg", "webp", "bmp", "tiff", "gif", "heic"],
   maxBytes: 30_000_000,
 };
 
 /**
- * Error kinds by the part of an error code before its first dot. The code decides before the status, because an
+ * Error kinds by the part of an error code before its first dot. The code takes precedence over the status, because an
  * exhausted quota has status 429 and a refusal has status 400 (Ark API reference, error codes).
  */
 const KIND_BY_CODE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
@@ -115,9 +115,9 @@ async function generate(
 
 /**
  * Writes the request for one picture. The vendor makes several pictures only as a series of related scenes, which may
- * have fewer pictures than requested. Generations and edits use the same call: with references the call is an edit (Ark
- * image generation reference). The size is always sent in pixels. With a tier, the model would choose the ratio by the
- * prompt, and the ratio decides the price.
+ * have fewer pictures than requested. Generations and edits use the same call; references make it an edit (Ark image
+ * generation reference). The size is always sent in pixels. With a tier, the model would choose the ratio by the
+ * prompt, but the ratio decides the price.
  */
 function writeRequest(order: ImageOrder): JsonBody {
   const { formats } = order.model.image;
@@ -129,7 +129,7 @@ function writeRequest(order: ImageOrder): JsonBody {
       prompt: order.prompt,
       ...(images.length > 0 && { image: images.length === 1 ? images[0] : images }),
       size: `${width}x${height}`,
-      // A model that has only one format refuses this field.
+      // A model with a single format refuses this field.
       ...(formats.length > 1 && { output_format: wantedFormat(order) }),
       response_format: "b64_json",
       watermark: false,
@@ -138,8 +138,8 @@ function writeRequest(order: ImageOrder): JsonBody {
 }
 
 /**
- * Returns the error for a response without pictures. Even a response with a success status may contain errors, for
- * single pictures or for the whole call (Ark reference, `data[].error`).
+ * Returns the error for a response without pictures. A response with a success status may contain errors of single
+ * pictures or of the whole call (Ark reference, `data[].error`).
  */
 function noImage({ parsed, items = [] }: ImageList, response: Response, { classify }: VendorErrors): Error {
   const bodies = [parsed["error"], ...items.map((item) => item["error"])].filter(isObject);
@@ -148,7 +148,7 @@ function noImage({ parsed, items = [] }: ImageList, response: Response, { classi
   return failures.find(({ kind }) => kind !== "refused") ?? failures[0] ?? brokenResponse("gave no image");
 }
 
-/** Reads the usage. The vendor does not report the input tokens, so they are computed: the total minus the output. */
+/** Reads the usage. The vendor does not report the input tokens, so they are computed as total minus output. */
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const output = saneCount(usage["output_tokens"]) ?? Number.NaN;

@@ -62,10 +62,10 @@ function connectionOf(settings: BflSettings): VendorConnection {
 }
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
-/** Matches hosts of the vendor: jobs are submitted to one host and polled on another. */
+/** Matches hosts of the vendor. Jobs are submitted to one host and polled on another. */
 const VENDOR_HOST = /(^|\.)bfl\.ai$/;
 
-/** Matches the sentence that, with status 403, means an invalid key. The vendor gives no other sign. */
+/** Matches the sentence that means an invalid key. The status is 403, and the vendor sends no error code. */
 const INVALID_KEY = /^Not authenticated\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -77,8 +77,8 @@ function readFailure(body: Record<string, unknown>): FailureReading {
 const CREDITS = 100;
 
 /**
- * Describes a job. The vendor has no call to cancel one. `onCost` receives the cost, which the vendor reports only at
- * the submission. A process that takes over another process's job therefore does not receive the cost.
+ * Describes a job, which cannot be cancelled. `onCost` receives the cost, which the vendor reports only at the
+ * submission. A process that takes over another process's job therefore does not receive the cost.
  */
 function describeJob(
   order: ImageOrder,
@@ -94,7 +94,7 @@ function describeJob(
       return { jobId: requireTrusted(jobId, baseUrl), jobStatus: RUNNING };
     },
     async poll(jobId, signal) {
-      // The channel's address may have changed since the job was submitted, so the polling address is checked again.
+      // The polling address is checked again, because the channel's address may have changed since the submission.
       const url = requireTrusted(jobId, baseUrl);
       return readStatus(await callJson("GET", { url, headers, signal }, errors.classify), errors);
     },
@@ -119,7 +119,7 @@ function isTrusted(link: string, baseUrl: string): boolean {
   return isVendors && url.protocol === "https:" && url.port === "";
 }
 
-/** Writes a request. Models with free sizes get pixels; the others get a ratio (BFL API reference). */
+/** Writes a request. Models with free sizes get pixels; other models get a ratio (BFL API reference). */
 function writeRequest(order: ImageOrder): JsonBody {
   const { prompt, references } = order;
   const format = wantedFormat(order);

@@ -90,7 +90,7 @@ function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSetti
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
 /**
- * Error kinds by the part of an error code before its first dot, in lower case: the vendor writes both
+ * Error kinds by the part of an error code before its first dot, in lower case. The vendor writes both
  * `DataInspectionFailed` and `data_inspection_failed` (Model Studio, "Error codes").
  */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
@@ -208,7 +208,7 @@ function writeRequest(order: ImageOrder): JsonBody {
       ],
     },
     parameters: {
-      // Without a size, an edit has the shape of its reference.
+      // An edit without a size gets the shape of its reference.
       ...(!(size.isAuto && references.length > 0) && { size: `${wanted.width}*${wanted.height}` }),
       ...(max > 1 && { n: Math.min(count, max) }),
       watermark: false,
@@ -216,7 +216,7 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** Reads the links. Each image is in a choice of its own, or is a part of one choice's message. */
+/** Reads the links. An image is in a choice of its own, or is a part of a choice's message. */
 function readLinks({ output }: Record<string, unknown>): string[] {
   const choices = isObject(output) && Array.isArray(output["choices"]) ? output["choices"] : [];
   return choices

@@ -21,7 +21,6 @@ import { readDetail, type FailureReading, type VendorErrors } from "./transport/
 const QUEUE = "https://queue.fal.run";
 /** Address of the list of models (fal platform API, "Model search"). */
 const PLATFORM = "https://api.fal.ai";
-/** Categories of the models that make pictures. */
 const CATEGORIES = ["text-to-image", "image-to-image"] as const;
 
 /** The queue of fal. A job is submitted and polled until it has completed; another call fetches the job's result. */
@@ -58,14 +57,14 @@ export const fal: Provider<HostedSettings> = {
   },
 };
 
-/** A request id that does not exist. If the key is valid, the vendor reports an unknown id (fal queue reference). */
+/** A request id that does not exist. With a valid key, the vendor reports an unknown id (fal queue reference). */
 const UNKNOWN_REQUEST = "00000000-0000-4000-8000-000000000000";
 
 function connectionOf(settings: HostedSettings): VendorConnection {
   return createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
 }
 
-/** The names of the inputs that most models have. */
+/** The inputs of most models. */
 const DEFAULT_INPUTS: ModelInputs = {
   references: "image_urls[]",
   size: "image_size",
@@ -74,7 +73,7 @@ const DEFAULT_INPUTS: ModelInputs = {
 };
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
-/** Error kinds by the type of a problem, for types that are more exact than the status (fal error reference). */
+/** Error kinds by the type of a problem, for types that say more than the status (fal error reference). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   content_policy_violation: "refused",
   no_media_generated: "broken",
@@ -84,7 +83,7 @@ const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   generation_timeout: "overloaded",
 };
 
-/** Matches the sentence that, with status 403, means an account without balance. The vendor gives no other sign. */
+/** Matches the sentence that means an account without balance. The status is 403, without an error code. */
 const LOCKED_ACCOUNT = /^User is locked\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -147,8 +146,8 @@ function isJobFailure(bodyText: string, { kind }: UpstreamError): boolean {
 }
 
 /**
- * Reads a result. In place of an indecent picture, the vendor sends a black one and marks it in a parallel list. A
- * marked picture counts as not delivered.
+ * Reads a result. The vendor replaces an indecent picture by a black picture, and marks it in a parallel list. A marked
+ * picture counts as not delivered.
  */
 function readResult(result: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const { image, has_nsfw_concepts: indecent } = result;

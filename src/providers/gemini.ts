@@ -50,7 +50,7 @@ function listCall({ baseUrl, apiKey }: GeminiSettings, pageSize: number, signal:
   return { call: { url, headers, signal }, classify };
 }
 
-/** Maximum bytes of all references together. In base64 they stay below the 100 MB that a request may have. */
+/** Maximum bytes of all references together. As base64 they stay below the 100 MB that a request may have. */
 const MAX_REFERENCE_BYTES = 72_000_000;
 
 function connectionOf(settings: GeminiSettings): GenerateContentConnection {
@@ -60,7 +60,7 @@ function connectionOf(settings: GeminiSettings): GenerateContentConnection {
   return {
     baseUrl,
     urlOf: (model, method) => `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:${method}`,
-    // The address for API keys accepts instructions and tools only inside of a whole request.
+    // The address for API keys accepts instructions and tools only inside a whole request.
     writeCount: (raw, model) =>
       `{"generateContentRequest":${editMembers(raw, { model: () => JSON.stringify(`models/${model}`) })}}`,
     authenticate: () => Promise.resolve(credential),

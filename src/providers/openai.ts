@@ -60,7 +60,7 @@ export const openai: Provider<OpenAiSettings> = {
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 
-/** Limits of images: files of less than 50 MB (OpenAI image reference). */
+/** Limits of images: files below 50 MB (OpenAI image reference). */
 const IMAGE_LIMITS: ImageLimits = {
   formats: ["png", "jpeg", "webp"],
   references: { formats: ["png", "jpeg", "webp"], maxBytes: 50_000_000 },

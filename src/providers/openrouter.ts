@@ -38,8 +38,8 @@ const settings = z.object({
 type OpenRouterSettings = z.infer<typeof settings>;
 
 /**
- * Chat completions, and OpenRouter's images endpoint. That endpoint takes ratio and resolution for every model and
- * returns pictures as base64.
+ * Chat completions, and OpenRouter's images endpoint. The images endpoint accepts ratio and resolution for every model
+ * and returns pictures as base64.
  */
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
@@ -62,7 +62,7 @@ export const openrouter: Provider<OpenRouterSettings> = {
 };
 
 /**
- * The path for probes. The list of models is public, so the probe reads the key's description instead (OpenRouter API,
+ * The path for probes. The probe reads the key's description, because the list of models is public (OpenRouter API,
  * "Get current API key").
  */
 const KEY_PATH = "key";
@@ -105,7 +105,7 @@ async function generate(
 }
 
 /**
- * Writes a request. The vendor refuses `size` together with `resolution`, and refuses `n` for models that make one
+ * Writes a request. The vendor refuses `size` together with `resolution`. It also refuses `n` for models that make one
  * image per call.
  */
 function writeRequest(order: ImageOrder): JsonBody {
@@ -133,8 +133,8 @@ function writeRequest(order: ImageOrder): JsonBody {
 }
 
 /**
- * True when the vendor compresses the picture. The vendor compresses only in the caller's format; the gateway itself
- * converts to any other format.
+ * True when the vendor compresses the picture. It does so only in the caller's format; the gateway converts to any
+ * other format.
  */
 function isCompressing(order: ImageOrder): boolean {
   const { format, compression } = order;
@@ -142,7 +142,7 @@ function isCompressing(order: ImageOrder): boolean {
   return compression !== undefined && isLossy && isFormatRequested(order) && wantedFormat(order) === format;
 }
 
-/** True when the request contains the format. Models with only one format refuse the field. */
+/** True when the request contains the format. Models with a single format refuse this field. */
 function isFormatRequested({ model, format }: ImageOrder): boolean {
   return model.image.formats.length > 1 && format !== undefined;
 }

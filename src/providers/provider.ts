@@ -5,20 +5,20 @@ import type { FairSemaphore } from "../lib/semaphore.ts";
 /** An adapter to one vendor: one file and one line in the registry. A missing member is a missing capability. */
 export interface Provider<Settings> {
   name: string;
-  /** The vendor's name as people read it. */
+  /** The vendor's name in its usual spelling. */
   title: string;
-  /** One sentence for the form of a channel: which credential is needed and where to get it. */
+  /** One sentence for the form of a channel: the needed credential and where to get it. */
   documentation: string;
-  /** Schema of a channel's `settings` with resolved secrets. Validation and the console's form use it. */
+  /** Schema of a channel's `settings` with resolved secrets, for validation and for the console's form. */
   settings: ZodType<Settings>;
-  /** Returns one upstream for each protocol that the vendor speaks. The first one is preferred for translation. */
+  /** Returns one upstream for each protocol that the vendor speaks. The first upstream is preferred for translation. */
   text?(settings: Settings): readonly TextUpstream[];
   embedding?(settings: Settings): EmbeddingUpstream;
   /** Returns the upstream for images. `codecSlots` limits the pictures that the process decodes or encodes at once. */
   image?(settings: Settings, codecSlots: FairSemaphore): ImageUpstream;
   /**
-   * Makes the cheapest call that proves address and credential: it reads a list if the vendor has one; otherwise it
-   * calls an unknown model, which the vendor refuses. Throws an `UpstreamError`, or the signal's reason.
+   * Makes the cheapest call that proves address and credential. The call reads a list if the vendor has one; otherwise
+   * it requests an unknown model, which the vendor refuses. Throws an `UpstreamError`, or the signal's reason.
    */
   probe(settings: Settings, signal: AbortSignal): Promise<void>;
   /**

@@ -71,12 +71,9 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   ].map((vendor) => register(compatibleProvider(vendor))),
 ]);
 
-/**
- * The upstreams of the open channels. A request keeps the channel to which it was routed, even when a reload replaces
- * that channel.
- */
+/** The upstreams of the open channels. A request keeps its channel even when a reload replaces the channel. */
 export interface OpenedUpstreams extends Upstreams {
-  /** Opens the channels that are not open yet. If one of them cannot be opened, throws and opens none. */
+  /** Opens the channels that are not open yet. If a channel cannot be opened, throws and opens none. */
   open(channels: Iterable<Channel>): void;
 }
 
@@ -127,7 +124,7 @@ export async function probeChannel(
 }
 
 /**
- * Reads the vendor's list of models, with the channel's address and credential. Returns null for a vendor without a
+ * Reads the vendor's list of models with the channel's address and credential. Returns null for a vendor without a
  * list. Throws an `UpstreamError`, or the signal's reason.
  */
 export async function listModels(

@@ -19,8 +19,8 @@ import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./tran
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 /**
- * Predictions of Replicate. The vendor delays its response for a few seconds, in case the prediction finishes in that
- * time; afterwards the prediction is polled. An upstream model is `owner/name`, or only the id of a version.
+ * Predictions of Replicate. The vendor delays its response for a few seconds, because the prediction may finish in that
+ * time. After the response, the prediction is polled. An upstream model is `owner/name`, or only the id of a version.
  */
 export const replicate: Provider<HostedSettings> = {
   name: "replicate",
@@ -55,11 +55,9 @@ export const replicate: Provider<HostedSettings> = {
  */
 const COLLECTION = "text-to-image";
 const DEFAULT_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
-/** Rules for references. The vendor's own client sends no larger file inside a request. */
+/** Rules for references. The vendor's own client puts no larger file into a request. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 7_000_000 };
-/**
- * Headers of a submission. Fast models finish within the wait. `cancel-after` limits jobs that nobody polls any more.
- */
+/** Headers of a submission. Fast models finish within the wait. `cancel-after` ends jobs that nobody polls any more. */
 const SUBMIT_HEADERS = { prefer: "wait=5", "cancel-after": "15m" };
 
 /** Reads a failure. The retry delay of a rate limit is only in a sentence (Replicate HTTP reference, rate limits). */

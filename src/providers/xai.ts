@@ -35,8 +35,8 @@ const settings = z.object({
 type XaiSettings = z.infer<typeof settings>;
 
 /**
- * Chat completions, and an images protocol that takes ratio and resolution instead of pixels, and edits as JSON (xAI
- * API reference).
+ * Chat completions, and an images protocol. The images protocol accepts ratio and resolution instead of pixels, and
+ * edits as JSON (xAI API reference).
  */
 export const xai: Provider<XaiSettings> = {
   name: "xai",
@@ -59,10 +59,10 @@ export const xai: Provider<XaiSettings> = {
 /** Rules for references: formats that are known to work, and the vendor's general maximum size of images. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 
-/** Matches the message of a moderated picture. The vendor sends this message with 400 and no specific code. */
+/** Matches the message of a moderated picture. Its status is 400, without a specific code. */
 const MODERATED = /\bcontent moderation\b/;
 
-/** Reads a failure, either `{code, error}`, where `code` may be a sentence, or the nested `{error: {message}}`. */
+/** Reads a failure: `{code, error}`, whose `code` may be a sentence, or the nested `{error: {message}}`. */
 function readFailure(
   body: Record<string, unknown>,
   httpStatus: number,
@@ -119,8 +119,8 @@ function writeReference({ blob, format }: ReferenceImage, base64: (blob: Blob) =
 }
 
 /**
- * Writes the ratio. With one reference, the picture always gets the reference's ratio, so none is sent. With several
- * references, a ratio may be sent; by default the picture gets the ratio of the first reference.
+ * Writes the ratio. With one reference, no ratio is sent, because the picture always gets the reference's ratio. With
+ * several references, a ratio may be sent; by default the picture gets the ratio of the first reference.
  */
 function writeRatio({ references, size }: ImageOrder): object {
   if (references.length === 1 || (references.length > 1 && size.isShapeFree)) return {};
@@ -128,8 +128,7 @@ function writeRatio({ references, size }: ImageOrder): object {
 }
 
 /**
- * Returns the quality to request. Models without qualities refuse the field. The default quality comes from the
- * catalogue.
+ * Returns the quality to request. Models without qualities refuse the field. The default quality is in the catalogue.
  */
 function chooseQuality({ quality, model }: ImageOrder): string | undefined {
   const { qualities, defaultQuality } = model.image;

@@ -11,7 +11,7 @@ const RENEWAL_MS = 20_000;
 
 /**
  * Runs an operation once for each `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets
- * the first result, including secrets. The repetition is refused while the first run continues, when its input differs,
+ * the first result, including secrets. A repetition is refused while the first run continues, when its input differs,
  * and when its access differs (as with another token of the member). Failures are not stored. The stored result is
  * encrypted with the master key, because it may contain a secret.
  */
@@ -43,7 +43,7 @@ export async function runOnce(
     () => {},
   );
   try {
-    // This fails without a master key. The check comes before the operation, because the result could not be stored.
+    // Fails without a master key. This call precedes the operation, whose result could not be stored then.
     await configuration.seal(store, name, "");
     const result = await act();
     const { sealed } = await configuration.seal(store, name, JSON.stringify(result));

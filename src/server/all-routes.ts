@@ -71,7 +71,7 @@ export function allRoutes(
   return [...routes, documentRoute(routes)];
 }
 
-/** Returns the routes of health, readiness and metrics. They may have a port of their own. */
+/** Returns the routes of health, readiness and metrics, which may have a port of their own. */
 export function operatorRoutes(
   { metrics, unready, status, server: { metricsToken } }: ServerOptions,
   lifecycle: Lifecycle,

@@ -9,7 +9,7 @@ export interface BuiltFile {
   type: string;
 }
 
-/** Placeholder in a page for a nonce. The page's component library sets the nonce on its few style elements. */
+/** Placeholder for a nonce in a page. The page's component library sets the nonce on its few style elements. */
 export const NONCE = "nonce-of-this-response";
 
 /** Value of `cache-control` for files whose names contain a hash of their content. */
@@ -52,7 +52,7 @@ export function sendPageWithNonce(
 
 /**
  * Returns a page with one sentence, in place of a page that is not built. With `retrySeconds`, the browser loads the
- * page again after this time. The page declares an empty icon; without an icon, the browser asks for `/favicon.ico`.
+ * page again after this time. The page declares an empty icon, because otherwise the browser requests `/favicon.ico`.
  */
 export function notice(
   { requestId }: HttpExchange,
@@ -73,11 +73,11 @@ export function notice(
 interface PagePolicy {
   scripts: string;
   styles: string;
-  /** Sources of `style` attributes; when not given, those of `styles` apply. */
+  /** Sources of `style` attributes; by default those of `styles`. */
   styleAttributes: string;
 }
 
-/** Returns the headers of a page: the page may load files only from this gateway, and no other page may frame it. */
+/** Returns the headers of a page. The page may load files only from this gateway, and no other page may frame it. */
 export function pageHeaders({
   scripts = "'self'",
   styles = "'self'",

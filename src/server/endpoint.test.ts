@@ -24,12 +24,12 @@ const { principal, core } = plainCore({
 
 const keyedRoute = { method: "POST", name: "keyed", family: "chat", auth: "key", scope: "ai:llm" } as const;
 
-/** Opens the handler with a route for keys, one with limits and a public one. Returns the records that it reports. */
+/** Opens the handler with routes: for keys, with limits, and public. Returns the records that the handler reports. */
 function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "serving") {
   return openFor(() => handle(), phase);
 }
 
-/** Opens the handler as `open` does, with a route handler that reads the exchange. */
+/** Opens the handler as `open` does, but with a route handler that reads the exchange. */
 function openFor(
   handle: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>,
   phase: Phase,

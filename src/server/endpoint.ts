@@ -48,20 +48,20 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const STOPPING_RETRY_SECONDS = 1;
 
 /**
- * The routes that the runtime's router finds for the request target as the client sent it. The normalized path may
- * match another route; such a request is refused.
+ * The routes that the runtime's router finds for the unchanged request target. The normalized path may match another
+ * route; then the request is refused.
  */
 export interface FoundTarget {
   routes: ReadonlySet<HttpRoute>;
-  /** The path, if the request target is nothing but a path; null when the path must be read from the URL. */
+  /** The path, if the request target is only a path; null when the path must be read from the URL. */
   path: string | null;
 }
 
 export type Handler = (request: Request, server: Server<undefined>, target: FoundTarget) => Promise<Response>;
 
 /**
- * Returns the handler of all HTTP requests. It gives each request an id, authenticates it as its route requires, and
- * renders errors in the route's format. At the end, it reports each request once to the listeners.
+ * Returns the handler of all HTTP requests. It gives each request an id, authenticates the request as its route
+ * requires, and renders errors in the route's format. At the end, it reports each request once to the listeners.
  */
 export function createHandler(settings: EndpointSettings): Handler {
   const report = createReport(settings);
@@ -124,7 +124,7 @@ function openExchange(
   };
 }
 
-/** Calls the route's handler. If the route needs a key, first checks the key and counts the request in the limits. */
+/** Calls the route's handler. First checks the key and counts the request in the limits, if the route needs a key. */
 async function handle(
   settings: EndpointSettings,
   route: HttpRoute,
@@ -162,9 +162,7 @@ function principalOf(
   );
 }
 
-/**
- * Returns the error of a failed request. Errors of reading a body after a disconnection vary, so they become one error.
- */
+/** Returns the error of a failed request. After a disconnection, all errors of reading the body become one. */
 function failureOf(
   { lifecycle }: EndpointSettings,
   thrown: unknown,
@@ -176,7 +174,7 @@ function failureOf(
   return lifecycle.phase === "stopping" ? stopping() : new ClientDisconnected();
 }
 
-/** Makes the client's connection close after this response, because the server drains. */
+/** Closes the client's connection after this response, because the server drains. */
 function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
   headers.set("connection", "close");
   lifecycle.notice();
@@ -195,9 +193,9 @@ function renderFailure(
   family: ErrorFamily,
   exchange: HttpExchange | AuthenticatedExchange,
 ): Response {
-  // The client does not receive this response; its status is only for the log.
+  // The client does not receive this response, whose status is only for the log.
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
-  // The limits count refused requests as well, so their responses have headers with the state of the limits.
+  // Responses to refused requests have headers with the state of the limits, because the limits count refused requests.
   const limitState = failure.limitState ?? ("grant" in exchange ? exchange.grant.limitState : null);
   const extra: Record<string, string> = {
     ...rateHeaders(limitState, family === "messages" ? family : "chat"),
@@ -226,7 +224,6 @@ export class Lifecycle {
     this.#quietSince = performance.now();
   }
 
-  /** Records the arrival of a request. */
   notice(): void {
     this.#quietSince = performance.now();
   }

@@ -12,11 +12,11 @@ export interface HttpExchange {
   server: Server<undefined>;
   /** The decoded value of the `{…}` part of the route's path; empty when the path has no such part. */
   parameter: string;
-  /** The model in the path. It replaces the model in the body. */
+  /** The model in the path, which replaces the model in the body. */
   model?: string;
   /** The path of the request's URL. */
   path: string;
-  /** The caller's address; null until it is first needed. */
+  /** The caller's address; null until the address is needed. */
   address: string | null;
   /** The member or program that sent the request, for the ledger; null for the holder of the key. */
   source: string | null;
@@ -44,13 +44,13 @@ export interface AuthenticatedExchange extends HttpExchange {
   /** The amounts that the limits have counted for this request. */
   grant: LimitGrant;
   /**
-   * Claims the idempotency key of the request; absent when there is no key. Call it with the request's content before a
-   * vendor is called or anything is billed. Throws when the request must not run.
+   * Claims the idempotency key of the request; absent when the request has no key. Call it with the request's content
+   * before a vendor is called or anything is billed. Throws when the request must not run.
    */
   claimOutcome?(content: unknown): Promise<void>;
 }
 
-/** Returns the exchange in the form that the core uses, without HTTP. */
+/** Returns the exchange as the core uses it, without HTTP. */
 export function contextOf(exchange: AuthenticatedExchange): RequestContext {
   const { id, requestId, principal, source, grant, request, claimOutcome, attempts, facts, trace } = exchange;
   const isOutcomeKept = claimOutcome !== undefined;
@@ -76,7 +76,7 @@ export function contextOf(exchange: AuthenticatedExchange): RequestContext {
   };
 }
 
-/** Returns the caller's address. It is determined only once, because reading it from the runtime costs microseconds. */
+/** Returns the caller's address, which is determined once: reading it from the runtime costs microseconds. */
 export function addressOf(exchange: HttpExchange, trusted: AddressList): string {
   return (exchange.address ??= callerAddress(exchange.request, exchange.server, trusted));
 }
@@ -90,7 +90,7 @@ export function restoreIdleTimeout({ server, request }: HttpExchange, idleSecond
   server.timeout(request, idleSeconds);
 }
 
-/** Returns the path of a request's URL. Without a Host header (HTTP/1.0) the URL has no origin. */
+/** Returns the path of a request's URL. The URL of a request without a Host header (HTTP/1.0) has no origin. */
 export function pathOf(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", 8);
   const query = url.indexOf("?", start);
@@ -110,9 +110,9 @@ export function traceIdOf(traceparent: string | null): string | null {
 }
 
 /**
- * Returns the key in a request's headers; null when there is none. `Authorization` has priority over the other headers,
- * even if its value is invalid. An empty token counts as no key. A value with a scheme other than Bearer is returned
- * unchanged; it is later refused as an unusable key.
+ * Returns the key in a request's headers; null when there is no key. `Authorization` takes precedence over the other
+ * headers, even if its value is invalid. An empty token counts as no key. A value with a scheme other than Bearer is
+ * returned unchanged, and is later refused as an unusable key.
  */
 export function readSecret(headers: Headers, otherHeaders: readonly string[]): string | null {
   const authorization = headers.get("authorization");
@@ -128,8 +128,8 @@ export function readSecret(headers: Headers, otherHeaders: readonly string[]): s
 }
 
 /**
- * Returns the caller's address. This is the peer's address; if the peer is a trusted proxy, it is the last address in
- * `X-Forwarded-For` that is not a trusted proxy's. Removes a port that a load balancer has added.
+ * Returns the caller's address. This is the peer's address if the peer is not a trusted proxy. Otherwise it is the last
+ * address in `X-Forwarded-For` that is not a trusted proxy's. Removes a port that a load balancer has added.
  */
 export function callerAddress(request: Request, server: Server<undefined>, trusted: AddressList): string {
   const peer = plainAddress(server.requestIP(request)?.address ?? "");
@@ -150,7 +150,7 @@ function withoutPort(entry: string): string {
 
 /** Returns the base address that the caller used, or that a trusted proxy's headers declare, without an end slash. */
 export function callerBase(request: Request, server: Server<undefined>, trusted: AddressList): string {
-  // Without a Host (HTTP/1.0), the URL of a request is only a path.
+  // The URL of a request without a Host header (HTTP/1.0) is only a path.
   const origin = request.url.startsWith("/")
     ? `http://${server.hostname}:${server.port}`
     : request.url.slice(0, request.url.indexOf("/", 8));
@@ -168,8 +168,8 @@ export function callerBase(request: Request, server: Server<undefined>, trusted:
 }
 
 /**
- * Returns the program that sent a request, read from its `user-agent`. Null when there is no `user-agent`. The programs
- * are a fixed list, so that callers cannot fill the sums of usage with their own names.
+ * Returns the program that sent a request, by its `user-agent`. Null when there is no `user-agent`. The programs are a
+ * fixed list, so that callers cannot fill the sums of usage with names of their own.
  */
 export function clientProgram(userAgent: string | null): string | null {
   if (userAgent === null || userAgent === "") return null;
@@ -177,12 +177,12 @@ export function clientProgram(userAgent: string | null): string | null {
   return PROGRAMS.find(([pattern]) => pattern.test(named))?.[1] ?? "other";
 }
 
-/** Number of characters of the `user-agent` that are searched. Programs are named at its beginning. */
+/** Number of characters of the `user-agent` that are searched. It names the program at its beginning. */
 const MAX_LENGTH = 200;
 
 /**
- * Patterns in the order in which they are tried. A program comes before the library that it uses, and a library before
- * the runtime that sends its requests.
+ * Patterns in the order in which they are tried. A program comes before its library, and a library before the runtime
+ * that sends its requests.
  */
 const PROGRAMS: readonly (readonly [pattern: RegExp, program: string])[] = [
   [/^claude-cli\//, "Claude Code"],

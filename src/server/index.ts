@@ -29,18 +29,18 @@ export interface RunningServer {
   /**
    * Stops in three phases. Leaving: for `leaveMs`, `/readyz` returns 503 and everything else continues. Draining: new
    * connections are refused; a request on an open connection is served, and then its connection closes. Stopping: all
-   * connections end once no request has run for half a second, or after `drainMs`. `onCut` is called with the error
-   * that requests still running receive, or with null when there are none.
+   * connections end once no request has run for half a second, or after `drainMs`. `onCut` is called with the error for
+   * requests that still run; with null when no request runs.
    */
   stop(leaveMs: number, drainMs: number, onCut: (error: GatewayError | null) => void): Promise<void>;
-  /** Ends all connections at once. Calls `onCut` with the error that running requests receive. */
+  /** Ends all connections at once. Calls `onCut` with the error for running requests. */
   abandon(onCut: (error: GatewayError) => void): Promise<void>;
 }
 
 /** Time without requests after which a draining server closes its connections. */
 const QUIET_MS = 500;
 const DRAIN_POLL_MS = 20;
-/** Maximum wait for the responses of cut requests, whose delivered tokens are still counted. */
+/** Maximum wait for the responses of cut requests. Their delivered tokens are still counted. */
 const CUT_MS = 2_000;
 
 /** Maximum bytes of any body. Each route has its own limit, which is lower. */
@@ -84,7 +84,7 @@ export function startServer(options: ServerOptions): RunningServer {
     async abandon(onCut) {
       lifecycle.phase = "stopping";
       onCut(stopping());
-      // The running requests need one turn to end with the error given to `onCut`. Closing would disconnect them.
+      // The running requests need one turn to end with the error of `onCut`. Closing would disconnect them.
       await nextTurn();
       void limiting.stop();
       void server.stop(true);
@@ -93,7 +93,7 @@ export function startServer(options: ServerOptions): RunningServer {
   };
 }
 
-/** Starts a server on the operators' port for probes and metrics only, if such a port is configured. */
+/** Starts a server on the operators' port for probes and metrics only, if this port is configured. */
 export function startOperatorServer(options: ServerOptions): RunningServer {
   const { metricsPort } = options.server;
   const lifecycle = new Lifecycle();
@@ -167,8 +167,8 @@ function listen(
 }
 
 /**
- * Returns handlers for the runtime's router. Only the router has request targets as clients sent them, because
- * `Request.url` is normalized.
+ * Returns handlers for the runtime's router. Only the router has unchanged request targets, because `Request.url` is
+ * normalized.
  */
 function dispatch(table: RouteTable, handle: Handler) {
   const turns = new RequestTurns();
@@ -188,18 +188,18 @@ const MAX_REQUESTS = 256;
 
 /**
  * Limits the number of requests that begin in one turn of the event loop. A client may send thousands of requests at
- * once on one connection. Without the limit, the runtime would begin all of them before it serves any other connection.
+ * once on one connection. Without the limit, the runtime would begin all of them before it serves another connection.
  */
 class RequestTurns {
   #begun = 0;
 
   /**
    * Call it before each request. Returns a promise that an excess request must await. Meanwhile the runtime begins no
-   * other request of the same connection, and closes the connection if another one arrives.
+   * other request of the same connection, and closes the connection if another request arrives.
    */
   next(): Promise<void> | undefined {
     this.#begun += 1;
-    // The reset is set at half of the maximum, which few turns reach, because setting it costs more than comparing.
+    // The reset is set at half of the maximum, which few turns reach, because setting costs more than comparing.
     if (this.#begun === MAX_REQUESTS / 2) setImmediate(() => (this.#begun = 0));
     return this.#begun > MAX_REQUESTS ? nextTurn() : undefined;
   }

@@ -1,6 +1,6 @@
 import { AdminError } from "../admin/admin-error.ts";
 
-/** Limits the long responses that run at the same time, for each member and for all members of this process. */
+/** Limits the long responses that run at the same time, for each member and for all members in this process. */
 export class MemberSlots {
   readonly #max: { ofMember: number; ofAll: number };
   readonly #message: string;
@@ -12,7 +12,7 @@ export class MemberSlots {
   }
 
   /**
-   * Takes a slot and returns a function that releases it; only the first call of that function has an effect. Throws an
+   * Takes a slot. Returns the function that releases it; only the first call of this function has an effect. Throws an
    * `AdminError` 429 when no slot is free.
    */
   take(memberId: string): () => void {

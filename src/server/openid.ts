@@ -11,13 +11,13 @@ export interface PendingSignIn {
 /** Signs members in at the configured OpenID provider, by the authorization code flow with PKCE, state and nonce. */
 export interface OpenId {
   /**
-   * Begins a sign-in. Returns the address to redirect the browser to, and the data that the browser must store. Throws
+   * Begins a sign-in. Returns the address for redirecting the browser, and the data that the browser must store. Throws
    * when the provider cannot be reached.
    */
   begin(redirectUri: string): Promise<{ location: string; pending: PendingSignIn }>;
   /**
    * Finishes a sign-in. `url` is the address to which the provider redirected the browser. Returns the claims that the
-   * provider has signed. Throws unless state, nonce, code, signature, issuer, audience and times are right.
+   * provider has signed. Throws if the state, nonce, code, signature, issuer, audience or a time is wrong.
    */
   finish(url: URL, pending: PendingSignIn): Promise<IdentityClaims>;
 }
@@ -28,7 +28,7 @@ const TOLERANCE_SECONDS = 30;
 /** Loads the library at its first use, because few installations have an OpenID provider. */
 const library = () => import("openid-client");
 
-/** Returns the sign-in at a provider, whose metadata are fetched at the first use, and again after a failure. */
+/** Returns the sign-in at a provider. Its metadata are fetched at the first use, and again after a failure. */
 export function openId(settings: IdentitySettings): OpenId {
   let discovered: Promise<OpenIdClient.Configuration> | null = null;
   const configuration = () => {

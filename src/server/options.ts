@@ -24,7 +24,7 @@ export interface ServerOptions {
   jobs: Omit<JobCore, keyof ImageCore>;
   /** The context of administration. The author of a change is added for each request. */
   admin: Omit<OperationContext, "by">;
-  /** The OpenID provider at which members may sign in instead of by password; null when there is none. */
+  /** The OpenID provider at which members may sign in instead of by password; null for none. */
   identity: IdentitySettings | null;
   console: ConsoleFiles;
   safeFetch: SafeFetch;
@@ -52,7 +52,7 @@ export interface ServerOptions {
   beginTrace: BeginTrace | null;
   overload: Overload;
   connections: ConnectionLimit;
-  /** Returns the reason why load balancers must not choose this process although it serves; null when there is none. */
+  /** Returns the reason why load balancers must not choose this process although it serves; null for none. */
   unready(): string | null;
   /** Returns the state of the installation, for the details of the readiness probe. */
   status(): Promise<InstallationStatus>;

@@ -15,19 +15,19 @@ export const PLAYGROUND_KEY = "x-gateway-playground-key";
 /**
  * Returns the hash of the key that a request of the console may use, and writes the member into the exchange. The
  * session must belong to an administrator of the key's organization, and the request must come from the console's own
- * origin; otherwise throws `authentication_required`. The first use of a key in a session writes an audit row.
+ * origin. Otherwise throws `authentication_required`. The first use of a key in a session writes an audit row.
  */
 export type PlaygroundKeys = (exchange: HttpExchange, keyId: string) => Promise<string>;
 
-/** Maximum number of audited uses that a process remembers. A use that is not remembered is looked up in the audit. */
+/** Maximum number of audited uses that a process remembers. Any other use is looked up in the audit. */
 const MAX_REMEMBERED = 10_000;
 
 export function playgroundKeys(admin: Administration): PlaygroundKeys {
   const audited = new Map<string, Promise<void>>();
 
   /**
-   * Ensures that the use is audited. Other requests of the same session wait for the row, so that no vendor is called
-   * before the row is written.
+   * Ensures that the use is audited. Other requests of the session wait for the audit row, so that no vendor is called
+   * before it is written.
    */
   async function audit(use: Use): Promise<void> {
     const name = `${use.sessionId} ${use.key.id}`;
@@ -76,5 +76,5 @@ async function noteUse({ context: { store } }: Administration, { by, key, sessio
   await store.audit.note({ ...act, by, subject, organizationId, detail: { session: sessionId } });
 }
 
-/** Number of recent uses to search. A session ends after some hours, so one member has only a few. */
+/** Number of recent uses to search. A session ends after some hours, so a member has only a few in it. */
 const LAST_USES = 100;

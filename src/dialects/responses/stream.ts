@@ -18,7 +18,7 @@ type VendorEvent = Record<string, unknown>;
 
 /** Types of events that end a response without a failure (OpenAI responses reference, streaming events). */
 const ENDINGS: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete"]);
-/** For each type of event, the field that official clients read without a check. */
+/** For each type of event, the field that official clients read without checking. */
 const MEMBERS: ReadonlyMap<unknown, string> = new Map([
   ["response.created", "response"],
   ["response.in_progress", "response"],
@@ -32,7 +32,7 @@ const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
 
 /**
  * Returns a responses stream of an upstream with the same dialect. `publicResponse` changes the frames with the
- * response object. The last event waits until the billed usage is known.
+ * response object. The last event is kept back until the billed usage is known.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
@@ -112,7 +112,7 @@ class ResponsesForwarder implements FrameForwarder {
       this.#meter.hasContent = true;
     } else if (type === "response.output_item.done") {
       addItem(this.#items, item);
-      // Hidden reasoning is not content: until the next item, another vendor may still take over.
+      // Hidden reasoning is not content, so another vendor may still take over before the next item.
       if (!isReasoning(item)) this.#meter.hasContent = true;
     }
   }
@@ -138,7 +138,7 @@ class ResponsesForwarder implements FrameForwarder {
     if (isSame && !(usage && isCorrected(usage))) return neutral;
     const text = neutral.toString("utf8");
     const data = frameData(neutral) ?? "";
-    // Line breaks in the data occur only between JSON tokens, so spaces can replace them.
+    // Spaces can replace the line breaks in the data, because they occur only between JSON tokens.
     const edited = editMembers(data.replaceAll("\n", " "), {
       response: (old) => old && publicResponse(old, response, this.#publicModel, usage),
     });

@@ -4,7 +4,7 @@ import { untranslatable } from "../conversation/untranslatable.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Reads the tools of a request. A tool in a namespace gets a single name that includes the namespace. */
+/** Reads the tools of a request. The name of a tool in a namespace becomes one name with the namespace. */
 export function readTools(body: Body): Tool[] {
   const read: Tool[] = [];
   for (const { path, tools } of toolLists(body))
@@ -74,7 +74,7 @@ const MAX_NAME = 64;
 const HASH_LENGTH = 8;
 
 /**
- * Converts names of tools in namespaces to single names for vendors without namespaces, and back. The single name is
+ * Converts names of tools in namespaces to single names for vendors without namespaces, and back. A single name is
  * `namespace__name`, shortened if it is too long.
  */
 export class ToolNames {
@@ -107,7 +107,7 @@ export function flatName({ namespace, name }: NamedTool): string {
   return `${joined.slice(0, MAX_NAME - HASH_LENGTH - 1)}_${hash}`;
 }
 
-/** Yields the lists of tools in a request: the field `tools`, and items of the input with more tools. */
+/** Yields the lists of tools in a request: the field `tools`, and items of the input with further tools. */
 function* toolLists({
   tools,
   input,

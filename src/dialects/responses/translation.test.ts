@@ -22,8 +22,8 @@ const payload = readRequest(bytesOf({ model: "public-model", input: "hi" }));
 const chatPayload = readChat(bytesOf({ model: "public-model", messages: [{ role: "user", content: "hi" }] }));
 
 /**
- * The protocol has no penalties, seeds, stop sequences, audio, reasoning budgets or flag for failed tools. The protocol
- * has only one kind of cache writes and accepts no reasoning of other protocols.
+ * The protocol has no penalties, seeds, stop sequences, audio, reasoning budgets or flag for failed tools. It has only
+ * one kind of cache writes. It accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ResponsesRequest> = {
   dialect: responses,
@@ -81,7 +81,7 @@ function ownPart(part: AssistantPart): AssistantPart[] {
   return part.type !== "reasoning" || part.signature?.dialect === "responses" ? [part] : [];
 }
 
-/** Returns the part. A tool call loses its signature, because the signature becomes an item before the call. */
+/** Returns the part. A tool call loses its signature, which becomes an item before the call. */
 function unsignedCall(part: AssistantPart): AssistantPart[] {
   return [part.type === "tool_call" ? without("signature", part) : part];
 }

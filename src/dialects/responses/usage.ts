@@ -44,7 +44,7 @@ export function readUsage(value: unknown): UsageReport | null {
   return counts.report(tokens, { input, output }, reportedCost(value));
 }
 
-/** Writes a usage in the form of responses. The total is always the sum of input and output. */
+/** Writes the usage for the responses protocol. The total is always the sum of input and output. */
 export function writeUsage({ tokens }: TokenUsage): ResponsesUsage {
   const input = sumTokens(tokens, INPUT_CATEGORIES);
   const output = sumTokens(tokens, OUTPUT_CATEGORIES);

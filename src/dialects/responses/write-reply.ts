@@ -27,8 +27,8 @@ export function writeReply(reply: Reply, payload: ResponsesPayload, usage: Token
 
 /**
  * Writes a stream with all events of the protocol, numbered from 0. Each item is opened before its pieces and closed
- * with its whole content. The last event contains the whole output. Only the normal end of the reply closes a tool call
- * with incomplete arguments; an error does not.
+ * with its whole content. The last event contains the whole output. A tool call with incomplete arguments is closed
+ * only at the normal end of the reply, not after an error.
  */
 export class ResponsesWriter implements ReplyWriter {
   readonly #object: ResponseObject;
@@ -38,7 +38,7 @@ export class ResponsesWriter implements ReplyWriter {
   /** Items of the output, in order. */
   readonly #items: (MessageItem | ReasoningItem | CallItem)[] = [];
   readonly #calls = new Map<number, CallItem>();
-  /** Open tool calls. `#grown` are calls whose arguments have grown since the last check. */
+  /** Open tool calls. `#grown` has the calls whose arguments have grown since the last check. */
   readonly #openCalls = new Set<CallItem>();
   readonly #grown = new Set<CallItem>();
   #open: MessageItem | ReasoningItem | null = null;
@@ -88,7 +88,7 @@ export class ResponsesWriter implements ReplyWriter {
     );
   }
 
-  /** If nothing was sent, begins the stream first, because some clients read only `response.failed`. */
+  /** Begins the stream first if nothing was sent, because some clients read only `response.failed`. */
   fail(error: GatewayError): string {
     const begun = this.#begin(null);
     return begun + failureFrames(error, this.#object.value(this.#output()), this.#number);
@@ -135,12 +135,12 @@ export class ResponsesWriter implements ReplyWriter {
     }
     const events = this.#closeBefore();
     const item = this.#add(new ReasoningItem(this.#emit, this.#items.length));
-    // Hidden reasoning has no summary. Reasoning with an empty text has an empty summary.
+    // Hidden reasoning has no summary, but reasoning with an empty text has an empty summary.
     return events + item.open() + (isRedacted ? "" : item.add("")) + item.close(sealed);
   }
 
   #call(event: Extract<ReplyEvent, { type: "call" }>): string {
-    // Tool calls have no field for a signature, so an item before the call contains it.
+    // Tool calls have no field for a signature, so an item before the call contains the signature.
     const signed = event.signature ? this.#sign(signatureOfCall(event.signature), true) : "";
     const events = signed + this.#closeBefore();
     const item = this.#add(new CallItem(this.#emit, this.#items.length, event, this.#names));
@@ -195,7 +195,7 @@ export class ResponsesWriter implements ReplyWriter {
     frame(type, JSON.stringify({ type, sequence_number: this.#number++, ...fields }));
 }
 
-/** Returns a response id with the vendor's id, if any, so that this id is in the logs of caller and vendor. */
+/** Returns an id that contains the vendor's id, if any, so that this id is in the logs of caller and vendor. */
 function responseId(vendorId: string | null): string {
   const known = vendorId?.replace(/[^\w-]/g, "").slice(0, 64) ?? "";
   if (known === "") return newItemId("resp");

@@ -26,9 +26,9 @@ import { LOGPROBS } from "./read-request.ts";
 const MIN_OUTPUT_TOKENS = 16;
 
 /**
- * Writes a request for a vendor of the responses protocol. The vendor must store nothing and return reasoning in
- * encrypted form, so that the next request can contain the reasoning. Throws an `UpstreamError` that names the caller's
- * field for content that the protocol cannot express.
+ * Writes a request for a vendor of the responses protocol. The vendor must store nothing, and must return reasoning in
+ * encrypted form for the next request. Throws an `UpstreamError` that names the caller's field for content that the
+ * protocol cannot express.
  */
 export function writeConversation(
   requested: Conversation,
@@ -88,8 +88,8 @@ function writeMaxTokens(
 ): { max_output_tokens?: number } {
   const wanted = maxTokens ?? coveredTokens;
   if (wanted === null) return {};
-  // Clients of the messages protocol must always send a maximum. The maximum may be meant for a larger model, so it is
-  // limited for this model.
+  // The caller's maximum may be meant for a larger model, because clients of the messages protocol must always send a
+  // maximum. Therefore it is limited for this model.
   return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
 }
 
@@ -131,8 +131,8 @@ function writeFormat(format: OutputFormat): object {
 }
 
 /**
- * Returns the requested reasoning in the vendor's form. Returns null when the caller requests nothing or the target has
- * no control for reasoning.
+ * Returns the requested reasoning in the vendor's form. Returns null when the caller requests none or the target cannot
+ * control reasoning.
  */
 function writeReasoning(
   { reasoning }: Conversation,
@@ -203,7 +203,7 @@ function writeFile({ source, name }: FilePart): object {
   if ("text" in source) return { type: "input_text", text: source.text };
   if ("url" in source)
     return { type: "input_file", file_url: source.url, ...(name !== undefined && { filename: name }) };
-  // A file as base64 must have a name (OpenAI file inputs guide).
+  // A file in base64 must have a name (OpenAI file inputs guide).
   return { type: "input_file", filename: name ?? "document.pdf", file_data: writeMediaUrl(source) };
 }
 
@@ -218,7 +218,7 @@ function writeResult({ callId, parts, isError }: ToolResult, isCustom: boolean):
   };
 }
 
-/** Writes a turn of the model. Successive texts and refusals become one message. Each other part becomes an item. */
+/** Writes a turn of the model. Successive texts and refusals become one message; each other part becomes an item. */
 function writeAssistant(parts: readonly AssistantPart[], customCalls: Set<string>): object[] {
   const items: object[] = [];
   let content: object[] = [];
@@ -248,7 +248,7 @@ function writeCall({ id, name, kind, arguments: text }: ToolCall, customCalls: S
   return { type: "function_call", call_id: id, name, arguments: text === "" ? "{}" : text };
 }
 
-/** Writes reasoning. Omits reasoning without a signature of this protocol, because the vendor would refuse it. */
+/** Writes reasoning. Omits reasoning that has no signature of this protocol, because vendors would refuse it. */
 function writeReasoningItem({ text, signature }: ReasoningPart): object[] {
   if (signature?.dialect !== "responses") return [];
   const summary = text === "" ? [] : [{ type: "summary_text", text }];

@@ -13,7 +13,7 @@ import { VendorFrames } from "./vendor-frames.ts";
 export interface FrameForwarder {
   /** True after the upstream's end mark. */
   readonly isDone: boolean;
-  /** True when the stream may end now: the reply is complete. */
+  /** True when the reply is complete, so that the stream may end. */
   readonly isComplete: boolean;
   /**
    * Reads a frame with data. Measures its content and its usage, and appends the caller's frames to `output`. Returns a
@@ -25,7 +25,7 @@ export interface FrameForwarder {
   forwardComment(frame: Buffer, output: Uint8Array[]): void;
   /** Returns the last frames of a complete reply for the caller. */
   end(): Uint8Array[];
-  /** Returns the frames with the error, which replace the normal end of the stream. */
+  /** Returns the frames with the error. These frames replace the normal end of the stream. */
   errorFrame(error: GatewayError): Uint8Array;
 }
 
@@ -34,7 +34,7 @@ const NOTHING = new Uint8Array(0);
 /**
  * Relays a stream of an upstream to a caller of the same dialect. Bytes stay unchanged, except where the dialect
  * changes them. A frame that matches the template of the previous frame is not parsed. After the first content, no
- * other upstream can continue the request. For a cut reply, `end` throws.
+ * other upstream can continue the request. `end` throws for a cut reply.
  */
 export class ForwardedStream implements TextStream {
   readonly #frames = new VendorFrames();
@@ -45,7 +45,7 @@ export class ForwardedStream implements TextStream {
   /** Template of the last frame. Null when the last frame has no template. */
   #template: FrameTemplate | null = null;
 
-  /** The forwarder measures content in `meter`. A reader of `openReader` tells whether the reply is empty. */
+  /** `meter` receives the content from the forwarder. A reader of `openReader` detects an empty reply. */
   constructor(forwarder: FrameForwarder, meter: StreamMeter, openReader: () => ReplyReader) {
     this.#forwarder = forwarder;
     this.#meter = meter;
@@ -94,7 +94,7 @@ export class ForwardedStream implements TextStream {
     return !this.#frames.hasFailed && this.#forwarder.isComplete;
   }
 
-  /** Reads a chunk frame by frame. `output` contains frames that must be sent before the frames of the chunk. */
+  /** Reads a chunk frame by frame. `output` has the frames to send before the frames of the chunk. */
   #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
     this.#frames.read(chunk, this.hasContent, (frame) => this.#forward(frame, output));
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
@@ -116,8 +116,8 @@ export class ForwardedStream implements TextStream {
   }
 
   /**
-   * Records whether the event brought content. The end of a reply without text also counts as content. The end of an
-   * empty reply does not, because another vendor may return a better reply.
+   * Records that content has arrived, if it has. The end of a reply without text counts as content. The end of an empty
+   * reply does not, because another vendor may return a better reply.
    */
   #lookForContent(opening: Opening, data: string): void {
     const { delivered, hasContent } = this.#meter;

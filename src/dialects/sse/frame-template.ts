@@ -3,18 +3,18 @@ import type { SizedText } from "../stream-meter.ts";
 
 /**
  * A frame that was parsed once, with slots (variable positions) for its text and padding. A later frame that differs
- * only in the slots has no other new content, so it is forwarded without parsing.
+ * only in its slots has no other new content, so it is forwarded without parsing.
  */
 export interface FrameTemplate {
-  /** The bytes around the slots: `upstreamParts` as the upstream sends them, `clientParts` as the client gets them. */
+  /** The bytes around the slots: `upstreamParts` in the upstream's frame, `clientParts` in the client's frame. */
   readonly upstreamParts: readonly Uint8Array[];
   readonly clientParts: readonly Uint8Array[];
   readonly upstreamBytes: number;
-  /** Difference in bytes between the client's and the upstream's frame. Negative when the client's frame is shorter. */
+  /** Length of the client's frame minus length of the upstream's frame, in bytes. */
   readonly growth: number;
 }
 
-/** The result of forwarding frames by a template. `output` are the bytes for the client. */
+/** The result of forwarding frames by a template. `output` contains the bytes for the client. */
 interface Repetition {
   output: Uint8Array;
   /** Number of bytes of the chunk that these frames cover. */
@@ -47,7 +47,7 @@ export function frameTemplate(frame: Buffer, written: Buffer, textNames: RegExp)
 export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, delivered: SizedText): Repetition {
   const { upstreamParts, clientParts, upstreamBytes, growth } = template;
   const maxFrames = Math.floor(chunk.length / upstreamBytes);
-  // Most chunks contain a single frame. For these chunks this is the exact growth.
+  // Most chunks contain a single frame, for which this is the exact growth.
   const growthBytes = maxFrames === 1 ? growth : Math.max(0, growth) * maxFrames;
   const output = new Uint8Array(chunk.length + growthBytes);
   let readBytes = 0;
@@ -78,7 +78,7 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
       if (!matchesAt(chunk, from, upstreamPart)) break frames;
       from += upstreamPart.length;
       const clientPart = clientParts[index] ?? NOTHING;
-      // An incomplete frame at the end of a chunk may not fit into the output. The frame waits for its remaining bytes.
+      // An incomplete frame at the end of a chunk may not fit into the output. It waits for its remaining bytes.
       if (to + clientPart.length > output.length) break frames;
       output.set(clientPart, to);
       to += clientPart.length;
@@ -94,7 +94,7 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
 /** Returns the bytes around the slots of a frame. Returns null when the slots are not certain. */
 function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
   const text = frame.toString("latin1");
-  // After a carriage return, only the next byte decides whether the frame has ended.
+  // After a carriage return, only the next byte shows that the frame has ended.
   if (!text.endsWith("\n\n") || text.includes("\r")) return null;
   const content = slotAfter(text, textNames, 0);
   if (!content) return null;
@@ -102,13 +102,13 @@ function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
   const parts: Uint8Array[] = [frame.subarray(0, content.start)];
   if (padding) parts.push(frame.subarray(content.end, padding.start));
   parts.push(frame.subarray((padding ?? content).end));
-  // Copy the parts. A part that is a view of the frame would keep the frame's whole chunk in memory.
+  // The parts are copied, because a view of the frame would keep its whole chunk in memory.
   return parts.map((part) => new Uint8Array(part));
 }
 
 /**
  * Returns the position of the only string value after a matching name. Returns null for no match or several matches.
- * Strings contain only escaped quotes, so every match is a name.
+ * Every match is a name, because quotes inside strings are escaped.
  */
 function slotAfter(text: string, name: RegExp, from: number): JsonSpan | null {
   name.lastIndex = from;
@@ -121,7 +121,7 @@ function slotAfter(text: string, name: RegExp, from: number): JsonSpan | null {
   return { start, end };
 }
 
-/** Returns the index of the next quote, escape sequence or control character, which ends plain text. */
+/** Returns the index of the next quote, escape sequence or control character, at which plain text ends. */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {
@@ -132,18 +132,15 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Returns how many UTF-8 bytes a byte adds, minus the UTF-16 code units that it adds. This is 1 for each byte after the
- * first byte of a character, 0 for a first byte, and -1 for the first byte of a surrogate pair.
+ * Returns the UTF-8 bytes of a byte (always 1) minus its UTF-16 code units. This is 1 for each byte after the first
+ * byte of a character, 0 for a first byte, and -1 for the first byte of a surrogate pair.
  */
 function extraBytes(byte: number): number {
   if (byte < 0xc0) return 1;
   return byte >= 0xf0 ? -1 : 0;
 }
 
-/**
- * Compares bytes with a function of the runtime. A loop would take five times as long, and even longer before it is
- * compiled.
- */
+/** Compares bytes by a function of the runtime. A loop takes five times as long, or more before it is compiled. */
 function matchesAt(bytes: Uint8Array, from: number, part: Uint8Array): boolean {
   const end = from + part.length;
   return end <= bytes.length && compare.call(bytes, part, 0, part.length, from, end) === 0;

@@ -40,7 +40,7 @@ test("an event of ten megabytes in pieces of a byte takes little more than its b
     for (let count = 0; count < 10_000_000; count += 1) frames.read(byte, true, () => {});
     console.log((process.memoryUsage().rss - before) / 2 ** 20);
   `;
-  // A separate process runs the program. Otherwise the heap of other tests would be measured too.
+  // The program runs in a separate process, so that the heap of other tests is not measured.
   const child = Bun.spawn([process.execPath, "-e", program], { timeout: 25_000 });
   const grownMiB = Number(await new Response(child.stdout).text());
   expect(await child.exited).toBe(0);

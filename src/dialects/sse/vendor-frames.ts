@@ -7,15 +7,15 @@ import { FrameSplitter } from "../../lib/sse.ts";
 
 /** Maximum number of bytes of a vendor's event. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-/** Maximum number of lines of an event. Most events have one line; indented JSON has many. */
+/** Maximum number of lines of an event. Most events have one line, but indented JSON has many. */
 const MAX_LINES = 100_000;
 /** Maximum number of events before the first content. Ten minutes of reasoning have about a thousand events. */
 const MAX_EMPTY_FRAMES = 10_000;
 const BLANK_LINE = Buffer.from("\n\n");
 
 /**
- * Splits a vendor's stream into frames. Frames may begin and end anywhere in a chunk. After the first content, a
- * failure waits until the frames before the failure are sent.
+ * Splits a vendor's stream into frames, which may begin and end anywhere in a chunk. After the first content, a failure
+ * is kept until the frames before the failure are sent.
  */
 export class VendorFrames {
   readonly #splitter = new FrameSplitter();
@@ -78,7 +78,7 @@ export function parseVendorObject(
   return value;
 }
 
-/** Matches the names of vendors. An underscore may precede a name: `fp_name`. */
+/** Matches the names of vendors. A name may follow an underscore, as in `fp_name`. */
 const VENDOR = new RegExp(`(?<![a-z])(?:${VENDOR_NAMES.join("|")})`, "i");
 
 /**
@@ -102,15 +102,14 @@ export function withoutFields(text: string, fields: readonly string[]): string {
   return fields.reduce(removeMember, text);
 }
 
-/** A comment for silent periods of a stream. Every reader skips it. */
+/** A comment for silent periods of a stream. Every client skips this comment. */
 export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
 
 const COMMENT = /(?<=^|[\r\n]):[^\r\n]*/g;
 const COLON = 0x3a;
 
 /**
- * Removes names of vendors from a frame: from its comments and from the fields of its event. Other bytes stay
- * unchanged.
+ * Removes names of vendors from the comments of a frame and from the fields of its event. Other bytes stay unchanged.
  */
 export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unknown>> = {}): Buffer {
   const fields = vendorFields(event);
@@ -124,8 +123,8 @@ export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unkno
 }
 
 /**
- * Returns the comments of a frame without data, for the caller. Omits everything else: official clients parse the data
- * of every event, and fail when the data is empty or missing.
+ * Returns the comments of a frame without data, for the caller. Omits everything else, because official clients parse
+ * the data of every event and fail when the data is empty or missing.
  */
 export function commentsOf(frame: Buffer): Buffer {
   return EVENT_LINE.test(frame.toString("latin1")) ? NOTHING : neutralFrame(frame);

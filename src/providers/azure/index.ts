@@ -69,8 +69,8 @@ const settings = z
 type AzureSettings = z.infer<typeof settings>;
 
 /**
- * The chat, responses, embeddings and images protocols of OpenAI at a resource of Azure OpenAI. The upstream model of a
- * route is the name of a deployment.
+ * The chat, responses, embeddings and images protocols of OpenAI at a resource of Azure OpenAI. A route's upstream
+ * model is the name of a deployment.
  */
 export const azure: Provider<AzureSettings> = {
   name: "azure",
@@ -135,7 +135,7 @@ const API_VERSIONS: Readonly<Record<AzureSettings["surface"], string>> = {
   classic: "2025-04-01-preview",
 };
 
-/** Limits of images: no WebP as input or output, and files of less than 50 MB (Azure OpenAI image how-to). */
+/** Limits of images: no WebP as input or output, and files below 50 MB (Azure OpenAI image how-to). */
 const IMAGE_LIMITS: ImageLimits = {
   formats: ["png", "jpeg"],
   references: { formats: ["png", "jpeg"], maxBytes: 50_000_000 },

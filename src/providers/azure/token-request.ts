@@ -5,7 +5,7 @@ import { requestToken } from "../transport/token-request.ts";
 /** An identity in Microsoft Entra: an application with a secret, or a managed identity of the machine. */
 interface EntraIdentity {
   tenantId?: string;
-  /** Id of the application, or of one of the managed identities of the machine. */
+  /** Id of the application, or of one of the machine's managed identities. */
   clientId?: string;
   clientSecret?: string;
   authorityUrl: string;
@@ -47,7 +47,7 @@ async function requestApplicationToken(
 
 /**
  * Requests a token of the machine's managed identity (Azure instance metadata service). The call bypasses proxies,
- * because a proxy could read the token.
+ * which could read the token.
  */
 async function requestMachineToken(
   metadataUrl: string,

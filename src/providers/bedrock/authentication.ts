@@ -25,7 +25,7 @@ interface AccessKey {
   sessionToken?: string;
 }
 
-/** Authenticates by an API key of Bedrock. */
+/** Authenticates by a Bedrock API key. */
 export function authenticateByApiKey(apiKey: string): SignRequest {
   return async ({ headers }) => ({
     headers: { ...headers, authorization: `Bearer ${apiKey}` },
@@ -36,7 +36,7 @@ export function authenticateByApiKey(apiKey: string): SignRequest {
 /**
  * Authenticates by signatures with an access key (AWS Signature Version 4). Without a configured key, AWS's library
  * searches environment variables, profiles, web identity, containers and instances for a key of the machine, and renews
- * that key. The libraries are loaded at their first use, because they are large and few channels need them.
+ * this key. The libraries are loaded at their first use, because they are large and few channels need them.
  */
 export function authenticateBySignature(region: string, own?: AccessKey): SignRequest {
   const findKey = own ? async () => own : keyOfMachine();
@@ -80,7 +80,7 @@ function noKey(cause: unknown): never {
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;
 
-/** SHA-256, or HMAC-SHA-256 when there is a secret, with the interface that the signer requires. */
+/** SHA-256, or HMAC-SHA-256 with a secret, in the interface that the signer requires. */
 class Sha256 {
   readonly #secret: Bytes | undefined;
   #hasher: Bun.CryptoHasher;

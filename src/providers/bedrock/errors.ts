@@ -13,12 +13,12 @@ export function readBedrockFailure(
   _status: number,
   headers: ResponseHeaders,
 ): FailureReading {
-  // In some headers, a colon and the address of the documentation follow the type.
+  // Some headers contain a colon and the address of the documentation after the type.
   const [type = ""] = (headers.get("x-amzn-errortype") ?? "").split(":", 1);
   return readException(type, textOf(message ?? capitalized));
 }
 
-/** Reads an exception inside a stream. The exception's name begins with a lower-case letter. */
+/** Reads an exception inside a stream. Its name begins with a lower-case letter. */
 export function readException(type: string, message: string): FailureReading {
   const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(message))?.[1];
   const name = type.toLowerCase().replace(/(?:exception|error)$/, "");

@@ -9,8 +9,8 @@ import { readException } from "./errors.ts";
 import { FrameReader, type Frame } from "./frames.ts";
 
 /**
- * Converts an event stream of Bedrock to server-sent events of the messages protocol, while it is read. An exception in
- * the stream becomes an `UpstreamError`, after all events before it.
+ * Converts an event stream of Bedrock to server-sent events of the messages protocol while the stream is read. An
+ * exception in the stream becomes an `UpstreamError`, after all events before the exception.
  */
 export function toServerSentEvents(source: ByteStream, errors: VendorErrors): ByteStream {
   const reader = source.getReader();
@@ -51,7 +51,7 @@ const METRICS = "amazon-bedrock-invocationMetrics";
 /** Writes the server-sent events of one stream. */
 class EventWriter {
   readonly #errors: VendorErrors;
-  /** The event `message_delta` without its usage, held back until the usage is known; null when none is held back. */
+  /** The event `message_delta` without its usage, kept back until the usage is known; null when there is none. */
   #unmetered: string | null = null;
 
   constructor(errors: VendorErrors) {
@@ -111,7 +111,7 @@ function parse(event: string): Record<string, unknown> {
   throw brokenResponse("gave an event that is no object");
 }
 
-/** Reads the counts that Bedrock adds to the last event. They are needed when the stream reports no usage. */
+/** Reads the counts that Bedrock adds to the last event, for a stream without reported usage. */
 function usageOf(metrics: unknown): Record<string, number> | null {
   if (!isObject(metrics)) return null;
   const input = saneCount(metrics["inputTokenCount"]);

@@ -5,8 +5,7 @@ import { isObject } from "../../lib/json.ts";
 import { brokenResponse } from "../transport/http.ts";
 
 /**
- * A message of an event stream (Amazon Transcribe guide, "Event stream encoding", which describes the encoding for all
- * AWS services).
+ * A message of an event stream (Amazon Transcribe guide, "Event stream encoding", which holds for all AWS services).
  */
 export interface Frame {
   /** `event`, `exception` or `error`. */
@@ -25,13 +24,13 @@ const codec = new EventStreamCodec(
 
 /** Length of a message without headers and payload. */
 const MIN_BYTES = 16;
-/** Maximum length of a message: the longest payload, 16 MiB, and the longest headers, 128 KiB. */
+/** Maximum length of a message: the longest payload (16 MiB) and the longest headers (128 KiB). */
 const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
 
-/** Splits a byte stream into messages, however it is divided into chunks. Checks each length and both checksums. */
+/** Splits a byte stream, divided into any chunks, into messages. Checks each length and both checksums. */
 export class FrameReader {
   readonly #rest = new GrowingBuffer();
-  /** Number of bytes of the next message, or of its beginning while its length is unknown. */
+  /** Number of bytes of the next message; while this length is unknown, of its beginning. */
   #needed = MIN_BYTES;
 
   /** Yields the complete messages. Throws `broken` at the first invalid message. */

@@ -12,7 +12,7 @@ export interface GenerateContentConnection {
   takesOutputOptions: boolean;
   /** True when each turn must have a role. */
   demandsRoles: boolean;
-  /** Maximum bytes of references before base64: of each one, and of all of them in a request. */
+  /** Maximum bytes of references before base64: of `each` reference, and of all references of a request `together`. */
   maxReferenceBytes: { each: number; together: number };
 }
 

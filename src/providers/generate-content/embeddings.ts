@@ -12,12 +12,12 @@ import { readTextFailure } from "./errors.ts";
 /** Maximum number of texts of one call (Gemini API, `batchEmbedContents`). */
 const MAX_BATCH = 100;
 
-/** Embeddings by `batchEmbedContents`. Makes as many calls as the number of texts requires. */
+/** Embeddings by `batchEmbedContents`, with as many calls as the number of texts requires. */
 export function createGenerateContentEmbeddings(connection: GenerateContentConnection): EmbeddingUpstream {
   return {
     takesPurposes: true,
     embed: ({ texts, ...call }) => {
-      // This vendor cannot read token ids: they belong to the tokenizers of other vendors.
+      // Token ids are refused, because they belong to the tokenizers of other vendors.
       if (!texts) throw untranslatable("input", "Send texts instead of tokens.");
       return withCredential(connection.authenticate, call.signal, (credential) =>
         embedAll(texts, call, connection, credential),

@@ -5,8 +5,8 @@ import { isObject, textOf } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
- * Reads a failure in Google's format, `{error: {code, message, status, details}}`. Typed details decide before the
- * status (Google Cloud API design guide, errors).
+ * Reads a failure in Google's format, `{error: {code, message, status, details}}`. Typed details take precedence over
+ * the status (Google Cloud API design guide, errors).
  */
 export function readGoogleFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const error = isObject(body["error"]) ? body["error"] : {};
@@ -29,9 +29,7 @@ export function readGoogleFailure(body: Record<string, unknown>, httpStatus: num
   };
 }
 
-/**
- * Reads a failure of a text request. Omits the parameter: `readGoogleFailure` returns a field name of image requests.
- */
+/** Reads a failure of a text request. Omits `param`, which `readGoogleFailure` sets to a field of image requests. */
 export function readTextFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const { param: _, ...reading } = readGoogleFailure(body, httpStatus);
   const isTooLong = mayBeTooLong(reading.kind) && saysTooLong(reading.message);
@@ -54,7 +52,7 @@ const PARAMS: readonly (readonly [RegExp, string])[] = [
 const ACCOUNT_REASON =
   /^(API_KEY_|CONSUMER_|BILLING_|ACCESS_TOKEN_|ACCOUNT_STATE_|SERVICE_DISABLED$|IAM_PERMISSION_DENIED$)/;
 
-/** Matches limits on spending or on calls per day. The status is 429, but a short wait does not help. */
+/** Matches limits on spending or on calls per day. Their status is 429, but a short wait does not help. */
 const USED_UP = /PerDay|PerMonth|spend/i;
 
 /** Returns the kind of a failure; undefined when the status decides. */
@@ -72,12 +70,12 @@ function kindOf(failure: {
   return status < 400 ? "overloaded" : undefined;
 }
 
-/** Matches a limit of zero. A key without any quota for the model gets this error, although nothing was used. */
+/** Matches a limit of zero. A key without quota for the model gets this error even if nothing was used. */
 const NO_QUOTA = /\blimit: 0\b/;
 
 /**
  * True when a short wait does not help: a quota is used up or zero, or the wait is an hour. The cap on monthly spending
- * has only a message; every other quota has an id in the details.
+ * is only in the message; every other quota has an id in the details.
  */
 function isUsedUp(details: Details, message: string): boolean {
   const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations : []));

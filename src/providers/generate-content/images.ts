@@ -33,7 +33,7 @@ export function createGenerateContentImages(
 }
 
 /**
- * Returns the maximum bytes of each reference. If the references together are too large, each one may have an equal
+ * Returns the maximum bytes of each reference. If the references together are too large, each reference gets an equal
  * share of the total. A reference that fits its share stays unchanged.
  */
 function maxBytesOf(
@@ -70,8 +70,8 @@ async function call(
 }
 
 /**
- * Returns the body, and a header with its length if the length is known. A native request is sent unchanged: its parts
- * on disk are read while it is sent, so its length is not known.
+ * Returns the body, with a header for its length if the length is known. A native request is sent unchanged. Its length
+ * is not known, because its parts on disk are read while it is sent.
  */
 function bodyOf(
   order: ImageOrder,
@@ -102,7 +102,7 @@ function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): J
       },
     ],
     generationConfig: {
-      // Without this setting the models also return text, and the text is billed.
+      // Without this setting, the models also return text, which is billed.
       responseModalities: ["IMAGE"],
       imageConfig: {
         ...(!order.size.isAuto && !followsReference(order) && { aspectRatio: order.size.ratio }),
@@ -116,7 +116,7 @@ function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): J
 /** Formats of references that the vendor reads (Gemini API, image understanding; AVIF by the REST reference). */
 const REFERENCE_FORMATS: readonly ReferenceImage["format"][] = ["png", "jpeg", "webp", "heic", "avif"];
 
-/** Requests JPEG. The vendor's default quality, 75, gives worse pictures than other vendors return. */
+/** Requests JPEG. At the vendor's default quality (75), pictures are worse than those of other vendors. */
 function writeJpeg({ compression = 100 }: ImageOrder): object {
   return { mimeType: "image/jpeg", compressionQuality: compression };
 }

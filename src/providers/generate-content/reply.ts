@@ -9,7 +9,7 @@ import { type VendorErrors } from "../transport/vendor-errors.ts";
 
 /**
  * Reads a successful response: its final pictures, without the drafts among its thoughts (Gemini API reference,
- * `GenerateContentResponse`). Throws `refused` when the vendor blocked the prompt or the picture, and `broken` when
+ * `GenerateContentResponse`). Throws `refused` when the vendor blocked the prompt or the picture. Throws `broken` when
  * there is no picture for another reason.
  */
 export function readGenerateReply(parsed: StreamedObject, errors: VendorErrors): ImageReply {
@@ -48,7 +48,7 @@ function readImage(part: StreamedObject): Blob | undefined {
   return imageOf(data);
 }
 
-/** Returns the error for a response without a picture. Such a response is not charged: a repeated call is safe. */
+/** Returns the error for a response without a picture. It is not charged, so a repeated call is safe. */
 function noImage(
   feedback: unknown,
   candidate: Record<string, unknown> | undefined,
@@ -86,7 +86,7 @@ function readUsage(usage: unknown): ImageReply["usage"] {
 
 /**
  * Reads the details of a count. The list has an entry for each kind of token that occurs. Kinds other than text and
- * image are counted only in the total.
+ * image are only in the total.
  */
 function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined {
   if (!Array.isArray(list)) return undefined;
@@ -97,7 +97,7 @@ function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined
   return { text: countOf("TEXT"), image: countOf("IMAGE") };
 }
 
-/** Returns the sum of two counts, or NaN when one of them is impossible. */
+/** Returns the sum of two counts; NaN when a count is impossible. */
 function sumOf(first: unknown, second: unknown): number {
   return (saneCount(first) ?? Number.NaN) + (saneCount(second) ?? Number.NaN);
 }

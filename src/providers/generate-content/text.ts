@@ -19,7 +19,7 @@ import type { GenerateContentConnection } from "./connection.ts";
 import { readTextFailure } from "./errors.ts";
 
 /**
- * Text by `generateContent` and `streamGenerateContent`. The texts of request and response are not changed. Throws for
+ * Text by `generateContent` and `streamGenerateContent`. Does not change the texts of request and response. Throws for
  * an error in a whole response with a success status. Errors inside a stream are left to the reader of the stream.
  */
 export function createGenerateContentText(connection: GenerateContentConnection): TextUpstream {
@@ -65,7 +65,7 @@ async function countTokens(
   const body = connection.writeCount(raw, upstreamModel);
   const response = await post({ url, headers, body, signal }, classifier(connection, credential));
   const parsed = parseResponse(await readText(response, MAX_TEXT_BYTES, signal));
-  // A missing number is no error, because the vendor omits a number that is zero.
+  // A missing number is no error, because the vendor omits zeros.
   if (!isObject(parsed) || parsed["error"]) throw brokenResponse("gave no number of tokens");
   const counts = COUNT_NAMES.map((name) => [name, parsed[name]] as const);
   return JSON.stringify(Object.fromEntries(counts));
@@ -81,8 +81,8 @@ const COUNT_NAMES = [
 ];
 
 /**
- * Returns the classifier of a failure. The classifier is made only when a call fails: each call may have another
- * credential, and failures are rare.
+ * Returns the classifier of failures. The vendor errors are made only when a call fails, because each call may have
+ * another credential and failures are rare.
  */
 function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credential): Classify {
   return (response, text) =>

@@ -4,7 +4,7 @@ import { type ModalityTokens, sumVendorCosts } from "../../domain/usage.ts";
 
 /**
  * Makes several images by `count` parallel calls, all under the deadline in `signal`. Returns the images of the
- * successful calls and the sum of their usage, even if the signal ended the other calls. Throws when no call succeeded.
+ * successful calls and the sum of their usage, even if the signal ended other calls. Throws when no call succeeded.
  * Throws a refusal only when every call was refused.
  */
 export async function fanOut(count: number, generate: Generate, signal: AbortSignal): Promise<ImageReply> {
@@ -13,7 +13,7 @@ export async function fanOut(count: number, generate: Generate, signal: AbortSig
   const shared = AbortSignal.any([signal, others.signal]);
   const calls = Array.from({ length: count }, (_, call) =>
     generate(shared, call).catch((error: unknown) => {
-      // Any other error is a bug: no reply will be used, so the other calls are aborted to save their cost.
+      // Any other error is a bug. The other calls are aborted to save their cost, because no reply will be used.
       if (!(error instanceof UpstreamError)) others.abort(error);
       throw error;
     }),
@@ -42,7 +42,7 @@ function mergeReplies(replies: readonly ImageReply[]): ImageReply {
   };
 }
 
-/** Sums the usage. Returns undefined unless every call reported its usage, because a partial sum would be too low. */
+/** Sums the usage. Returns undefined when a call did not report its usage, because a partial sum would be too low. */
 function sumUsage(replies: readonly ImageReply[]): ImageReply["usage"] {
   const sum = { input: 0, output: 0, total: 0 };
   for (const { usage } of replies) {

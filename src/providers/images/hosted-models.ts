@@ -18,7 +18,7 @@ import { countText } from "../../lib/count-text.ts";
 
 /**
  * Images of a vendor that hosts models of many makers. Each model has its own inputs. A job makes the images and
- * returns links to these images.
+ * returns links to them.
  */
 export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
   const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? vendor.defaultInputs;
@@ -47,8 +47,8 @@ interface HostedVendor {
   defaultInputs: ModelInputs;
   fetchResult: FetchResult;
   /**
-   * Describes the job that runs `model`. `write` gets `base64`, as in `writeJsonBody`, and returns the model's inputs
-   * as a JSON value.
+   * Describes the job that runs `model`. `write` receives `base64`, as in `writeJsonBody`, and returns the model's
+   * inputs as a JSON value.
    */
   describeJob(model: string, write: WriteInputs): VendorJob<string[]>;
 }
@@ -57,7 +57,7 @@ export type WriteInputs = (base64: (blob: Blob) => string) => Record<string, unk
 
 const field = z.string().regex(/^[a-z_]+(\[\])?$/, "must be a field's name, followed by [] for a list");
 
-/** The inputs of one model. A channel's settings list them under the vendor's name of the model. */
+/** The inputs of one model. A channel's settings list models by the vendor's names. */
 const modelInputs = z.strictObject({
   edit: z.string().min(1).optional().describe("The vendor's name of the model for edits, if it differs"),
   references: field
@@ -100,7 +100,7 @@ const modelInputs = z.strictObject({
 
 export type ModelInputs = z.infer<typeof modelInputs>;
 
-/** Returns the schema of channel settings for a vendor of hosted models; `baseUrl` is the vendor's default address. */
+/** Returns the schema of channel settings for a vendor of hosted models. `baseUrl` is the vendor's default address. */
 export function hostedSettings(baseUrl: string) {
   return z.object({
     baseUrl: httpAddress.default(baseUrl),
@@ -113,7 +113,7 @@ export function hostedSettings(baseUrl: string) {
 
 export type HostedSettings = z.infer<ReturnType<typeof hostedSettings>>;
 
-/** Refuses an order with more references than the model accepts. Another target may accept all of them. */
+/** Refuses an order with more references than the model accepts. Another target may accept more references. */
 function refuseSurplus({ references }: ImageOrder, { max_references: most = Infinity }: ModelInputs): void {
   if (references.length <= most) return;
   throw new UpstreamError("rejected", "the vendor takes fewer references", {

@@ -10,14 +10,14 @@ export interface ImageList {
   items: StreamedObject[] | undefined;
   /**
    * Returns the pictures of these items in order; links are fetched. Items without a picture and pictures that fail are
-   * left out. Throws `broken`, or the signal's reason, when all pictures fail.
+   * left out. When all pictures fail, throws `broken` or the signal's reason.
    */
   pictures(items: readonly StreamedObject[], fetchResult: FetchResult): Promise<Blob[]>;
 }
 
 /**
- * Reads a response of the images protocol and stores its pictures in `spool`. Throws `broken` for any other response
- * and for an incomplete one.
+ * Reads a response of the images protocol and stores its pictures in `spool`. Throws `broken` for an incomplete
+ * response and for any other response.
  */
 export async function readImageList(
   response: Response,

@@ -6,9 +6,9 @@ import { fanOut } from "./fan-out.ts";
 import { fitReferences, type ReferenceRules } from "./reference-image.ts";
 
 /**
- * Makes an `ImageUpstream` from a function that makes one vendor call. The upstream first converts references that the
- * vendor does not accept, then makes one call, or several parallel ones if `fansOut` returns true. Throws as `generate`
- * does, and `rejected` for a mask that the vendor does not accept or a reference that cannot be converted.
+ * Makes an `ImageUpstream` from a function that makes one vendor call. Converts references that the vendor does not
+ * accept. Then makes one call, or several parallel calls if `fansOut` returns true. Throws as `generate` does. Throws
+ * `rejected` for a mask that the vendor does not accept or a reference that cannot be converted.
  */
 export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstream {
   const { codecSlots, rules, takesMasks = false, fansOut, generate } = options;
@@ -41,7 +41,7 @@ interface ImageUpstreamOptions {
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
 
-/** Refuses a mask. Without the mask the vendor would edit the whole picture, which the caller did not order. */
+/** Refuses a mask. Without the mask, the vendor would edit the whole picture, which the caller did not order. */
 function refuseMask({ mask }: ImageOrder): void {
   if (!mask) return;
   throw new UpstreamError("rejected", "the vendor takes no masks", {

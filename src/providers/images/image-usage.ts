@@ -1,6 +1,6 @@
 import { type ImageTokens, type ModalityTokens, saneCount } from "../../domain/usage.ts";
 
-/** A vendor's counts. They are untrusted and may have any type. */
+/** A vendor's counts, which are untrusted and may have any type. */
 interface ReportedCounts {
   input: unknown;
   output: unknown;
@@ -15,7 +15,7 @@ interface ReportedDetails {
 
 /**
  * Reads the usage of an image call from a vendor's counts; undefined when input or output is missing or impossible.
- * Impossible details are dropped. The total is always computed as the sum.
+ * Impossible details are dropped. The total is always the sum of input and output.
  */
 export function readImageUsage(reported: ReportedCounts): ImageTokens | undefined {
   const [input, output] = [saneCount(reported.input), saneCount(reported.output)];
@@ -27,7 +27,7 @@ export function readImageUsage(reported: ReportedCounts): ImageTokens | undefine
     output,
     total: input + output,
     ...(inputDetails && sumOf(inputDetails) === input && { inputDetails }),
-    // The output may also contain tokens for thoughts, which are neither text nor image.
+    // The output may also contain tokens of thoughts, which are neither text nor image.
     ...(outputDetails && sumOf(outputDetails) <= output && { outputDetails }),
   };
 }

@@ -7,8 +7,8 @@ import { transcode } from "../../imaging/transcode.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 
 /**
- * Converts reference images to what a vendor accepts. An image in another format is encoded again. An image that is too
- * large is compressed, which costs some detail. Throws `rejected` with the number of an image that cannot be converted.
+ * Converts reference images for a vendor. Encodes an image of another format again. Compresses an image that is too
+ * large, which loses some detail. Throws `rejected` with the number of an image that cannot be converted.
  */
 export async function fitReferences(
   references: readonly ReferenceImage[],
@@ -41,11 +41,11 @@ export interface ReferenceRules {
 const UNREADABLE = "is in a format that this model does not read; send it as PNG or JPEG.";
 const TOO_LARGE = "is too large for this model; send a smaller one.";
 
-/** Formats in which this program can encode, with lossless ones first. */
+/** Formats that this program can encode, lossless formats first. */
 const WRITABLE: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 /**
- * Compression qualities in the order in which they are tried. The loss at the first quality is not visible. The others
- * are used only when the image is then still too large.
+ * Compression qualities in the order in which they are tried. The loss at the first quality is not visible. A lower
+ * quality is used only when the image is still too large.
  */
 const COMPRESSIONS = [92, 80, 60];
 

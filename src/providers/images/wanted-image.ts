@@ -3,8 +3,8 @@ import type { ImageFormat } from "../../domain/model.ts";
 import { resolveSize } from "../../domain/size.ts";
 
 /**
- * Returns the size to request. This is the resolved size, with one exception: an edit without a requested shape gets
- * the shape of its first reference, at the tier by which it is billed.
+ * Returns the size to request. This is the resolved size, with one exception. An edit without a requested shape gets
+ * the shape of its first reference, at the tier by which the edit is billed.
  */
 export function wantedSize({ size, references: [first], model }: ImageOrder): ResolvedSize {
   if (!size.isShapeFree || !first) return size;
@@ -18,8 +18,8 @@ export function followsReference({ size, references }: ImageOrder): boolean {
 }
 
 /**
- * Returns the format to request: the caller's if the model has it, or the model's default if the caller set none. The
- * gateway converts to a format that the model lacks, so PNG is then requested if the model has it.
+ * Returns the format to request: the caller's if the model has it, or the model's default if the caller set none. If
+ * the model lacks the caller's format, the gateway converts the picture. Then PNG is requested if the model has it.
  */
 export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undefined {
   const { formats } = model.image;
@@ -28,16 +28,16 @@ export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undef
 }
 
 /**
- * Returns the quality to request. For `auto` this is the model's default quality; undefined if the model has none, so
- * that the vendor chooses.
+ * Returns the quality to request. For `auto`, this is the model's default quality; undefined if the model has no
+ * default, so that the vendor chooses.
  */
 export function wantedQuality({ quality, model }: ImageOrder): string | undefined {
   return quality === "auto" ? model.image.defaultQuality : quality;
 }
 
 /**
- * Returns the quality to request from a vendor that does not report the quality it chose. For such a vendor, `auto` is
- * billed at the highest price of all qualities, so the highest quality is requested.
+ * Returns the quality to request from a vendor that does not report the quality of the picture. For such a vendor,
+ * `auto` is billed at the highest price of all qualities, so the highest quality is requested.
  */
 export function billedQuality(order: ImageOrder): string | undefined {
   const { quality, model } = order;

@@ -9,32 +9,32 @@ export interface MessagesConnection {
   url: string;
   /** True when the vendor also serves `/v1/messages/count_tokens`. */
   countsTokens: boolean;
-  /** Headers of a request for a JSON response, without the protocol's version, which the caller chooses. */
+  /** Headers of a request for a JSON response. They omit the protocol's version, which the caller chooses. */
   jsonHeaders: Readonly<Record<string, string>>;
   /** Headers of a request for server-sent events. */
   streamHeaders: Readonly<Record<string, string>>;
   errors: VendorErrors;
 }
 
-/** The address of a vendor of the messages protocol, and the headers that carry the key. */
+/** The address of a vendor of the messages protocol, and the headers with the key. */
 interface MessagesAddress {
   /** The part of the address before `/v1/messages`. */
   baseUrl: string;
   apiKey: string;
-  /** Headers that carry the key. */
+  /** Headers with the key. */
   credential: Readonly<Record<string, string>>;
   /** The operator's own headers. */
   headers?: Readonly<Record<string, string>>;
   countsTokens: boolean;
 }
 
-/** The protocol's version for callers that send none (Anthropic API, "Versions"). */
+/** The protocol's version for callers that send no version (Anthropic API, "Versions"). */
 const DEFAULT_VERSION = "2023-06-01";
 
 export function createMessagesConnection(address: MessagesAddress): MessagesConnection {
   const { apiKey, credential, headers = {}, countsTokens } = address;
   const baseUrl = withoutEndSlash(address.baseUrl);
-  // The vendor would delay compressed events, so `JSON_HEADERS` request the identity encoding.
+  // `JSON_HEADERS` request the identity encoding, because the vendor would delay compressed events.
   const jsonHeaders = {
     ...JSON_HEADERS,
     ...headers,

@@ -4,13 +4,13 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf, ownValue } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
-/** Kinds of limits that do not end by waiting (Anthropic API, "Errors"). Their errors have the type of a rate limit. */
+/** Kinds of limits that do not end by waiting. Their errors have the type of a rate limit (Anthropic API, "Errors"). */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   enforced_spend_limit_reached: "account",
   contract_spend_limit_reached: "account",
 };
 
-/** Error kinds by the vendor's words, for errors with the type of an invalid request and without a code. */
+/** Error kinds by the vendor's words, for errors without a code whose type is that of an invalid request. */
 const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
   [/credit balance is too low|reached your specified .{0,20}usage limits/i, "account"],
   [/blocked by content filtering/i, "refused"],

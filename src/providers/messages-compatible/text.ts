@@ -17,9 +17,9 @@ import type { MessagesConnection } from "./connection.ts";
 import { tellingUnknownBetas } from "./unknown-betas.ts";
 
 /**
- * Text in the messages protocol. The texts of request and response are not changed, and the caller's headers of the
- * protocol are sent. Throws for an error in a whole response with a success status. Errors inside a stream are left to
- * the reader of the stream.
+ * Text in the messages protocol. Does not change the texts of request and response. Sends the caller's headers of the
+ * protocol. Throws for an error in a whole response with a success status. Errors inside a stream are left to the
+ * reader of the stream.
  */
 export function createMessagesText(connection: MessagesConnection, traits: VendorTraits = {}): TextUpstream {
   const { url, jsonHeaders, streamHeaders, errors, countsTokens } = connection;
@@ -64,7 +64,7 @@ async function countTokens(
 }
 
 /**
- * Reads the number of tokens of a request. Returns the text of the response without members that the protocol does not
+ * Reads the number of tokens of a request. Returns the text of the response, without members that the protocol does not
  * have.
  */
 export async function readCount(response: VendorResponse, signal: Cancellation): Promise<string> {

@@ -2,14 +2,14 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TextCall } from "../../gateway/upstreams.ts";
 import type { Classify } from "../transport/http.ts";
 
-/** Matches the vendor's words before the values of `anthropic-beta` that an account or a cloud does not know. */
+/** Matches the vendor's words before values of `anthropic-beta` that are unknown to an account or a cloud. */
 const BEFORE_BETAS = /unexpected value\(s\) /i;
 const AFTER_BETAS = / for the .?anthropic-beta/i;
 
 /**
- * Returns a classifier that recognizes a refusal of beta features. A beta feature and the fields that use it belong
- * together, so the gateway removes neither. The message lists the features that the caller should leave out. Another
- * target may accept these features.
+ * Returns a classifier that recognizes a refusal of beta features. The gateway removes no beta feature, because fields
+ * of the request depend on it. The message lists the features that the caller should leave out. Another target may
+ * accept these features.
  */
 export function tellingUnknownBetas(classify: Classify, { headers }: Pick<TextCall, "headers">): Classify {
   return (response, bodyText) => {

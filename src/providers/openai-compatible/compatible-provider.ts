@@ -98,7 +98,6 @@ export async function compatibleProbe(
   await probeOpenAi(connection, `${base}/${path}`, signal);
 }
 
-/** Reads the list of models. */
 export function compatibleModels(
   vendor: CompatibleVendor,
   settings: OpenAiSettings,

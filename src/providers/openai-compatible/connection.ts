@@ -6,13 +6,12 @@ import { createFetchResult, type FetchResult } from "../transport/result-link.ts
 import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
 import { openAiFailures, type OwnCodes } from "./errors.ts";
 
-/** The connection that a channel uses for all calls. */
 export interface OpenAiConnection extends OpenAiAddress {
   /** Headers for a JSON request with a JSON response. */
   jsonHeaders: Readonly<Record<string, string>>;
   /** Headers for a JSON request with server-sent events as response. */
   streamHeaders: Readonly<Record<string, string>>;
-  /** Headers for a form. The form's own content type is added to them. */
+  /** Headers for a form. The form adds its own content type. */
   formHeaders: Readonly<Record<string, string>>;
   errors: VendorErrors;
   fetchResult: FetchResult;
@@ -20,11 +19,11 @@ export interface OpenAiConnection extends OpenAiAddress {
 
 /** The differences between the addresses that serve OpenAI's protocol. */
 export interface OpenAiAddress {
-  /** Returns the URL of an operation. Some addresses contain the vendor's model name, which `readModel` returns. */
+  /** Returns the URL of an operation. Some URLs contain the vendor's model name, which `readModel` returns. */
   urlOf(operation: VendorOperation, readModel: () => string): string;
   textTraits: VendorTraits;
   ownCodes?: OwnCodes;
-  /** Name of the form's file field when there is one reference. For several references the name is always `image[]`. */
+  /** Name of the form's file field for a single reference. For several references the name is always `image[]`. */
   singleFileField: "image" | "image[]";
   /** The images that the address accepts and returns. */
   imageLimits: ImageLimits;
@@ -39,7 +38,7 @@ type VendorOperation =
   | "embeddings";
 
 export interface ImageLimits {
-  /** Formats that the address can return, even if a model's record lists others. */
+  /** Formats that the address can return, even if a model's record lists more formats. */
   formats: readonly ImageFormat[];
   references: ReferenceRules;
 }
@@ -59,13 +58,13 @@ export interface OpenAiSettings {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Prepares the connection of a channel. `credential` has the headers that carry `apiKey`. */
+/** Prepares the connection of a channel. `credential` has the headers with `apiKey`. */
 export function createOpenAiConnection(
   { baseUrl, apiKey, headers = {} }: OpenAiSettings,
   credential: Readonly<Record<string, string>>,
   address: OpenAiAddress,
 ): OpenAiConnection {
-  // The vendor would delay compressed events, so `JSON_HEADERS` request the identity encoding.
+  // `JSON_HEADERS` request the identity encoding, because the vendor would delay compressed events.
   const formHeaders = { ...JSON_HEADERS, ...headers, ...credential };
   const jsonHeaders = { ...formHeaders, "content-type": "application/json" };
   return {

@@ -13,7 +13,7 @@ import {
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
-/** Embeddings. The texts of request and response are not changed, and the numbers of the vectors are not parsed. */
+/** Embeddings. Does not change the texts of request and response, and does not parse the numbers of the vectors. */
 export function createOpenAiEmbeddings(connection: OpenAiConnection): EmbeddingUpstream {
   return {
     async embed({ raw, upstreamModel, signal }) {
@@ -54,9 +54,8 @@ const PLACEHOLDER = /\[(\d+)\]/g;
 const MAX_LIST_CHARACTERS = 256 * 1024;
 
 /**
- * Replaces lists of numbers in JSON that arrives in pieces. In `text`, each list contains only its index instead of its
- * numbers, so that the rest can be parsed and edited although there are millions of numbers. Lists inside of strings
- * are replaced too.
+ * Replaces lists of numbers in JSON that arrives in pieces. In `text`, each list contains only its index. The rest can
+ * then be parsed and edited although there are millions of numbers. Lists inside strings are replaced too.
  */
 export class NumberLists {
   readonly #lists: string[] = [];
@@ -73,7 +72,7 @@ export class NumberLists {
     this.#rest = text.slice(end);
   }
 
-  /** The text so far. Each list contains its index in place of its numbers. */
+  /** The text so far, in which each list contains its index in place of its numbers. */
   get text(): string {
     return this.#text + this.#rest;
   }

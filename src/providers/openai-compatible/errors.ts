@@ -14,9 +14,9 @@ import { readDetail, type FailureReading, type ReadFailure } from "../transport/
 export type OwnCodes = ReadonlyMap<string, UpstreamErrorKind>;
 
 /**
- * Returns the function that reads failures of OpenAI or a compatible vendor. It reads nested errors, flat ones
- * (Mistral, SGLang, xAI) and FastAPI's `detail`. The code decides before the status, because an empty balance has
- * status 429 and a refusal has status 400 (OpenAI error codes).
+ * Returns the function that reads failures of OpenAI or a compatible vendor. It reads nested errors, flat errors
+ * (Mistral, SGLang, xAI) and FastAPI's `detail`. The code takes precedence over the status, because an empty balance
+ * has status 429 and a refusal has status 400 (OpenAI error codes).
  */
 export function openAiFailures(ownCodes?: OwnCodes): ReadFailure {
   return (body, httpStatus) => {
@@ -50,8 +50,8 @@ function errorOf(body: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * Reads message and parameter of an error. Mistral sends a list of problems in place of the message; then the first
- * problem is read.
+ * Reads message and parameter of an error. Mistral may send a list of problems as the message; then the first problem
+ * is read.
  */
 function wordsOf(error: Record<string, unknown>): Pick<FailureReading, "message" | "param"> {
   const message = parsed(error["message"]);
@@ -77,7 +77,7 @@ function reasonOf(details: unknown): string {
   return details.map((detail) => (isObject(detail) ? textOf(detail["reason"]) : "")).find(Boolean) ?? "";
 }
 
-/** True when an error's metadata mentions flagged content; such errors have status 403 (OpenRouter API, moderation). */
+/** True when an error's metadata mentions flagged content. Such errors have status 403 (OpenRouter API, moderation). */
 function isFlagged(metadata: unknown): boolean {
   return isObject(metadata) && "flagged_input" in metadata;
 }
@@ -88,8 +88,8 @@ export function hasError(response: unknown): boolean {
 }
 
 /**
- * Reads the kind of an error in a response with a success status. Vendors that forward to another vendor put that
- * vendor's status into the code.
+ * Reads the kind of an error in a response with a success status. A vendor that forwards to another vendor puts the
+ * other vendor's status into the code.
  */
 function readSuccess(code: string, type: string, httpStatus: number): Partial<FailureReading> {
   if (httpStatus >= 300) return {};

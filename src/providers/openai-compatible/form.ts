@@ -9,8 +9,8 @@ export interface Form {
   contentType: string;
   byteLength: number;
   /**
-   * Yields the form in chunks. Each file is read only when it is sent, so that a large form needs little memory.
-   * A chunk is valid until the next one is requested.
+   * Yields the form in chunks. Each file is read only when it is sent, so that a large form needs little memory. A
+   * chunk is valid until the next chunk is requested.
    */
   body: AsyncGenerator<Uint8Array>;
 }
@@ -19,8 +19,8 @@ const CHUNK_BYTES = 512 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * Writes `multipart/form-data` (RFC 7578). Its length is known before it is sent. All names are the gateway's own and
- * never a caller's, so they need no escaping.
+ * Writes `multipart/form-data` (RFC 7578). Its length is known before it is sent. Names need no escaping, because all
+ * names are the gateway's own and never a caller's.
  */
 export function writeForm(parts: readonly FormPart[]): Form {
   const boundary = `form-${crypto.randomUUID()}`;
@@ -44,9 +44,7 @@ export function writeForm(parts: readonly FormPart[]): Form {
   };
 }
 
-/**
- * Yields all pieces in chunks. The chunks share memory, because the runtime copies a chunk before it requests the next.
- */
+/** Yields all pieces in chunks that share memory, because the runtime copies each chunk before it requests the next. */
 async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     if (piece instanceof Blob) yield* readBlob(piece);

@@ -13,7 +13,7 @@ import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 
 /**
- * OpenAI's images protocol. Generations are sent as JSON and edits as a form. Pictures come back as base64 or links.
+ * OpenAI's images protocol. Generations are sent as JSON and edits as a form. Pictures are returned as base64 or links.
  */
 export function createOpenAiImages(connection: OpenAiConnection, codecSlots: FairSemaphore): ImageUpstream {
   return createImageUpstream({
@@ -55,8 +55,8 @@ function makesFormat(order: ImageOrder, { imageLimits }: OpenAiConnection): bool
 type UnsentRequest = Omit<VendorRequest, "signal">;
 
 /**
- * Writes the fields of a request. The vendor refuses unknown fields, and `response_format` is one of them (OpenAI image
- * reference).
+ * Writes the fields of a request. `response_format` is not sent, because the vendor refuses unknown fields (OpenAI
+ * image reference).
  */
 function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Record<string, string | number> {
   const { width, height } = wantedSize(order);
@@ -66,8 +66,7 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
     prompt: order.prompt,
     n: Math.min(order.count, order.model.image.maxImagesPerCall),
   };
-  // Without these fields the vendor chooses the values. The value `auto` is not sent, because some compatible vendors
-  // do not know it.
+  // The vendor chooses the values of absent fields. `auto` is not sent, because some compatible vendors do not know it.
   if (!order.size.isAuto) fields["size"] = `${width}x${height}`;
   const quality = wantedQuality(order);
   if (quality !== undefined) fields["quality"] = quality;
@@ -78,7 +77,7 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
   return fields;
 }
 
-/** Returns the format to request. Returns undefined when the caller set none: then the vendor uses its default. */
+/** Returns the format to request. Returns undefined when the caller set none, so that the vendor uses its default. */
 function chooseFormat(order: ImageOrder, known: readonly ImageFormat[]): ImageFormat | undefined {
   if (order.format === undefined) return undefined;
   const { image } = order.model;

@@ -4,7 +4,7 @@ import { readModels } from "../transport/model-list.ts";
 import { probeByEither, probeByReading, probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
 import type { OpenAiConnection } from "./connection.ts";
 
-/** Reads the list of models. If the address has no list, sends a message to a model that does not exist. */
+/** Reads the list of models. If the address has no such list, sends a message to a model that does not exist. */
 export async function probeOpenAi(
   { formHeaders, errors, urlOf }: OpenAiConnection,
   listUrl: string,

@@ -15,11 +15,11 @@ import {
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
-/** The error code for encrypted reasoning that another account created (OpenAI responses reference). */
+/** The error code for encrypted reasoning of another account (OpenAI responses reference). */
 const UNDECRYPTABLE = "invalid_encrypted_content";
 
 /**
- * The responses protocol. The texts of request and response are not changed. If an account cannot decrypt the reasoning
+ * The responses protocol. Does not change the texts of request and response. If an account cannot decrypt the reasoning
  * of another account, or has not stored it, the request is sent again without reasoning. Throws for an error in a whole
  * response with a success status. Errors inside a stream are left to the reader of the stream.
  */

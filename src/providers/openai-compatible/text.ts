@@ -14,7 +14,7 @@ import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
 /**
- * Chat completions. The texts of request and response are not changed. Throws for an error in a whole response with a
+ * Chat completions. Does not change the texts of request and response. Throws for an error in a whole response with a
  * success status. Errors inside a stream are left to the reader of the stream.
  */
 export function createOpenAiText(connection: OpenAiConnection): TextUpstream {

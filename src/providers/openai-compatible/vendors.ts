@@ -5,17 +5,17 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 export interface CompatibleVendor {
   /** Name of the vendor's provider. */
   name: string;
-  /** The vendor's name as people read it. */
+  /** The vendor's name in its usual spelling. */
   title: string;
   /** The part of the address before `/chat/completions`. */
   baseUrl: string;
   /** Hosts of this interface in other regions. */
   otherHosts?: readonly string[];
-  /** The part of the address before `/v1/messages`; absent when the vendor does not have that protocol. */
+  /** The part of the address before `/v1/messages`; absent when the vendor does not have the messages protocol. */
   messagesBaseUrl?: string;
   /** True when the vendor serves `/embeddings` below `baseUrl`. */
   embeds?: true;
-  /** True for a server of the operator's own, which may need no credential. */
+  /** True for the operator's own server, which may need no credential. */
   isOwnServer?: true;
   traits: VendorTraits;
   /** Error kinds of the codes that the vendor uses in another sense than OpenAI. */
@@ -25,19 +25,19 @@ export interface CompatibleVendor {
 /** Features that only OpenAI documents: tools that accept any text, and lists of allowed tools. */
 const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
 /**
- * Features and fields that the strictest vendors refuse: those that only OpenAI has, and newer ones, such as a role
- * that was added to the protocol later.
+ * Features and fields that the strictest vendors refuse: those that only OpenAI has, and those that were added to the
+ * protocol later.
  */
 const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
 
 /**
- * The vendors of chat completions; most need no code of their own. The addresses are those in their API references of
- * autumn 2026. A trait without a source is a precaution: a field that the vendor may refuse is written in another way,
- * or the request goes to another target.
+ * The vendors of chat completions. Most need no code of their own. The addresses are from the API references of autumn
+ * 2026. A trait without a source is a precaution: a field that the vendor may refuse is written in another way, or the
+ * request is sent to another target.
  */
 export const VENDORS = {
   // DeepSeek accepts only the documented roles. It supports JSON objects but no schemas. A turn with tool calls must
-  // contain the reasoning that led to these calls ("Thinking Mode", "JSON Output").
+  // contain the reasoning before the calls ("Thinking Mode", "JSON Output").
   deepseek: {
     name: "deepseek",
     title: "DeepSeek",
@@ -50,7 +50,7 @@ export const VENDORS = {
       takesEffort: true,
     },
   },
-  // Moonshot refuses a turn with tool calls but without its reasoning: "Thinking is enabled but reasoning_content is
+  // Moonshot refuses a turn that has tool calls but not their reasoning: "Thinking is enabled but reasoning_content is
   // missing" (Kimi API, "Error reference").
   moonshot: {
     name: "moonshot",
@@ -60,7 +60,7 @@ export const VENDORS = {
     messagesBaseUrl: "https://api.moonshot.ai/anthropic",
     traits: { refuses: NEWER_FIELDS, maxTemperature: 1, reasoningField: "reasoning_content" },
   },
-  // Z.ai, by its API reference. In China, this interface is at the host open.bigmodel.cn.
+  // Z.ai, by its API reference. In China, this interface is on the host open.bigmodel.cn.
   zhipu: {
     name: "zhipu",
     title: "Zhipu AI (Z.ai)",
@@ -75,8 +75,7 @@ export const VENDORS = {
       reasoningSwitch: "thinking",
     },
   },
-  // MiniMax requires earlier turns to be sent back complete, with their reasoning (MiniMax API, "Compatible OpenAI
-  // API").
+  // MiniMax requires complete earlier turns, with their reasoning (MiniMax API, "Compatible OpenAI API").
   minimax: {
     name: "minimax",
     title: "MiniMax",
@@ -89,7 +88,7 @@ export const VENDORS = {
       splitsReasoning: true,
     },
   },
-  // Mistral refuses unknown fields; `stream_options` and `reasoning_content` are among them (Mistral API, 422).
+  // Mistral refuses unknown fields, such as `stream_options` and `reasoning_content` (Mistral API, 422).
   mistral: {
     name: "mistral",
     title: "Mistral AI",
@@ -200,7 +199,7 @@ export const VENDORS = {
   },
 } as const satisfies Readonly<Record<string, CompatibleVendor>>;
 
-/** Returns traits and codes of the vendor at an address; `UNKNOWN` for a vendor that is not in the table. */
+/** Returns traits and codes of the vendor at an address; those of `UNKNOWN` for a vendor that is not in `VENDORS`. */
 export function vendorAt(address: string): Pick<CompatibleVendor, "traits" | "ownCodes"> {
   const host = new URL(address).hostname;
   const isAt = ({ isOwnServer, baseUrl, otherHosts = [] }: CompatibleVendor) =>

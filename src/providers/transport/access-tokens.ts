@@ -3,7 +3,7 @@ import { type Cancellation, untilAborted } from "../../lib/waiting.ts";
 
 /**
  * Caches the access token of one channel. Concurrent calls share one token request. The token is renewed in the
- * background before it expires, so that no call waits for a renewal unless the token server fails.
+ * background before it expires. A call waits for a renewal only when the token server fails.
  */
 export function createAccessTokens(request: RequestToken, clock: Clock): AccessTokens {
   let current: CachedToken | undefined;
@@ -31,7 +31,7 @@ export function createAccessTokens(request: RequestToken, clock: Clock): AccessT
       signal.throwIfAborted();
       const now = clock.monotonic();
       if (!current || now >= current.expiresAt) return await untilAborted((renewal ??= renew()), signal);
-      // The old token stays valid for a while, so a failed renewal does not fail this call.
+      // A failed renewal does not fail this call, because the old token stays valid for a while.
       if (now >= current.renewAt) (renewal ??= renew()).catch(() => {});
       return current.token;
     },
@@ -57,14 +57,14 @@ export interface GrantedToken {
 
 interface CachedToken {
   token: string;
-  /** Monotonic milliseconds from which the token is no longer used. */
+  /** Monotonic milliseconds after which the token is not used. */
   expiresAt: number;
-  /** Monotonic milliseconds from which the token is renewed. */
+  /** Monotonic milliseconds after which the token is renewed. */
   renewAt: number;
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const RETRY_MS = 5_000;
 const RENEWAL_MARGIN_MS = 300_000;
-/** Time before a token's expiry in which the token is not used, for delays and differences between clocks. */
+/** Time before a token's expiry in which the token is not used, to allow for delays and differences between clocks. */
 const EXPIRY_MARGIN_MS = 30_000;

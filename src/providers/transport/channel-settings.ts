@@ -7,11 +7,11 @@ export const httpAddress = z.url({ protocol: /^https?$/, error: "must be an http
 /** A credential, or another value to send in a header. */
 export const headerValue = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces");
 
-/** The credential. It is null (`credential: none` in the file) for a server that needs none. */
+/** The credential; null (`credential: none` in the file) for a server that needs none. */
 export const optionalCredential = headerValue.nullable();
 
 /**
- * The operator's own headers, sent with every call. Headers about the framing of a message are not allowed, because the
+ * The operator's own headers, sent with every call. Headers about the framing of a message are refused, because the
  * gateway sets them.
  */
 export const extraHeaders = z

@@ -5,9 +5,9 @@ import type { AccessTokens } from "./access-tokens.ts";
 /** The credential of one call. */
 export interface Credential {
   headers: Readonly<Record<string, string>>;
-  /** The secret in the headers. It must not appear in an error. */
+  /** The secret in the headers, which must not appear in an error. */
   secret: string;
-  /** Discards a credential that the vendor did not accept, so that the next call gets another one. */
+  /** Discards a credential that the vendor did not accept, so that the next call gets a new credential. */
   drop?(): void;
 }
 

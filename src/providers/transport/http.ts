@@ -32,15 +32,15 @@ export type ResponseHeaders = Pick<Headers, "get" | "has">;
 
 /**
  * Calls a text model. Returns a successful response or throws an `UpstreamError`. Never follows redirects, so that only
- * the configured address gets the credential. When `signal` aborts, its reason is thrown unchanged.
+ * the configured address gets the credential. When `signal` aborts, throws the signal's reason.
  */
 export function post(request: TextRequest, classify: Classify): Promise<VendorResponse> {
   return succeed(sendText(request), request.signal, classify);
 }
 
 /**
- * Makes a call that `post` cannot make, such as one without a body. The runtime's client makes it, because that client
- * accepts files and bodies produced while they are sent. Otherwise behaves like `post`.
+ * Makes a call that `post` cannot make, for example a call without a body. Uses the runtime's client, which accepts
+ * files and bodies that are produced while they are sent. Otherwise behaves like `post`.
  */
 export function send(
   method: "POST" | "GET" | "PUT",
@@ -72,7 +72,7 @@ async function succeed<R extends VendorResponse>(
   throw error;
 }
 
-/** Returns the request's headers. While traces are exported, these headers include the request's trace. */
+/** Returns the request's headers. While traces are exported, they include the request's trace. */
 function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<string, string>> {
   const { traceparent } = signal;
   return traceparent === undefined ? headers : { ...headers, traceparent };
@@ -81,7 +81,7 @@ function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<stri
 function fetchOptions(method: string, request: VendorRequest): BunFetchRequestInit {
   const { body, signal } = request;
   const headers = tracedHeaders(request);
-  // By default the runtime ends a call after five minutes of silence. Only the deadlines in `signal` may end it.
+  // By default the runtime ends a call after five minutes of silence. Only the deadlines in `signal` may end a call.
   return { method, headers, body, signal: signalOf(signal), redirect: "manual", timeout: false };
 }
 
@@ -95,7 +95,7 @@ export interface VendorRequest {
   /** Headers, made once for a channel. `fetch` copies them. */
   headers: Readonly<Record<string, string>>;
   body?: NonNullable<BunFetchRequestInit["body"]>;
-  /** Aborted when the client disconnects or a deadline passes. A call has no other timeout. */
+  /** Aborts when the client disconnects or a deadline passes. A call has no other timeout. */
   signal: Cancellation;
 }
 
@@ -112,7 +112,7 @@ export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Number of bytes of a body after which other work of the event loop gets a turn. */
+/** Number of bytes of a body after which other work of the event loop may run. */
 const TURN_BYTES = 1024 * 1024;
 
 /** Codes of errors that occur before the request is sent. The vendor cannot have done any work then. */
@@ -141,7 +141,7 @@ const NOT_HTTP: ReadonlySet<unknown> = new Set([
   "BrotliDecompressionError",
 ]);
 
-/** Reads a whole text. Throws `broken` when it is longer than `maxBytes`, empty or incomplete. */
+/** Reads a whole text. Throws `broken` when the text is longer than `maxBytes`, empty or incomplete. */
 export async function readText(
   response: VendorResponse,
   maxBytes: number,
@@ -158,7 +158,7 @@ export async function readText(
   return text;
 }
 
-/** True when the body is known to fit. The length of a compressed body says nothing about its decoded size. */
+/** True when the body is known to fit. The decoded size of a compressed body is not known. */
 function isKnownToFit({ headers }: VendorResponse, maxBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && Number(length) <= maxBytes && !headers.has("content-encoding");
@@ -191,7 +191,7 @@ export async function* readPieces(
       received += value.byteLength;
       if (received > maxBytes) throw brokenResponse(`gave more than ${maxBytes} bytes`);
       sinceTurn += value.byteLength;
-      // Pieces of a compressed body may come so fast that no other work could run.
+      // Pieces of a compressed body may arrive so fast that no other work could run.
       if (sinceTurn > TURN_BYTES) {
         sinceTurn = 0;
         await yieldToEventLoop();
@@ -199,7 +199,7 @@ export async function* readPieces(
       if (value.byteLength > 0) yield value;
     }
   } finally {
-    // If the body has failed, `cancel` rejects, but then there is nothing to close.
+    // If the body has failed, `cancel` rejects. The error is ignored, because nothing is left to close.
     if (!isOver) reader.cancel().catch(() => {});
   }
 }
@@ -219,8 +219,8 @@ export function parseResponse(text: string): unknown {
 }
 
 /**
- * Returns the error for a successful response that lacks the promised content. The error is ambiguous: the vendor may
- * have done the work and may charge for it.
+ * Returns the error for a successful response that lacks the expected content. The error is ambiguous, because the
+ * vendor may have done the work and may charge for it.
  */
 export function brokenResponse(what: string, cause?: unknown): UpstreamError {
   return new UpstreamError("broken", `the vendor ${what}`, { isAmbiguous: true, cause });
@@ -260,8 +260,8 @@ async function readErrorText(response: VendorResponse, signal: Cancellation): Pr
 }
 
 /**
- * Returns the events of a response as bytes; null when the vendor sent a whole JSON response although a stream was
- * requested.
+ * Returns the events of a response as bytes. Returns null when the vendor sent a whole JSON response to a request for a
+ * stream.
  */
 export function openEvents(response: VendorResponse): ByteStream | null {
   const { headers, body } = response;

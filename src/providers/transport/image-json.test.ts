@@ -70,8 +70,8 @@ describe("a response with images in base64", () => {
     ["a list in place of an object", "[]"],
     ["far too much outside of strings", " ".repeat(5 * 1024 * 1024)],
   ])("is broken with %s", async (_, text) => {
-    // `rejects` is not used here: it waits in the runtime's own loop, where one turn of the event loop may take a
-    // second.
+    // `rejects` is not used here, because it waits in the runtime's own loop, where one turn of the event loop may take
+    // a second.
     const failure = await read(text, [])
       .then(firstImage)
       .catch((error: unknown) => error);

@@ -3,7 +3,7 @@ import { writeJsonBody, type JsonBody } from "./json-body.ts";
 
 async function read({ body }: JsonBody): Promise<Buffer> {
   if (typeof body === "string") return Buffer.from(body);
-  // A piece is valid until the next one is requested.
+  // A piece is valid until the next piece is requested.
   return Buffer.concat(await Array.fromAsync(body, (piece) => Uint8Array.from(piece)));
 }
 

@@ -12,7 +12,7 @@ const NAME = /^[\x21-\x7e]{1,200}$/;
 interface ListForm {
   /** The member of the response that contains the list. */
   member?: string;
-  /** Returns the name of one model. If the result is not a text, the model is left out. */
+  /** Returns the name of one model. A model without a text as its name is left out. */
   nameOf?(model: Record<string, unknown>): unknown;
   /** The member with the position of the next page, and the query parameter for that position. */
   next?: { member: string; parameter: string };
@@ -51,7 +51,7 @@ export function joinModels(lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())].toSorted().slice(0, MAX_MODELS);
 }
 
-/** Returns the list in a response. Most vendors put the list into an object; Together does not. */
+/** Returns the list in a response. Most vendors put the list into an object, but Together does not. */
 function listOf(value: unknown, member: string | undefined): unknown {
   if (!isObject(value)) return value;
   return member === undefined ? (value["data"] ?? value["models"]) : value[member];

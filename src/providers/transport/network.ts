@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { dialledAt } from "../../lib/safe-fetch/dial.ts";
 import { AddressRefused, type NetworkGuard } from "../../lib/network-guard.ts";
 
-// The guard applies to everything that a channel does: calls, polls, token requests and downloads of results. The guard
-// is in the asynchronous context, so that no adapter can forget to pass it on.
+// The guard applies to everything that a channel does: calls, polls, token requests and downloads of results. It is in
+// the asynchronous context, so that no adapter can forget to pass it on.
 const running = new AsyncLocalStorage<NetworkGuard>();
 let isProxied = false;
 
-/** Makes the runtime's client send every call through the proxy that the environment variables name. */
+/** Makes the runtime's client send every call through the proxy of the environment variables. */
 export function useProxies(): void {
   isProxied = true;
 }
@@ -36,7 +36,7 @@ export async function fetchGuarded(link: string, init: BunFetchRequestInit): Pro
   if (!guard) return await fetch(link, init);
   const url = new URL(link);
   if (isProxied && init.proxy === undefined) {
-    // The proxy resolves the name, so a name that this machine cannot resolve does not matter.
+    // A name that this machine cannot resolve does not matter, because the proxy resolves the name.
     await guard.addressesOf(url.hostname).catch((error: unknown) => {
       if (error instanceof AddressRefused) throw error;
     });

@@ -4,9 +4,9 @@ import { after, sleep, untilAborted } from "../../lib/waiting.ts";
 import { brokenResponse } from "./http.ts";
 
 /**
- * Runs a job at an asynchronous vendor: submits it, polls it at the vendor's interval until it ends, and cancels it
- * when `signal` aborts or polling fails. Repeats failed polls at growing intervals. Throws the job's own error, or the
- * signal's reason, at once. An error after the submission is ambiguous, because the job may still finish. With a
+ * Runs a job at an asynchronous vendor. Submits the job and polls it at the vendor's interval until it ends. Cancels
+ * the job when `signal` aborts or polling fails. Repeats failed polls at growing intervals. Throws the job's own error,
+ * or the signal's reason, at once. An error after the submission is ambiguous, because the job may still finish. With a
  * `record`, the job is stored, and a job that was already submitted is only polled.
  */
 export async function runJob<Result>(
@@ -26,10 +26,10 @@ interface JobPolling {
 }
 
 export interface VendorJob<Result> {
-  /** Submits the job. A vendor that delays its response may report the end of the job in that response. */
+  /** Submits the job. A vendor that delays its response may report the end of the job there. */
   submit(signal: AbortSignal): Promise<SubmittedJob<Result>>;
   poll(jobId: string, signal: AbortSignal): Promise<VendorJobStatus<Result>>;
-  /** Cancels the job; absent when the vendor has no such call. */
+  /** Cancels the job; absent when the vendor cannot cancel jobs. */
   cancel?(jobId: string, signal: AbortSignal): Promise<unknown>;
 }
 
@@ -57,7 +57,7 @@ const MAX_FAILURES = 5;
 const MAX_INTERVAL_MS = 10_000;
 /** Maximum duration of a single poll or cancel call. */
 const MAX_POLL_MS = 20_000;
-/** Milliseconds to wait for the response to an aborted submission: only that response has the job's id. */
+/** Milliseconds to wait for the response to an aborted submission. Only this response has the job's id. */
 const SUBMIT_GRACE_MS = 15_000;
 
 /** Kinds of failed polls that say nothing about the state of the job. */
@@ -84,7 +84,7 @@ async function submitOnce<Result>(
   try {
     await record?.save(submitted.jobId);
   } catch (error) {
-    // Without a stored id no other process could finish the job, so the job is cancelled.
+    // The job is cancelled, because without a stored id no other process could finish it.
     void cancel(job, submitted.jobId);
     throw error;
   }
@@ -94,7 +94,7 @@ async function submitOnce<Result>(
 async function submit<Result>(job: VendorJob<Result>, signal: AbortSignal): Promise<SubmittedJob<Result>> {
   signal.throwIfAborted();
   if (!job.cancel) return await job.submit(signal);
-  // Only the response has the id of the job to cancel, so an aborted submission is awaited a little longer.
+  // An aborted submission is awaited a little longer, because only its response has the id of the job to cancel.
   const grace = new AbortController();
   const submission = job.submit(grace.signal);
   try {
@@ -175,16 +175,16 @@ function isTransient({ kind, status }: UpstreamError): boolean {
 }
 
 /**
- * Returns the wait before the next poll. The wait doubles with each failure and is at least the vendor's retry-after,
- * but it never exceeds a maximum.
+ * Returns the wait before the next poll. The wait doubles with each failure. It is at least the vendor's retry-after,
+ * but never exceeds a maximum.
  */
 function backOffMs(intervalMs: number, failures: number, { retryAfterSeconds = 0 }: UpstreamError): number {
   return Math.min(MAX_INTERVAL_MS, Math.max(intervalMs * 2 ** failures, retryAfterSeconds * 1000));
 }
 
 /**
- * Returns the error for a lost job. The vendor accepted the request together with the job, so a rejected poll must not
- * be reported as the caller's mistake.
+ * Returns the error for a lost job. A rejected poll is not the caller's mistake, because the vendor has accepted the
+ * request with the job.
  */
 function lost(error: UpstreamError): UpstreamError {
   const { kind, message, status, retryAfterSeconds } = error;

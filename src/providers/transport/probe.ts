@@ -2,7 +2,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Classify, VendorRequest } from "./http.ts";
 import { callJson } from "./json-call.ts";
 
-/** Makes a read-only call, which the vendor serves to every valid credential free of charge. */
+/** Makes a read-only call that the vendor serves to every valid credential, free of charge. */
 export async function probeByReading(call: Omit<VendorRequest, "body">, classify: Classify): Promise<void> {
   await callJson("GET", call, classify);
 }
@@ -14,7 +14,7 @@ export async function probeByReading(call: Omit<VendorRequest, "body">, classify
 export const UNKNOWN_MODEL = "gateway-probe";
 
 /**
- * Proves a credential by a call that succeeds or whose unknown model is refused. `statuses` are the statuses of such
+ * Proves a credential by a call that succeeds or whose unknown model is refused. `statuses` are the statuses of these
  * refusals, for a vendor whose refusals cannot be recognized otherwise.
  */
 export async function probeByRefusal(
@@ -29,7 +29,7 @@ export async function probeByRefusal(
   }
 }
 
-/** Probes by `first`. If the address does not offer that call, probes by `second`. */
+/** Probes by `first`. If the address does not offer this call, probes by `second`. */
 export async function probeByEither(first: () => Promise<void>, second: () => Promise<void>): Promise<void> {
   try {
     await first();
@@ -41,8 +41,8 @@ export async function probeByEither(first: () => Promise<void>, second: () => Pr
 }
 
 /**
- * True when the vendor refused the model's name. A 404 with a message of the vendor is about the model; a 404 without
- * one is about the address.
+ * True when the vendor refused the model's name. A 404 with a vendor's message is about the model, but a 404 without a
+ * message is about the address.
  */
 function isRefusalByName(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;

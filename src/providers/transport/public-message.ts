@@ -1,13 +1,13 @@
 import { VENDOR_NAMES } from "../../domain/vendor-names.ts";
 
-/** Returns the parts of a vendor's message that callers may read; undefined when there are none. */
+/** Returns the parts of a vendor's message that callers may read; undefined when no part is readable. */
 type Sanitize = (message: string) => string | undefined;
 
 const MAX_MESSAGE = 500;
 const SENTENCE_END = /(?<=[.!?])\s+/;
 
 /**
- * Patterns of text that identifies the vendor: addresses, keys and parts of them, ids of requests, projects and
+ * Patterns of text that identifies the vendor: addresses, whole or partial keys, ids of requests, projects and
  * organizations, and long random words.
  */
 const TELLTALE = [
@@ -23,8 +23,8 @@ const TELLTALE = [
 ];
 
 /**
- * Returns a function that removes from a channel's messages each whole sentence with a key, an address, an id or the
- * name of a vendor. The other sentences stay readable.
+ * Returns a function for a channel's messages. It removes each whole sentence with a key, an address, an id or the name
+ * of a vendor. Other sentences stay readable.
  */
 export function createSanitizer(secrets: readonly string[], hostname: string): Sanitize {
   const label = hostname.split(".").at(-2) ?? "";

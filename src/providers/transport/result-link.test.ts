@@ -7,7 +7,7 @@ import { createFetchResult, MAX_RESULT_BYTES } from "./result-link.ts";
 const BASE = "https://api.vendor.example/v1";
 const never = new AbortController().signal;
 
-/** Returns a safe fetch that has prepared results and records its calls. */
+/** Returns a safe fetch with prepared results. It records its calls. */
 function answering(...answers: (Uint8Array | Error)[]) {
   const asked: { link: string; maxBytes: number | undefined }[] = [];
   const safeFetch: Pick<SafeFetch, "download"> = {

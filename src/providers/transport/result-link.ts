@@ -7,13 +7,13 @@ import { fetchGuarded } from "./network.ts";
 
 /**
  * Fetches the picture of a result link into `spool`, without credentials, with a size limit and one retry. Throws the
- * signal's reason, or an error `broken` with `isAmbiguous`, because the vendor has made the picture.
+ * signal's reason, or a `broken` error with `isAmbiguous`, because the vendor has made the picture.
  */
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
 /**
- * Returns the function that fetches results. A link must be a public https address or have the origin of the channel's
- * base address.
+ * Returns the function that fetches results. A link must be a public https address, or must have the origin of the
+ * channel's base address.
  */
 export function createFetchResult(
   baseUrl: string,
@@ -70,7 +70,7 @@ export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob
   return pictures;
 }
 
-/** Limits of downloads. The vendor has charged for the few pictures of a call, so they are worth a long wait. */
+/** Limits of downloads. A long wait is worth it, because the vendor has charged for the few pictures of a call. */
 const LIMITS = { concurrencyPerTenant: 64, totalTimeoutMs: 60_000 };
 
 /** Maximum number of results of one call. No vendor makes so many. */
@@ -117,12 +117,12 @@ async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSi
   }
 }
 
-/** True when a retry would fail in the same way. A bug is not retried either. */
+/** True when a retry would fail in the same way, and for a bug, which is not retried. */
 function isLasting(error: unknown): boolean {
   return error instanceof SafeFetchError ? error.reason !== "failed" : !(error instanceof UpstreamError);
 }
 
-/** Returns the error for a failed download. The error omits the link, with which anybody can read the picture. */
+/** Returns the error for a failed download. It omits the link, because anybody with the link can read the picture. */
 function failed(error: SafeFetchError): UpstreamError {
   return brokenResponse(`gave a link that could not be fetched (${error.reason}: ${error.detail})`, error);
 }

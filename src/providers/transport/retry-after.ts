@@ -3,8 +3,8 @@ import type { ResponseHeaders } from "./http.ts";
 const MAX_RETRY_SECONDS = 3600;
 
 /**
- * Reads the vendor's retry delay in whole seconds from 0 to 3600: from `retry-after-ms`, or from `Retry-After` in
- * seconds or as a date (RFC 9110, 10.2.3). Returns undefined for anything else.
+ * Reads the vendor's retry delay in whole seconds from 0 to 3600. The source is `retry-after-ms`, or `Retry-After` in
+ * seconds or as a date (RFC 9110, 10.2.3). Returns undefined for other values.
  */
 export function readRetryAfter(headers: ResponseHeaders, now: number): number | undefined {
   const milliseconds = readNumber(headers.get("retry-after-ms"));

@@ -9,7 +9,7 @@ import type { GrantedToken } from "./access-tokens.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` without any part of the request in it. The error is
+ * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` that contains no part of the request. The error is
  * never ambiguous, because the vendor has not been called yet.
  */
 export async function requestToken(url: string, request: TokenRequest): Promise<GrantedToken> {
@@ -31,7 +31,7 @@ interface TokenRequest {
   headers: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
-  /** False when the call must bypass the proxy that the environment variables name. */
+  /** False when the call must bypass the proxy of the environment variables. */
   proxy?: false;
 }
 

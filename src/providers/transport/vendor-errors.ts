@@ -53,11 +53,11 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
 export interface VendorErrors {
   /** Returns the error for a response that failed by its status or content. */
   classify: Classify;
-  /** Returns the error for a failure of a known kind, such as that of a job or inside a stream. */
+  /** Returns the error for a failure of a known kind, for example a failure of a job or inside a stream. */
   raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError;
 }
 
-/** Words that must not appear in a message: credentials, and the vendor's name as it is in the address. */
+/** Words that must not appear in a message: credentials, and the vendor's name in the address. */
 export interface Redaction {
   /** Null for a server that needs no key. */
   secret: string | null;
@@ -66,26 +66,25 @@ export interface Redaction {
   baseUrl: string;
 }
 
-/** Reads a failure. `body` is the parsed object, the first object of a list, or empty for anything else. */
+/** Reads a failure. `body` is the parsed object, or the first object of a list, or empty for other bodies. */
 export type ReadFailure = (
   body: Record<string, unknown>,
   status: number,
   headers: ResponseHeaders,
 ) => FailureReading;
 
-/** A failure, in the vendor's own words. */
 export interface FailureReading {
   code: string;
   message: string;
-  /** The status that the body contains. If there is no kind, this status decides in place of the response's own. */
+  /** The status in the body. Without a kind, it decides in place of the response's own status. */
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;
-  /** The vendor's retry delay from the body. A delay in the header has priority. */
+  /** The vendor's retry delay from the body. A delay in the header takes precedence. */
   retryAfterSeconds?: number;
 }
 
-/** Minimum length of a header value that is treated as a secret. A shorter value may be part of any word. */
+/** Minimum length of a header value that counts as a secret. A shorter value may be part of any word. */
 const MIN_SECRET = 8;
 const MAX_LOGGED = 300;
 const MAX_LOGGED_CODE = 100;
@@ -93,8 +92,8 @@ const UNUSUAL_IN_CODE = /[^\w./:[\] -]/g;
 const PARAM = /^[\w.[\]-]{1,64}$/;
 
 /**
- * Statuses that, without a code, do not indicate a problem of the account: the request may use a picture, a file or a
- * feature that is forbidden or missing. Another target may be able to serve the request.
+ * Statuses that do not indicate a problem of the account when there is no code. The request may use a picture, a file
+ * or a feature that is forbidden or missing. Another target may be able to serve the request.
  */
 const BY_REQUEST: ReadonlySet<number> = new Set([403, 404]);
 
@@ -113,7 +112,7 @@ const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   499: "overloaded",
 };
 
-/** Returns the kind by the status alone. A 4xx that is not in the tables indicates a wrong address or method. */
+/** Returns the kind by the status alone. A 4xx outside the tables indicates a wrong address or method. */
 export function kindOfStatus(
   status: number,
   overrides: Readonly<Record<number, UpstreamErrorKind>> = {},

@@ -90,7 +90,7 @@ export const vertex: Provider<VertexSettings> = {
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
-/** The global address. It lists models, which not every region does (Vertex AI reference, `publishers.models.list`). */
+/** The global address. It lists models, which some regions do not (Vertex AI reference, `publishers.models.list`). */
 const GLOBAL_ADDRESS = "https://aiplatform.googleapis.com";
 const PAGE_SIZE = 100;
 /** The publishers of the models that this provider serves, each with a pattern for the names of these models. */
@@ -99,7 +99,7 @@ const PUBLISHERS = [
   { publisher: "anthropic", names: /^claude-.*/ },
 ] as const;
 
-/** Returns a call that counts tokens. Such a call is free and works with every model. */
+/** Returns a call that counts tokens. This call is free and works with every model. */
 const countCall = (signal: AbortSignal): TextCall => ({
   raw: '{"contents":[{"role":"user","parts":[{"text":"ping"}]}]}',
   upstreamModel: "gemini-2.5-flash",
@@ -108,12 +108,12 @@ const countCall = (signal: AbortSignal): TextCall => ({
   signal,
 });
 
-/** Fields of a request that a call to count tokens refuses (Vertex AI reference, `CountTokensRequest`). */
+/** Fields of a request that a counting call refuses (Vertex AI reference, `CountTokensRequest`). */
 const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_settings", "labels"];
 
 /** Maximum bytes of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Regions whose host names have another form than the host names of all other regions. */
+/** Regions whose host names have another form than those of all other regions. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {
@@ -158,8 +158,8 @@ function projectOf({ project, apiKey }: { project?: string; apiKey?: string }): 
 }
 
 /**
- * Requests a token for the account of this machine (Compute Engine metadata server). The call bypasses proxies, because
- * a proxy could read the token.
+ * Requests a token for the account of this machine (Compute Engine metadata server). The call bypasses proxies, which
+ * could read the token.
  */
 async function requestInstanceToken(metadataUrl: string, signal: AbortSignal): Promise<GrantedToken> {
   const base = withoutEndSlash(metadataUrl);

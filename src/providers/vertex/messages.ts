@@ -65,7 +65,7 @@ async function send(
   return { ...(await readMessage(response, classify, signal)), requestId };
 }
 
-/** Counts tokens. The address of this call does not contain the model; the body does. */
+/** Counts tokens. The model is in the body of this call, not in its address. */
 async function countTokens(
   call: TextCall,
   { modelsUrl, baseUrl }: VertexMessagesConnection,
@@ -82,21 +82,21 @@ async function countTokens(
   return readCount(await post(request, classify), signal);
 }
 
-/** Returns the header of beta features. The version is not a header here, because it is in the body. */
+/** Returns the header of beta features. The version is in the body here, not in a header. */
 function betasOf(headers: TextCall["headers"]): Record<string, string> {
   const betas = headers["anthropic-beta"];
   return betas === undefined ? {} : { "anthropic-beta": betas };
 }
 
 /**
- * Returns the classifier of a failure. The classifier is made only when a call fails: each call may have another
- * credential, and failures are rare.
+ * Returns the classifier of failures. The vendor errors are made only when a call fails, because each call may have
+ * another credential and failures are rare.
  */
 function classifier(baseUrl: string, { secret }: Credential): Classify {
   return (response, text) => createVendorErrors({ secret, baseUrl }, readFailure).classify(response, text);
 }
 
-/** Reads a failure. Failures of the model itself have Anthropic's format; all others have Google's. */
+/** Reads a failure. Failures of the model itself have Anthropic's format; all other failures have Google's. */
 const readFailure: ReadFailure = (body, status) => {
   const { error } = body;
   const isOfModel = body["type"] === "error" || (isObject(error) && typeof error["type"] === "string");

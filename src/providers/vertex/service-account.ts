@@ -58,11 +58,9 @@ const keyFile = z.object({
 
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
-/**
- * Seconds by which assertions are dated back. Otherwise a clock that is slightly fast would date them in the future.
- */
+/** Seconds by which assertions are dated back, in case the clock is slightly fast. */
 const SKEW_SECONDS = 30;
-/** Lifetime of an assertion: the longest that Google accepts. */
+/** Lifetime of an assertion, which is the maximum at Google. */
 const LIFETIME_SECONDS = 3600;
 
 /** Writes a signed JSON web token in compact form (RFC 7515, RFC 7519). */

@@ -11,10 +11,10 @@ import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
 import { every } from "../../lib/waiting.ts";
 
-/** Maximum number of connections of one member, and of all members to one process. */
+/** Maximum number of connections to one process: of one member, and of all members. */
 const MOST = { ofMember: 10, ofAll: 200 };
 const CHECK_MS = 1_000;
-/** Number of checks between two SSE comments. Comments are needed because proxies close silent connections. */
+/** Number of checks between two SSE comments. Proxies close connections that are silent for too long. */
 const COMMENT_CHECKS = 15;
 /** Number of checks of the connection between two checks of the session. */
 const SESSION_CHECKS = 3;
@@ -59,7 +59,7 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
     start(client) {
       const send = (text: string): void => client.enqueue(encoder.encode(text));
       const unfollow = events.follow((event) => {
-        // A client that does not read loses the events beyond its buffer. It reloads everything when it reconnects.
+        // A client that does not read loses the events beyond its buffer. When it reconnects, it reloads all data.
         const data = dataFor(signedIn, event);
         if ((client.desiredSize ?? 0) > -MAX_WAITING && data !== null)
           send(`event: ${event.kind}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -84,7 +84,7 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
         try {
           client.close();
         } catch {
-          // The client has disconnected, so the stream is already closed.
+          // The stream is already closed, because the client has disconnected.
         }
       };
       signal.addEventListener("abort", () => end(), { once: true });
@@ -106,7 +106,7 @@ function dataFor({ access }: SignedIn, { organizationId, data }: LiveEvent): obj
   return access.organizations.includes(organizationId) ? data : null;
 }
 
-/** True while the session exists. The check does not prolong it. */
+/** True while the session exists. The check does not prolong the session. */
 async function hasSession({ context }: Administration, { member, session }: SignedIn): Promise<boolean> {
   const sessions = await context.store.sessions.list(member.id);
   const own = sessions.find(({ id }) => id === session?.id);

@@ -18,10 +18,10 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
   json: "application/jsonl; charset=utf-8",
 };
 
-/** Maximum number of exports of one member and of one process, because each reads the database while it runs. */
+/** Maximum number of exports of one member and of one process. Each export reads the database while it runs. */
 const MOST = { ofMember: 4, ofAll: 32 };
 
-/** Serves lists as files with all entries that match a filter. Each entry is sent as soon as it is read. */
+/** Serves lists as files. A file has all entries that match a filter. Each entry is sent as soon as it is read. */
 export function exportRoute(admin: Administration): HttpRoute {
   const slots = new MemberSlots(MOST, "too many exports run at the same time: wait until one has ended");
   const needs = { method: "GET", path: "/export/{name}", role: "viewer", reach: "organization" } as const;
@@ -63,8 +63,8 @@ function rangeOf({ from, to }: Record<string, string>): string[] {
 }
 
 /**
- * Returns a stream of the pieces. Each piece is made only after the client has taken the previous one. `end` is called
- * once, on success and on failure.
+ * Returns a stream of the pieces. A piece is made only after the client has taken the previous piece. `end` is called
+ * once, after success or failure.
  */
 function streamOf(pieces: AsyncGenerator<string>, end: () => Promise<void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();

@@ -7,8 +7,8 @@ import { queryOf, type HttpExchange } from "../http-exchange.ts";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the input of an operation: the variable part of the path together with the query (GET, DELETE) or the body
- * (other methods).
+ * Returns the input of an operation: the variable part of the path, and the query (GET, DELETE) or the body (other
+ * methods).
  */
 export async function readInputOf(
   exchange: HttpExchange,
@@ -23,8 +23,8 @@ export async function readInputOf(
 }
 
 /**
- * Reads a JSON object; an empty body counts as one without members. Requires the content type of JSON: pages of other
- * sites can make a browser send requests with another type or no type, and the user does not notice.
+ * Reads a JSON object; an empty body counts as an empty object. Requires the content type of JSON. Pages of other sites
+ * can make a browser send requests with other content types or none, unnoticed by the user.
  */
 export async function readObject(
   { request }: Pick<HttpExchange, "request">,

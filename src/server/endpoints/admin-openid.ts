@@ -10,15 +10,15 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 const START = "/console/oidc/start";
 const CALLBACK = "/console/oidc/callback";
 const COOKIE = "gateway_oidc";
-/** Maximum time that a member may take to sign in at the provider. */
+/** Maximum time in which a member must sign in at the provider. */
 const PENDING_SECONDS = 600;
 
 /** Error codes that the sign-in page shows. */
 type Problem = "oidc_unavailable" | "oidc_failed" | "oidc_refused";
 
 /**
- * Routes for signing in at the configured OpenID provider. A cookie contains the state of a pending sign-in, so any
- * process can finish it.
+ * Routes for signing in at the configured OpenID provider. A cookie contains the state of a pending sign-in, so that
+ * any process can finish the sign-in.
  */
 export function openIdRoutes(
   admin: Administration,
@@ -58,7 +58,7 @@ async function start(
     const next = queryOf(exchange.request.url).get("next") ?? "/";
     const kept: Pending = { ...pending, next };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
-    // The cookie is `Lax`: browsers do not send a strict cookie when the provider's page redirects to the gateway.
+    // The cookie is `Lax`: a strict one is not sent when the provider's page redirects the browser to the gateway.
     const options = { sameSite: "Lax", maxAgeSeconds: PENDING_SECONDS } as const;
     return redirect(exchange, location, [writeCookie(admin, exchange, [COOKIE, value], options)]);
   } catch (error) {

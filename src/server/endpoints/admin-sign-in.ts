@@ -11,7 +11,7 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 import { readObject } from "./admin-input.ts";
 import { rendered } from "./member-route.ts";
 
-/** Maximum size of a body with a name and a password. Small, because anybody who can connect may send one. */
+/** Maximum size of a body with a name and a password. It is small, because anybody who can connect may send one. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Cookie that is set when a member signs in with this browser. */
@@ -37,8 +37,8 @@ export function signInRoutes(admin: Administration, limits: BodyLimits): HttpRou
             originOf(admin, exchange),
             readCookie(admin, exchange, BROWSER_COOKIE),
           );
-          // The new cookie replaces the cookie of an earlier session. That session ends now, because nobody could end
-          // it later.
+          // The new cookie replaces the cookie of an earlier session. The earlier session ends now, because nobody
+          // could end it later.
           await endSession(admin, exchange);
           const headers = new Headers(baseHeaders(exchange.requestId));
           headers.append("set-cookie", sessionCookie(admin, exchange, token));

@@ -14,7 +14,7 @@ import { signInRoutes } from "./admin-sign-in.ts";
 
 /** Maximum number of reports that run at the same time, for one member and for the process. */
 const MAX_REPORTS = { ofMember: 16, ofAll: 64 };
-/** A process runs only one verification at a time, because a second one would give the same result. */
+/** Maximum number of verifications. A second one at the same time would give the same result. */
 const MAX_VERIFICATIONS = { ofMember: 1, ofAll: 1 };
 
 /** Returns one route for each operation of administration, and the routes for exports and for signing in. */
@@ -35,8 +35,8 @@ export function adminRoutes(admin: Administration, limits: BodyLimits): HttpRout
 }
 
 /**
- * Returns the slots of expensive operations, which read more than a page. Taking a slot throws 429 when none is free;
- * disposing of the slot releases it.
+ * Returns the slots of expensive operations, which read more than a page. Taking a slot throws 429 when no slot is
+ * free. Disposing of a slot releases it.
  */
 function costSlots() {
   const slots = {

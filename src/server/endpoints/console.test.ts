@@ -57,7 +57,7 @@ test("a browser's request during the build gets a page that reloads itself", asy
   expect(response.headers.get("refresh")).toBe(response.headers.get("retry-after"));
   const page = await response.text();
   expect(page).toContain("being prepared");
-  // Without a declared icon, the browser asks for `/favicon.ico`, which is then a failed request in the log.
+  // Without a declared icon, the browser requests `/favicon.ico`, which fails and adds a line to the log.
   expect(page).toContain(`<link rel="icon"`);
 });
 

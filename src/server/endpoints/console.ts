@@ -13,13 +13,12 @@ import type { HttpRoute } from "../routes.ts";
 import type { Reachability } from "../session-cookie.ts";
 import { hasSessionCookie } from "../signed-in.ts";
 
-/** The files of the console's page. */
 export interface ConsoleFiles {
   /** Resolves to true once the files are built, and to false when the build failed. */
   isReady(): Promise<boolean>;
   /**
-   * Returns the page, and the hash of the script inside it as a source for the content security policy. Each response
-   * must replace the `NONCE` and the `ROOT_CLASS` in the page.
+   * Returns the page, and the hash of the script inside the page as a source for the content security policy. Each
+   * response must replace the `NONCE` and the `ROOT_CLASS` in the page.
    */
   page(): Promise<{ html: string; script: string }>;
   /** Returns a file that the page loads; null for an unknown name. */
@@ -30,14 +29,14 @@ export interface ConsoleFiles {
 const ROOT_CLASS = "class-of-this-response";
 /** The pages that are not inside the console's frame, even for a member who is signed in. */
 const UNFRAMED: ReadonlySet<string> = new Set(["sign-in", "key"]);
-/** Makes the browser request the signed-in member before the page's scripts do. */
+/** Makes the browser request the signed-in member before the page's scripts request it. */
 const EARLY_SESSION = "</admin/v1/session>; rel=preload; as=fetch; crossorigin";
 
 /** Maximum time that a request waits for a running build. */
 const PATIENCE_MS = 3_000;
 const RETRY_SECONDS = 2;
 
-/** Returns the routes of the console: one page for all addresses below `/console`, and the files of that page. */
+/** Returns the routes of the console: one page for all addresses below `/console`, and the files of this page. */
 export function consoleRoutes(files: ConsoleFiles, reach: Reachability): HttpRoute[] {
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
     method: "GET",

@@ -13,7 +13,7 @@ import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 
-/** The files that `npm run site` has built, as listed in the file `MANIFEST` of their folder. */
+/** The files that `npm run site` has built. The file `MANIFEST` of their folder lists them. */
 export interface SiteManifest {
   files: Record<string, SiteFile>;
   /** Hashes of the scripts and style attributes in the pages, as sources for the content security policy. */
@@ -26,7 +26,7 @@ interface SiteFile {
   type: string;
   /** Hash of the file's content. */
   hash: string;
-  /** True when there is also a compressed file of the same name with the ending `.gz`. */
+  /** True when the folder also has a compressed file of the same name with the ending `.gz`. */
   isCompressed: boolean;
   /** True for a page whose styles need a nonce. */
   hasNonce: boolean;
@@ -35,7 +35,7 @@ interface SiteFile {
 export const MANIFEST = "site.json";
 const BASE = "/docs/";
 
-/** Returns the routes of the documents: a file for each known address, and a "not found" page for all others. */
+/** Returns the routes of the documents: a file for each known address, a "not found" page for all others. */
 export function docsRoutes(folder: string = programFolder("dist/docs")): HttpRoute[] {
   const readManifest = manifestReader(folder);
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
@@ -89,7 +89,7 @@ export function documentRoute(routes: readonly HttpRoute[]): HttpRoute {
   return own;
 }
 
-/** Returns a function that reads the manifest once for each build and resolves to null when there is none. */
+/** Returns a function that reads the manifest once for each build. The function resolves to null without a manifest. */
 function manifestReader(folder: string): () => Promise<SiteManifest | null> {
   let known: { at: number; manifest: Promise<SiteManifest> } | null = null;
   return async () => {
@@ -101,7 +101,7 @@ function manifestReader(folder: string): () => Promise<SiteManifest | null> {
   };
 }
 
-/** Sends the file or page of an address. Only files in the manifest are read, so no address leads out of the folder. */
+/** Sends the file or page of an address. Only files in the manifest are read, so no address can leave the folder. */
 async function sendNamed(folder: string, manifest: SiteManifest, exchange: HttpExchange): Promise<Response> {
   const { parameter } = exchange;
   const isKnown = (name: string) => ownValue(manifest.files, name) !== undefined;
@@ -137,7 +137,7 @@ async function sendFile(
     return sendPageWithNonce(exchange, await Bun.file(path).text(), { styleAttributes: "'unsafe-inline'" });
   const tag = `W/"${file.hash}"`;
   const headers = {
-    // A page changes with the version of the program, so browsers must ask each time whether their copy is current.
+    // A page changes with the version of the program, so browsers must ask each time if their copy is current.
     "cache-control": name.startsWith("static/") ? FOREVER : "no-cache",
     etag: tag,
     ...(file.type.startsWith("text/html") &&

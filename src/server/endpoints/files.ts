@@ -34,7 +34,7 @@ async function file(
       verdict === "invalid" ? "This link is not valid." : "This link has expired; make the picture again.";
     throw new GatewayError("not_found", message);
   }
-  // The name of a stored picture is never reused, so that name identifies the bytes.
+  // A name identifies the bytes, because the name of a stored picture is never reused.
   const etag = `"${parameter}"`;
   const headers = {
     ...baseHeaders(requestId),
@@ -43,7 +43,7 @@ async function file(
     "content-disposition": `inline; filename="${parameter}"`,
     "cache-control": "private, max-age=3600, immutable",
     "accept-ranges": "bytes",
-    // A file can be valid both as a picture and as a page. It must not run as a page.
+    // A file can be valid both as a picture and as a page, but must never run as a page.
     "content-security-policy": "default-src 'none'; sandbox",
   };
   if (namesTag(request.headers.get("if-none-match"), etag))
@@ -63,7 +63,7 @@ async function file(
   return new Response(body, { status: range ? 206 : 200, headers: { ...headers, ...lengths } });
 }
 
-/** Returns the body. Small parts are read whole, because the runtime sends streams in chunks and without a length. */
+/** Returns the body. A small part is read whole, because the runtime sends streams in chunks and without a length. */
 async function bodyOf(part: StoredPicture): Promise<Blob | ReadableStream> {
   if (part instanceof Blob) return part;
   return part.size <= MAX_WHOLE_BYTES ? await new Response(part.stream()).blob() : part.stream();
@@ -78,8 +78,8 @@ function namesTag(header: string | null, etag: string): boolean {
 }
 
 /**
- * Reads one byte range; `end` is exclusive. Returns null when there is no range or when the header's form is not
- * supported: such a header is ignored (RFC 9110).
+ * Reads one byte range; `end` is exclusive. Returns null when there is no range. Also returns null for a header of
+ * another form, which is ignored (RFC 9110).
  */
 function readRange(
   header: string | null,

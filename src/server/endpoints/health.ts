@@ -8,12 +8,12 @@ import type { HttpRoute } from "../routes.ts";
 
 interface HealthSettings {
   lifecycle: Lifecycle;
-  /** Returns the reason why the process is not ready although it serves requests; null when it is ready. */
+  /** Returns the reason why the process is not ready although it serves requests; null when the process is ready. */
   unready(): string | null;
   status(): Promise<InstallationStatus>;
   /** Returns the metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
-  /** Bearer token that `/metrics` requires; null for none. Readiness shows names only to callers with this token. */
+  /** Bearer token that `/metrics` requires; null for none. `/readyz` shows names only to callers with this token. */
   metricsToken: string | null;
 }
 
@@ -74,12 +74,12 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
   ];
 }
 
-/** Time for which the installation's state is reused, so that many callers cost no more than one caller. */
+/** Time for which the installation's state is reused, so that many callers cost no more than one. */
 const STATUS_MS = 2_000;
 
 /**
  * Returns a function for the additional fields of `/readyz?verbose`. Callers with the metrics token get the names of
- * organizations, models and vendors; all other callers get only kind, severity and time of each cause, and the name of
+ * organizations, models and vendors. All other callers get only kind, severity and time of each cause, and the name of
  * a failed part of the program.
  */
 function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Headers) => Promise<object> {

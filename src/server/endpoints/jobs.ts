@@ -91,7 +91,7 @@ function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promi
   });
 }
 
-/** Returns the values by which two submissions are compared for equality. */
+/** Returns the content of a submission, by which two submissions are compared. */
 function contentOf(request: JobRequest): unknown[] {
   return request.kind === "native"
     ? [request.isCompressing, request.model, request.body]
@@ -100,7 +100,7 @@ function contentOf(request: JobRequest): unknown[] {
 
 async function readOrCancel(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const { parameter: id, principal, request } = exchange;
-  // Only a GET with exactly this value cancels the job. A HEAD must not, although it is otherwise handled like a GET.
+  // Only a GET with exactly this value cancels the job. A HEAD does not, although it is otherwise handled like a GET.
   const isCancel = request.method === "GET" && queryOf(request.url).get("cancel") === "true";
   const job = isCancel
     ? await requestCancel(endpoints, principal.organization.id, id)
@@ -142,7 +142,7 @@ function respondWithJob(endpoints: JobEndpoints, exchange: AuthenticatedExchange
   return Response.json(writeJob(job, linker(endpoints, exchange)), { headers });
 }
 
-/** Returns a function that signs links anew for each response, so that their validity begins with the response. */
+/** Returns a function that signs links for each response, so that their validity begins with the response. */
 function linker(endpoints: JobEndpoints, exchange: AuthenticatedExchange): (name: string) => string {
   const base = endpoints.baseOf(exchange);
   const { linkHours } = exchange.principal.organization.settings;
@@ -159,7 +159,7 @@ interface JobBody {
   content: WithoutHeaders<JobRequest>;
   /** Address that receives a message when the job ends. */
   webhookUrl: string | null;
-  /** Names of image fields that were sent in a body of the native protocol. The protocol does not define them. */
+  /** Names of image fields in a body of the native protocol, which does not define these fields. */
   ignored: string[];
 }
 
@@ -194,7 +194,7 @@ async function readJobBody(exchange: AuthenticatedExchange, destination: BodyDes
 
 /**
  * Removes image fields, because vendors of the native protocol refuse unknown fields. Throws for fields with pictures,
- * because the result depends on these fields.
+ * because the result depends on such fields.
  */
 function withoutImageFields(body: StreamedObject): { native: StreamedObject; ignored: string[] } {
   const given = Object.entries(body).filter(([name, value]) => isKnownField(name) && value !== null);

@@ -11,8 +11,8 @@ import { readCaller, type Administration } from "../signed-in.ts";
 type Act = (context: OperationContext, exchange: HttpExchange) => Promise<object>;
 
 /**
- * Returns a route below `/admin/v1` for members with a role. Its handler gets a store that contains only the rows of
- * the member's organizations.
+ * Returns a route below `/admin/v1` for members with a role. Its handler gets a store with only the rows of the
+ * member's organizations.
  */
 export function memberRoute(
   admin: Administration,

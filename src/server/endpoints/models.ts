@@ -22,7 +22,7 @@ import { nativeModelRoutes } from "./native-models.ts";
 
 /**
  * Routes of the models that a key can call. The list also has fields that official clients do not read. The native
- * protocol's form of the list has its own path; clients of that protocol also get that form at the shared path.
+ * protocol's form of the list has its own path. Clients of the native protocol also get this form at the shared path.
  */
 export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   const native = nativeModelRoutes((principal) => callable(snapshot, clock, principal));
@@ -65,14 +65,14 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   ];
 }
 
-/** Returns a `routeFor` that passes requests from clients of the native protocol to that protocol's own route. */
+/** Returns a `routeFor` that passes requests from clients of the native protocol to the route `native`. */
 function ifNative(native: HttpRoute): Pick<HttpRoute, "routeFor"> {
   const isNative = ({ headers }: Request): boolean =>
     headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
   return { routeFor: ({ request }) => (isNative(request) ? native : null) };
 }
 
-/** True for clients of the messages protocol, recognized by their version header. They need their own list format. */
+/** True for clients of the messages protocol, which need their own list format. The version header identifies them. */
 function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }
@@ -93,8 +93,8 @@ const DEFAULT_PAGE = 20;
 const MAX_PAGE = 1_000;
 
 /**
- * Returns the page after `after_id` or directly before `before_id`, and whether more models follow in that direction
- * (Anthropic API, "List models"). Throws a `GatewayError`.
+ * Returns the page after `after_id` or directly before `before_id`. `hasMore` is true if more models follow in this
+ * direction (Anthropic API, "List models"). Throws a `GatewayError`.
  */
 function messagesPage(
   models: readonly TextModel[],
@@ -135,7 +135,7 @@ function describeForMessages(model: TextModel): object {
     created_at: new Date(created * 1000).toISOString(),
     max_input_tokens: null,
     max_tokens: model.maxOutputTokens,
-    // A model with a shutdown date can be called until that date, so it is only deprecated.
+    // A model with a shutdown date is only deprecated, because it can be called until this date.
     lifecycle: shutdownDate ? "deprecated" : "active",
     deprecated_at: null,
     retires_at: shutdownDate ? new Date(shutdownDate).toISOString() : null,
@@ -144,9 +144,7 @@ function describeForMessages(model: TextModel): object {
   };
 }
 
-/**
- * Returns the models that a key can call. Models without a price are left out, because a call of them fails with a 402.
- */
+/** Returns the models that a key can call. Models without a price are left out, because a call fails with a 402. */
 function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model[] {
   const directory = snapshot.directory();
   const now = clock.now();

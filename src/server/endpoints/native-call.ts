@@ -32,7 +32,7 @@ export function modelName(name: string): string {
   return name.replace(/^(?:publishers\/google\/)?models\//, "");
 }
 
-/** True when the end of a path is a model without a method. */
+/** True when the last part of a path is a model without a method. */
 export function isModelName(name: string): boolean {
   return readCall(name) === null;
 }

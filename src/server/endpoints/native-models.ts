@@ -8,8 +8,8 @@ import type { HttpRoute } from "../routes.ts";
 import { isModelName, modelName } from "./native-call.ts";
 
 /**
- * Returns the endpoints that list the models callable in the native protocol. They respond in that protocol's format
- * (Gemini API reference, `models.list`).
+ * Returns the endpoints that list the models callable in the native protocol, in this protocol's format (Gemini API
+ * reference, `models.list`).
  */
 export function nativeModelRoutes(callable: (principal: Principal) => readonly Model[]): {
   list: HttpRoute;

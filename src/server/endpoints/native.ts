@@ -11,9 +11,9 @@ import { isServerSentEvents, serveNativeEmbeddings, serveNativeText } from "./na
 
 /**
  * Returns the routes of the native generate protocol. The path below `models/` exists with two versions: current
- * official clients call the stable version, earlier ones the beta (Google Gen AI SDK). In the beta, the AI SDK omits
- * `models/` before a name with a slash. The type of the model in the path decides between text and pictures; the method
- * decides whether embeddings are wanted.
+ * official clients call the stable version, older clients the beta (Google Gen AI SDK). In the beta, the AI SDK omits
+ * `models/` before a name with a slash. The method decides if embeddings are requested. Otherwise the type of the
+ * path's model decides between text and pictures.
  */
 export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
   const isCall = (parameter: string): boolean => readCall(parameter) !== null;
@@ -53,7 +53,7 @@ export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
       if (!call || !isPossible(endpoints, call)) return pictures;
       const model = endpoints.snapshot.directory().models.get(call.model);
       const forText = isEmbedding(call) ? embeddings : text;
-      // Every key may learn that a model does not exist, so no scope is required here.
+      // No scope is required here, because every key may learn that a model does not exist.
       if (!model) return { ...forText, scope: null };
       if (isEmbedding(call)) return embeddings;
       return model.type === "image" ? pictures : text;
@@ -83,7 +83,7 @@ async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange
     const body = writeReply(outcome.delivery, exchange.requestId);
     const headers = imageHeaders(exchange, outcome);
     if (call.method === "generateContent") return { body, headers };
-    // A picture is not sent in parts, so its stream has only one event.
+    // The stream has only one event, because a picture is not sent in parts.
     if (!isServerSentEvents(exchange)) return { body, headers, frame: ["[", "]"] };
     return { body, headers: { ...headers, "content-type": "text/event-stream" }, frame: ["data: ", "\n\n"] };
   });

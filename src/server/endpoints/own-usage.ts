@@ -26,7 +26,7 @@ export function ownUsageRoutes(parts: Parts): HttpRoute[] {
       family: "images",
       auth: "key",
       scope: null,
-      // The request reads the database, so the limits count it.
+      // The limits count the request, because it reads the database.
       pipeline: "text",
       handle: async (exchange) =>
         Response.json(await read(parts, exchange), { headers: baseHeaders(exchange.requestId) }),

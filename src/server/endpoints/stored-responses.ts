@@ -5,8 +5,8 @@ const NOT_STORED = "Responses are not stored here. Keep what you need of them, a
 const NOT_OFFERED = "This is not offered here. Send the conversation to `POST /v1/responses`.";
 
 /**
- * Operations of the responses protocol that the gateway does not offer: all on stored responses, and compaction (OpenAI
- * responses reference).
+ * Operations of the responses protocol that the gateway does not offer: those on stored responses, and compaction
+ * (OpenAI responses reference).
  */
 const OPERATIONS: readonly (readonly [method: "GET" | "POST" | "DELETE", path: string, message: string])[] = [
   ["GET", "/v1/responses/{id}", NOT_STORED],
@@ -16,7 +16,7 @@ const OPERATIONS: readonly (readonly [method: "GET" | "POST" | "DELETE", path: s
   ["POST", "/v1/responses/compact", NOT_OFFERED],
 ];
 
-/** Returns routes that refuse `OPERATIONS` with an error in the form of the responses protocol. */
+/** Returns routes that refuse the `OPERATIONS` with errors of the responses protocol. */
 export function storedResponseRoutes(): HttpRoute[] {
   return OPERATIONS.map(([method, path, message]) => ({
     method,

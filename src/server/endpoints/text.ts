@@ -109,8 +109,8 @@ function routeOf(
 }
 
 /**
- * Serves one text request. `read` reads its body. `comparedBody` returns the value by which a repetition is compared
- * with the first request; by default, the text for the vendor.
+ * Serves one text request. `read` reads its body. A repetition is compared with the first request by the value of
+ * `comparedBody`, or by the text for the vendor.
  */
 export async function serveText(
   {
@@ -141,7 +141,7 @@ export async function serveText(
   }
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
-  // nginx buffers responses unless this header forbids it.
+  // This header prevents that nginx buffers the response.
   headers["x-accel-buffering"] = "no";
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
@@ -188,8 +188,8 @@ interface CountEndpoint extends Pick<TextEndpoint, "read"> {
 }
 
 /**
- * Throws when a request names a provider, because the gateway chooses the provider. The dialect refuses a body field of
- * that name.
+ * Throws when a request names a provider in a header or the query, because the gateway chooses the provider. The
+ * dialect refuses a body field of that name.
  */
 export function refuseProvider({ headers, url }: Request): void {
   const isInHeader = headers.has("x-provider");
@@ -210,7 +210,7 @@ const OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns `routes` at the addresses of Azure OpenAI, for its clients: below `/openai/v1/`, below `/openai/`, and below
+ * Returns `routes` at the addresses of Azure OpenAI for its clients: below `/openai/v1/`, below `/openai/`, and below
  * the name of a deployment, which is the model. These clients send the key in `api-key`.
  */
 export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
@@ -218,7 +218,7 @@ export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
     if (route.auth !== "key" || !route.path.startsWith("/v1/")) return [];
     const operation: string = route.path.slice("/v1/".length);
     const keyHeaders = (headers: Headers) => [...(route.keyHeaders?.(headers) ?? []), "api-key"];
-    // The addresses without a version are needed as well: Azure's client uses these for forms that contain the model.
+    // Addresses without a version are needed too: Azure's client uses them for forms that contain the model.
     const renamed: HttpRoute[] = ["/openai/v1/", "/openai/"].map((prefix) =>
       Object.assign({ ...route }, { path: prefix + operation, keyHeaders }),
     );
@@ -230,8 +230,8 @@ export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
 }
 
 /**
- * Returns the bytes of a JSON body. If the path names a model, that model replaces the model of the body. Throws a
- * `GatewayError` for a body that is not an object, as the reader of the protocol does.
+ * Returns the bytes of a JSON body. A model in the path replaces the model in the body. Throws a `GatewayError` for a
+ * body that is not an object, as the reader of the protocol does.
  */
 export function withPathModel(bytes: Uint8Array, { model }: { model?: string }): Uint8Array {
   if (model === undefined) return bytes;

@@ -16,8 +16,8 @@ import { type QuotaShare, ResourceQuota } from "./resource-quota.ts";
 import { SmallChunks } from "./small-chunks.ts";
 
 /**
- * Maximum bytes of a body that `readJsonBody` reads at once. Larger bodies are read in pieces, so that a slow client is
- * noticed before the end. Reading a megabyte in pieces doubles the cost of a request, and few bodies are larger.
+ * Maximum bytes of a body that `readJsonBody` reads at once. A larger body is read in pieces, so that a slow client is
+ * noticed before the end. Reading a megabyte in pieces doubles the cost of a request, but few bodies are larger.
  */
 const MAX_SMALL_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
@@ -58,7 +58,7 @@ class GrowingBuffer {
   readonly #maxBytes: number;
   readonly #memory: QuotaShare;
 
-  /** `byteLength` is the initial size of the buffer. `memory` has already counted that size. */
+  /** `byteLength` is the initial size of the buffer, which `memory` has already counted. */
   constructor(byteLength: number, maxBytes: number, memory: QuotaShare) {
     this.#buffer = Buffer.allocUnsafeSlow(byteLength);
     this.#maxBytes = maxBytes;
@@ -126,14 +126,14 @@ export class BodyLimits {
   readonly #timer = new DeadlineTimer();
   readonly #graceMs: number;
 
-  /** A body may take `graceMs` plus a time that depends on its size. */
+  /** A body may take `graceMs`, plus a time that depends on its size. */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }
 
   /**
-   * Yields a body of at most `maxBytes` as it arrives; small chunks are joined. Throws when the average speed is too
-   * low. Time in which the reader takes no piece is not counted.
+   * Yields a body of at most `maxBytes` as it arrives, and joins small chunks. Throws when the average speed is too
+   * low. Time in which the reader requests no piece is not counted.
    */
   async *arriving(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
     const smallChunks = declaredLength(request) === null ? new SmallChunks() : null;
@@ -157,7 +157,7 @@ export class BodyLimits {
     if (joined) yield joined;
   }
 
-  /** Waits for a body of a declared length, no longer than a body of this length may take. */
+  /** Waits for a body of a declared length, but no longer than such a body may take. */
   arrived<Body>(body: Promise<Body>, byteLength: number): Promise<Body> {
     const { promise, resolve, reject } = Promise.withResolvers<Body>();
     const deadline = this.#timer.set(this.#timeFor(byteLength), () => reject(tooSlow()));
@@ -186,14 +186,14 @@ function tooSlow(): GatewayError {
 
 const KIB = 1024;
 
-/** Throws when the declared length of a body exceeds the limit, before any byte of the body is read. */
+/** Throws when the declared length of a body exceeds the limit, before the body is read. */
 export function requireLength(request: Request, maxBytes: number): void {
   if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
 /**
- * Returns the `Content-Length`: null for a chunked body, and NaN for a value with other characters than digits. Every
- * route refuses NaN.
+ * Returns the `Content-Length`; null for a chunked body, and NaN for a value that is not all digits. Every route
+ * refuses NaN.
  */
 export function declaredLength({ headers }: Pick<Request, "headers">): number | null {
   const length = headers.get("content-length");
@@ -208,7 +208,7 @@ export function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError("payload_too_large", `The body may have at most ${size}.`);
 }
 
-/** Maximum bytes of a body that `decodedBody` reads whole, because for so few bytes a stream would cost too much. */
+/** Maximum bytes of a body that `decodedBody` reads whole. For so few bytes, a stream would cost too much. */
 const MAX_WHOLE_BYTES = 64 * 1024;
 
 /** The request and its sender. */
@@ -227,8 +227,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "x-gzip": GZIP,
   deflate: { create: () => createInflate(), windowBytes: 64 * 1024 },
   br: { create: () => createBrotliDecompress(), windowBytes: 16 * MIB },
-  // RFC 8878 requires decoders to support windows of 8 MiB (3.1.1.1.2). A frame may request far more, so larger windows
-  // are refused.
+  // RFC 8878 requires decoders to support windows of 8 MiB (3.1.1.1.2). Larger windows are refused, because a frame may
+  // request far more.
   zstd: {
     create: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
     windowBytes: 8 * MIB,
@@ -242,7 +242,7 @@ export function isPlain({ headers }: Request): boolean {
 }
 
 /**
- * Yields the body, decoded while it arrives. The encoded body may have at most `maxBytes`; the reader limits the
+ * Yields the body and decodes it while it arrives. The encoded body may have at most `maxBytes`; the reader limits the
  * decoded size. Throws a `GatewayError` for an unknown encoding, an exhausted quota, bytes that do not match the
  * encoding, and a body that is too large, too slow or in too many chunks.
  */

@@ -6,9 +6,9 @@ export interface ClientConnection {
   descriptor: number;
   address: string;
   port: number;
-  /** True when nothing was ever sent on the connection. */
+  /** True when nothing was sent to the client on the connection. */
   isUnserved: boolean;
-  /** True when the client has not yet taken all sent bytes. */
+  /** True when the client has not taken all sent bytes yet. */
   isSending: boolean;
   /** Milliseconds since the client last sent something. */
   silentMs: number;
@@ -34,7 +34,7 @@ const BYTES_ACKED = 120;
 const NOT_SENT = 144;
 const TCP_INFO_BYTES = 148;
 
-/** Inspects every descriptor below `limit`. Opens no descriptor itself, so it works even when no descriptor is left. */
+/** Inspects every descriptor below `limit`. It works even when no descriptor is left, because it opens none. */
 export function listDescriptors(libc: Libc, limit: number, ports: ReadonlySet<number>): OpenDescriptors {
   const open: OpenDescriptors = { count: 0, connections: [] };
   for (let descriptor = 0; descriptor < limit; descriptor++) {

@@ -8,7 +8,7 @@ import { countText } from "../../lib/count-text.ts";
 interface ConnectionLimitOptions {
   /** Maximum number of connections of one client address, or of one /64 network of IPv6; null for no limit. */
   perAddress: number | null;
-  /** Addresses of proxies. Their connections may belong to many clients, so the limit per address does not apply. */
+  /** Addresses of proxies. A proxy's connections may belong to many clients, so the limit does not apply. */
   trustedProxies: AddressList;
   onClosed(message: string): void;
 }
@@ -18,17 +18,17 @@ const SAMPLE_MS = 20;
 /** Number of samples between two counts of the connections of each address. */
 const COUNT_SAMPLES = 50;
 /**
- * The reserve is the number of descriptors for files and for connections to vendors and stores: a quarter of the limit,
- * but within these bounds.
+ * Bounds of the reserve: the number of descriptors for files and for connections to vendors and stores. Within these
+ * bounds, the reserve is a quarter of the limit.
  */
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
 /**
  * When this share of the limit is in use, every sample scans all descriptors, because descriptors above the lowest free
- * one may be in use too.
+ * descriptor may be in use too.
  */
 const TIGHT_SHARE = 0.9;
-/** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` applies if the scan closed connections. */
+/** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` is for scans that closed something. */
 const SCAN_SHARE = 20;
 const BUSY_SCAN_SHARE = 5;
 /** Multiple of a scan's duration for the pause while at least half of the reserve is used. */
@@ -38,14 +38,14 @@ const HEADROOM_SHARE = 0.1;
 const REPORT_MS = 10_000;
 const SHUT_BOTH = 2;
 const RLIMIT_NOFILE = 7;
-/** Maximum number of descriptors in one scan, which then takes about 50 ms. */
+/** Maximum number of descriptors in one scan. Such a scan takes about 50 ms. */
 const MAX_SCANNED = 131_072;
 
 /**
- * Limits the client connections of this process, so that it does not reach its limit of open files. The runtime accepts
- * every connection, so this class checks many times a second and closes excess ones. It never closes a connection with
- * a running request or an unfinished response. It closes connections of the address that has the most connections:
- * first those without any request so far, then those that were silent for the longest time.
+ * Limits the client connections of this process, so that the process does not reach its limit of open files. The
+ * runtime accepts every connection, so this class checks many times a second and closes excess connections. It never
+ * closes a connection with a running request or an unfinished response. It closes connections of the address that has
+ * the most connections: first those without any request so far, then those that were silent for the longest time.
  */
 export class ConnectionLimit {
   readonly #options: ConnectionLimitOptions;
@@ -65,7 +65,6 @@ export class ConnectionLimit {
     this.#options = options;
   }
 
-  /** Number of connections closed so far. */
   get closed(): number {
     return this.#closed;
   }
@@ -107,7 +106,7 @@ export class ConnectionLimit {
     const excess = this.#findExcess(open, maxOpen);
     for (const { descriptor } of excess) libc.shutdown(descriptor, SHUT_BOTH);
     this.#report(excess.length);
-    // New connections will take the closed descriptors at once, so the closed ones still count here.
+    // The closed descriptors still count here, because new connections will take them at once.
     this.#isTight = open.count >= maxOpen * TIGHT_SHARE;
     this.#scanShare = excess.length > 0 ? BUSY_SCAN_SHARE : SCAN_SHARE;
     this.#scannedAt = startedAt;
@@ -127,7 +126,7 @@ export class ConnectionLimit {
     const excess: ClientConnection[] = [];
     for (const group of groups)
       if (perAddress !== null && !group.isProxy) excess.push(...take(group, group.size - perAddress));
-    // In this order, each connection to close belongs to the address that has the most connections left.
+    // This order makes each connection to close belong to the address that has the most connections left.
     const ranked = groups.flatMap(({ size, idle }) =>
       idle.map((connection, index) => ({ connection, rank: size - index })),
     );
@@ -159,7 +158,7 @@ export class ConnectionLimit {
   }
 }
 
-/** Compares connections so that the first one to close comes first. */
+/** Compares connections; the first connection to close comes first. */
 function compareForClosing(one: ClientConnection, other: ClientConnection): number {
   return Number(other.isUnserved) - Number(one.isUnserved) || other.silentMs - one.silentMs;
 }
@@ -174,7 +173,7 @@ function nameOf({ address, port }: { address: string; port: number }): string {
   return `${networkOf(address)} ${port}`;
 }
 
-/** Returns the lowest free descriptor. The system always assigns that one, so all lower descriptors are in use. */
+/** Returns the lowest free descriptor. The system always assigns it next, so all lower ones are in use. */
 function lowestFree(libc: Libc): number {
   const descriptor = libc.dup(0);
   if (descriptor < 0) return Infinity;

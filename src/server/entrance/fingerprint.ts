@@ -11,7 +11,7 @@ export async function fingerprintOf(content: unknown): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Adds a value together with its type and length, so that different contents never give the same bytes. */
+/** Adds a value with its type and length, so that different contents never give the same bytes. */
 async function add(hash: Hash, value: unknown): Promise<void> {
   if (value instanceof SpooledString) {
     await addBlob(hash, value.blob);

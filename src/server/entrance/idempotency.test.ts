@@ -53,7 +53,7 @@ async function stream({
     async complete(_: Claim, outcome: Outcome) {
       stored.push(outcome);
       completed.resolve();
-      // A whole response is returned only after it is stored. For a stream, this makes the store wait.
+      // A whole response is returned only after it is stored. For a stream, `storing` makes the store wait.
       if (isStreamed) await storing;
     },
   };
@@ -100,7 +100,7 @@ test("a stream whose client left before its response is read to its end and stor
   const { stored, completed } = await stream({ isClientDisconnected: true });
   await completed;
   expect(new TextDecoder().decode(stored[0]!.body!)).toBe("data: [DONE]\n\n");
-  // The headers with the request's id are not stored, because a repetition has an id of its own.
+  // The headers with the request's id are not stored, because a repetition has its own id.
   expect(stored[0]!.headers).toEqual({ "x-gateway-model": "m" });
 });
 
@@ -193,7 +193,7 @@ test("a claim is renewed while its request runs, and no longer", async () => {
     } as unknown as Extract<HttpRoute, { auth: "key" }>;
     const response = runIdempotently(idempotency, route, exchangeOf(new AbortController().signal));
     await isClaimed;
-    // A claim ends a minute after its last renewal, so two renewals in a row may fail.
+    // Two renewals in a row may fail, because a claim ends a minute after its last renewal.
     for (let turn = 0; turn < 3; turn += 1) {
       jest.advanceTimersByTime(20_000);
       await setImmediate();

@@ -28,8 +28,8 @@ const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)
 
 /**
  * Runs a route's handler. On routes of text and images, the first request with an `Idempotency-Key` claims the key
- * after its body is read, and its outcome is stored. Later requests with the same key and body get that outcome,
- * without a vendor call or a charge, or an error if the response was too large to be kept.
+ * after its body is read, and its outcome is stored. Later requests with the same key and body get the stored outcome,
+ * without a vendor call or a charge. They get an error if the response was too large to be kept.
  */
 export function runIdempotently(
   idempotency: Idempotency,
@@ -76,14 +76,14 @@ function refusalToStore(error: unknown, family: ErrorFamily, requestId: string):
   return failure.status === 400 ? errorResponse(failure, family, requestId) : null;
 }
 
-/** Thrown to end the handler of a request whose outcome is already stored. */
+/** Ends the handler of a request whose outcome is already stored. */
 class Replay extends Error {
   constructor(readonly response: Response) {
     super("the outcome of this request is stored");
   }
 }
 
-/** True when the stream contained the whole reply, even if the client did not receive that reply. */
+/** True when the stream contained the whole reply, even if the client did not receive all of it. */
 function isWhole(failure: Awaited<StreamedResponse["ended"]>): boolean {
   return failure === null || (failure instanceof ClientDisconnected && failure.isReplyWhole);
 }
@@ -101,7 +101,7 @@ class HeldClaim {
     this.#claim = { keyId: gatewayKey.id, key, id: newId("claim"), organizationId: organization.id };
   }
 
-  /** Throws a `Replay` when the outcome is already stored, and a `GatewayError` when this request may not run now. */
+  /** Throws a `Replay` when the outcome is stored, and a `GatewayError` when this request may not run now. */
   async take(content: unknown): Promise<void> {
     const { outcomes } = this.#idempotency;
     const fingerprint = await fingerprintOf([this.#exchange.path, content]);
@@ -136,11 +136,11 @@ class HeldClaim {
       const outcome = response && (await this.#outcomeOf(response));
       await (outcome ? outcomes.complete(this.#claim, outcome) : outcomes.release(this.#claim));
     } catch {
-      // The error has no consequences, because the claim expires anyway.
+      // The error does not matter, because the claim expires anyway.
     }
   }
 
-  /** Stores the whole body before it is sent. A client that has disconnected gets the outcome by a repeated request. */
+  /** Stores the whole body before sending it. A client that has disconnected gets it by a repetition. */
   async #storeWhole(response: Response): Promise<Response> {
     const { status, headers } = response;
     if (!response.body) {
@@ -195,7 +195,7 @@ class HeldClaim {
       else request.signal.addEventListener("abort", () => void readOn(), { once: true });
     };
     // If the call continues without its client, the whole reply is read, so that a repeated request gets its outcome.
-    // Otherwise the rest is read only when the vendor's reply ended without an error: all of it is charged then.
+    // Otherwise the rest is read only if the vendor's reply ended without an error, because then all of it is charged.
     if (principal.organization.settings.callerGone === "drain") goOn();
     else void ended.then((failure) => (failure === null ? goOn() : undefined));
     return new ReadableStream({
@@ -218,8 +218,8 @@ class HeldClaim {
   }
 
   /**
-   * Stores the body in the row or as a blob. Returns where the body is, or null when the organization's limit or the
-   * disk's limit is reached.
+   * Stores the body in the row or as a blob. Returns its location; null when the organization's limit or the disk's
+   * limit is reached.
    */
   async #keep(body: Uint8Array<ArrayBuffer>): Promise<Pick<Outcome, "body" | "blob" | "bytes"> | null> {
     const { outcomes, blobs, hasSpaceToKeep } = this.#idempotency;
@@ -240,7 +240,7 @@ class HeldClaim {
   }
 }
 
-/** Yields the part of a body that was already read, and then the rest. */
+/** Yields the part of a body that was already read, and then the rest of the body. */
 async function* joined(
   pieces: readonly Uint8Array<ArrayBuffer>[],
   reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> },

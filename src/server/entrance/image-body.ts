@@ -23,8 +23,8 @@ export interface BodyDestination {
 }
 
 /**
- * Reads the fields of an image request in constant memory: uploaded files and long strings are written to `spool` while
- * they arrive. Accepts JSON on every route, and forms on routes that take them.
+ * Reads the fields of an image request in constant memory. Uploaded files and long strings are written to `spool` while
+ * they arrive. Accepts JSON on every route, and forms if `takesForms` is true.
  */
 export async function readImageBody(
   exchange: AuthenticatedExchange,
@@ -55,7 +55,7 @@ export function isFormBody({ headers }: Request): boolean {
   return /^multipart\/form-data\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** Reads a JSON object in constant memory. Decodes strings from base64 if `isPicture` returns true for them. */
+/** Reads a JSON object in constant memory. Strings for which `isPicture` returns true are decoded from base64. */
 export async function readPictureJson(
   exchange: AuthenticatedExchange,
   { limits, spool }: BodyDestination,
@@ -89,7 +89,7 @@ async function readForm(
 
 function contentOf(part: MultipartPart): unknown {
   if (part.kind === "skipped") return undefined;
-  // For a file field that was left empty, HTML forms send an empty part without a file name.
+  // HTML forms send an empty part without a file name for an empty file field.
   if (part.kind === "file" && part.fileName === "" && part.byteLength === 0) return "";
   return part.kind === "file" ? part.blob : part.value;
 }
@@ -141,12 +141,12 @@ function formError({ reason, part }: MultipartError): GatewayError {
   }
 }
 
-/** Returns the documented name of a picture's field, for errors. Callers may use other names. */
+/** Returns the documented name of a picture's field for error messages. Callers may use other names. */
 function paramOf(name: string): string {
   return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
 }
 
-/** Returns the error for more references than any model takes. The error is thrown before the whole body is read. */
+/** Returns the error for more references than any model accepts. It is thrown before the whole body is read. */
 function tooManyPictures(): GatewayError {
   const max = Math.max(...Object.values(FAMILIES).map((family) => family.references));
   const message = `An edit takes at most ${max} reference images, on some models fewer.`;

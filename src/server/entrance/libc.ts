@@ -1,9 +1,6 @@
 import { dlopen } from "bun:ffi";
 
-/**
- * Returns the socket functions of the C library that the runtime does not offer; null on systems without them (all but
- * Linux).
- */
+/** Returns the C library's socket functions that the runtime lacks; null on systems other than Linux. */
 export function openLibc() {
   if (process.platform !== "linux") return null;
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
@@ -21,7 +18,7 @@ export function openLibc() {
         shutdown: { args: ["i32", "i32"], returns: "i32" },
       }).symbols;
     } catch {
-      // This system has another C library, so the next name is tried.
+      // The next name is tried, because this system has another C library.
     }
   }
   return null;

@@ -3,15 +3,17 @@ import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { sleep } from "../../lib/waiting.ts";
 import { openLibc } from "./libc.ts";
 
-/* The runtime's graceful stop closes idle connections. A proxy that sends a request on such a connection at that
-   moment loses the request. If only the listening socket is closed, the kernel resets the connections that the
-   process has not accepted yet (measured on loopback: 30 of 1,000 connections per second). Therefore the socket
-   first drops new SYNs. Then the process accepts the queued connections. Only then is the socket closed. */
+/*
+ * The runtime's graceful stop closes idle connections, and loses a request that a proxy sends at that moment. If only
+ * the listening socket is closed, the kernel resets the connections that the process has not accepted yet (measured on
+ * loopback: 30 of 1,000 connections per second). Therefore the socket first drops new SYNs. Then the process accepts
+ * the queued connections. Only then is the socket closed.
+ */
 
 /** Time in which the process accepts the queued connections. */
 const QUEUE_MS = 100;
 
-/** Instructions (`struct sock_filter`) that drop a SYN without ACK and let everything else pass (Linux, `bpf(4)`). */
+/** Instructions (`struct sock_filter`) that drop a SYN without ACK and accept every other packet (Linux, `bpf(4)`). */
 const DROP_SYN: readonly (readonly [code: number, jumpTrue: number, jumpFalse: number, value: number])[] = [
   [0x30, 0, 0, 13],
   [0x45, 0, 2, 0x02],
@@ -25,8 +27,8 @@ const SO_ATTACH_FILTER = 26;
 const LISTENING = "0A";
 
 /**
- * Stops listening on a port of this process without losing a connection: new connections are refused, and existing ones
- * stay open. Returns false without a change when the system does not support this.
+ * Stops listening on a port of this process without losing a connection. New connections are refused, and existing
+ * connections stay open. Returns false, without a change, when the system does not support this.
  */
 export async function stopListening(port: number): Promise<boolean> {
   const libc = openLibc();
@@ -36,13 +38,11 @@ export async function stopListening(port: number): Promise<boolean> {
   if (libc.setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, ptr(program.bytes), program.bytes.length) !== 0)
     return false;
   await sleep(QUEUE_MS);
-  // The descriptor now refers to /dev/null and no longer to the socket, until the runtime closes the descriptor.
+  // The descriptor now refers to /dev/null instead of the socket, until the runtime closes the descriptor.
   return libc.dup2(openSync("/dev/null", "r"), socket) === socket;
 }
 
-/**
- * Returns the descriptor of this process's listening socket on the port. Other processes may listen on the port too.
- */
+/** Returns the descriptor of this process's listening socket on the port. Other processes may also listen there. */
 function findListeningSocket(port: number): number | null {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const inodes = new Set<string>();

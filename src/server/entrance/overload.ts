@@ -7,7 +7,7 @@ import { declaredLength } from "./body.ts";
 /** 0: all requests are served. 1: large bodies are refused. 2: only probes are served. */
 type OverloadStep = 0 | 1 | 2;
 
-/** The value of one signal at which each of the two steps begins. */
+/** The value of a signal at which each of the two steps begins. */
 interface Thresholds {
   largeBodies: number;
   requests: number;
@@ -50,16 +50,16 @@ const MARGIN = 0.1;
 const CALM_SAMPLES = 5;
 const RETRY_SECONDS = 2;
 /**
- * Optional data, such as kept outcomes, must leave this multiple of the first step's threshold free on the disk, so
- * that the data itself never starts that step.
+ * Optional data, such as kept outcomes, must leave this multiple of the first step's threshold free on the disk. The
+ * data itself thus never starts the first step.
  */
 const KEPT_SHARE = 1.25;
 const MIB = 1024 * 1024;
 const SHARES: Thresholds = { largeBodies: 0.8, requests: 0.9 };
 
 /**
- * Samples memory, disk and event loop. Refuses requests in two steps before one of these is overloaded. Serving a
- * request only reads `step`.
+ * Samples memory, disk and event loop. Refuses requests in two steps before memory, disk or event loop is overloaded.
+ * Serving a request only reads `step`.
  */
 export class Overload {
   step: OverloadStep = 0;
@@ -82,8 +82,8 @@ export class Overload {
   }
 
   /**
-   * Reads the free space of the disk. The first time, this is done before anything is served. Later samples do not wait
-   * for it, because a disk that does not respond must not hide the other signals.
+   * Reads the free space of the disk. The first time, this is done before any request is served. Later samples do not
+   * wait for it, because a disk that does not respond must not hide the other signals.
    */
   async readDisk(): Promise<void> {
     this.#isReadingDisk = true;
@@ -113,7 +113,6 @@ export class Overload {
     return this.sample.freeDiskBytes - bytes >= KEPT_SHARE * this.#options.settings.freeDiskBytes.largeBodies;
   }
 
-  /** Sets the step according to a new sample. */
   update(sample: OverloadSample): void {
     Object.assign(this.sample, sample);
     const reached = this.#stepOf(0);
@@ -130,7 +129,7 @@ export class Overload {
     this.#sampledAt = now;
     const memoryBytes = process.memoryUsage.rss();
     this.update({ ...this.sample, memoryBytes, lagMs: Math.min(...this.#lags) });
-    // A garbage collection frees the memory of ended requests. An idle runtime would not start one by itself.
+    // A garbage collection frees the memory of ended requests. An idle runtime would not start a collection by itself.
     if (this.step > 0 && memoryBytes > this.#memoryBytes.largeBodies * (1 - MARGIN)) Bun.gc(false);
     if (!this.#isReadingDisk) this.readDisk().catch(onProblem);
   }

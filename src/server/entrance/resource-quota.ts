@@ -15,30 +15,30 @@ interface QuotaMaxima {
 export interface ResourceUser {
   principal: Principal;
   /**
-   * Returns the network part of the client's address: keys of several organizations may belong to one person. Called
-   * only when the total use is so high that one network could exceed its share, because reading an address costs
+   * Returns the network part of the client's address, because keys of several organizations may belong to one person.
+   * It is called only when the total use is so high that one network could exceed its share: reading an address costs
    * microseconds.
    */
   network(): string;
 }
 
 /**
- * Share of the process's maximum that one network may use. All clients of an undeclared load balancer count as one
+ * Share of the process's maximum that one network may use. All clients behind an undeclared load balancer count as one
  * network.
  */
 const NETWORK_SHARE = 0.75;
 
 const RETRY_SECONDS = 2;
 
-/** The use of one key or organization, kept as long as its owner has an open share. */
+/** The use of one key or organization, kept as long as the owner has an open share. */
 interface OwnerUse {
   amount: number;
   shares: number;
 }
 
 /**
- * Limits the amount of one resource that requests use at the same time, by key, organization, client network and
- * process, so that no caller can use up what others need.
+ * Limits the amount of one resource that requests use at the same time: by key, organization, client network and
+ * process. No caller can thus use up the amount that others need.
  */
 export class ResourceQuota {
   readonly #keys = new Map<string, OwnerUse>();
@@ -76,7 +76,7 @@ export class ResourceQuota {
 
   /**
    * Takes the whole amount or nothing. Throws `rate_limit_exceeded` when a key, organization or network would exceed
-   * its maximum, and `overloaded` when the process would.
+   * its maximum. Throws `overloaded` when the process would exceed its maximum.
    */
   take(share: QuotaShare, amount: number): void {
     const maxima = this.#maxima;
@@ -175,7 +175,7 @@ function useOf(uses: Map<string, OwnerUse>, owner: string): OwnerUse {
 export interface SpoolQuotaOptions {
   /** Folder of temporary files, inside the data folder. */
   directory: string;
-  /** Maximum bytes of temporary files of all requests; a key may use a quarter of it, an organization half. */
+  /** Maximum bytes of all temporary files. A key may use a quarter of this, an organization half. */
   maxBytes: number;
   /** Bytes of free disk space that uploads leave for the journal. */
   reserveBytes: number;
@@ -190,7 +190,7 @@ const DISK_RETRY_SECONDS = 10;
 export class SpoolQuota {
   readonly #quota: ResourceQuota;
   readonly #options: SpoolQuotaOptions;
-  /** Number of bytes that may be written before only the reserve is left, by the last measurement. */
+  /** Number of bytes, by the last measurement, that may be written before only the reserve is left. */
   #availableBytes = 0;
   #readAt = -Infinity;
 

@@ -1,20 +1,20 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 
-/** A chunk with fewer bytes is small: receiving it takes longer than processing its bytes. */
+/** A chunk with fewer bytes is small: receiving such a chunk takes longer than processing its bytes. */
 const SMALL_BYTES = 512;
 /**
- * Maximum number of small chunks. Receiving this many takes about 10 ms. Client libraries send chunks of kilobytes, and
- * only a few smaller ones.
+ * Maximum number of small chunks, which takes about 10 ms to receive. Client libraries send chunks of kilobytes, and
+ * only a few small ones.
  */
 const MAX_SMALL_CHUNKS = 8_192;
 /** Size of the buffer for joined chunks. It is small because no quota counts it. */
 const JOINED_BYTES = 16 * 1024;
 
 /**
- * Joins the small chunks of a body without a declared length, and refuses a body with too many. The runtime makes a
- * call for each chunk, so a megabyte in one-byte chunks would block the event loop for half a second. When no read is
- * pending, the runtime itself joins chunks, which then cannot be counted. Therefore the caller must read on directly
- * after a small chunk.
+ * Joins the small chunks of a body without a declared length, and refuses a body with too many small chunks. The
+ * runtime makes a call for each chunk, so a megabyte in one-byte chunks would block the event loop for half a second.
+ * When no read is pending, the runtime itself joins chunks, which then cannot be counted. Therefore the caller must
+ * read on directly after a small chunk.
  */
 export class SmallChunks {
   #count = 0;
@@ -22,7 +22,7 @@ export class SmallChunks {
   #length = 0;
 
   /**
-   * Copies a small chunk and returns true. Returns false for a large chunk and when there is no space left. Throws when
+   * Copies a small chunk and returns true. Returns false for a large chunk, and when no space is left. Throws when
    * there are too many small chunks.
    */
   keep(chunk: Uint8Array): boolean {
@@ -35,7 +35,7 @@ export class SmallChunks {
     return true;
   }
 
-  /** Returns the chunks copied since the last call, joined into one; null when there are none. */
+  /** Returns the chunks that were copied since the last call, joined into one chunk; null when there are none. */
   take(): Uint8Array | null {
     if (this.#length === 0) return null;
     const joined = this.#joined.subarray(0, this.#length);

@@ -36,7 +36,7 @@ export async function respondFromSpool(
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);
   };
-  // Lets later requests reuse the files. This is safe only after a complete response: nobody reads the files then.
+  // Lets later requests reuse the files, which is safe after a complete response, because nobody reads them then.
   const retire = async () => {
     await Promise.allSettled([spool.retire()]);
   };
@@ -51,7 +51,7 @@ export async function respondFromSpool(
       await retire();
       return new Response(frame.join(JSON.stringify(body)), { headers });
     }
-    // If the client disconnects before the stream begins, the runtime never reads it: the abort drops the files.
+    // The abort drops the files, because the runtime never reads a stream whose client disconnects before it begins.
     signal.addEventListener("abort", drop, { once: true });
     return new Response(send({ body, frame }, { retire, drop }), { headers });
   } catch (error) {
@@ -61,7 +61,7 @@ export async function respondFromSpool(
 }
 
 /**
- * Yields the body in pieces. The runtime requests a piece when the client has read the previous one, and copies each.
+ * Yields the body in pieces. The runtime copies each piece and requests it when the client has read the previous one.
  */
 async function* send(
   { body, frame: [before, after] }: Required<Pick<SpooledResponse, "body" | "frame">>,

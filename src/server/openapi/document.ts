@@ -8,7 +8,6 @@ import { AZURE, NOT_OFFERED, PUBLIC_ENDPOINTS, type EndpointDescription } from "
 import { jsonSchema, splitFields, type Schema } from "./schema.ts";
 import { MEMBER_ENDPOINTS } from "./member-endpoints.ts";
 
-/** An operation in the OpenAPI document. */
 export interface PathItem {
   operationId: string;
   tags: string[];
@@ -24,7 +23,7 @@ export interface OpenApiDocument {
   openapi: string;
   info: object;
   tags: { name: string; "x-displayName": string; description?: string }[];
-  /** Groups of tags. Pages such as `/docs/api` show the tags in these groups. */
+  /** Groups of tags, in which pages such as `/docs/api` show the tags. */
   "x-tagGroups": { name: string; tags: string[] }[];
   paths: Record<string, Record<string, PathItem>>;
   components: object;
@@ -65,7 +64,7 @@ function tagsOf({ tags }: PathItem): string[] {
   return tags;
 }
 
-/** Groups the tags by the kind of reader. Azure's addresses and operations not offered here have their own group. */
+/** Groups the tags by the kind of reader. Azure's addresses and refused operations have their own group. */
 function tagGroups(tags: readonly string[]): OpenApiDocument["x-tagGroups"] {
   const last = [AZURE, NOT_OFFERED];
   const isAdmin = (name: string) => name.startsWith(ADMINISTRATION);
@@ -87,7 +86,7 @@ const ADMINISTRATION = "Administration: ";
 
 const ERRORS = "Errors";
 
-/** The introduction: the facts that a reader needs first. */
+/** The introduction of the document. */
 const INTRODUCTION = `One address, one key and one bill in front of every hosted model.
 
 # First request
@@ -106,10 +105,7 @@ curl http://127.0.0.1:8080/v1/chat/completions \\
 at \`/console/settings/account\`.
 `;
 
-/**
- * Returns a heading for each error. Pages made from the document thereby list the errors, so that readers find them by
- * status and code.
- */
+/** Returns a heading for each error. Pages of the document then list the errors by status and code. */
 function errorSections(): string {
   const sections = Object.entries(ERROR_CODES).map(
     ([code, { status, when, remedy }]) => `### ${status} ${code}\n\n${when}. ${remedy}`,

@@ -30,11 +30,11 @@ export interface EndpointDescription {
   example?: object;
   /** Schemas of the response by content type; null for content without a schema. */
   responses: Readonly<Record<string, ZodType | null>>;
-  /** Status of the response; 200 when absent. A status from 400 on means that no call succeeds. */
+  /** Status of the response; 200 by default. A status from 400 on means that no call succeeds. */
   status?: number;
   /**
-   * Descriptions by the value of `{call}` in the path. OpenAPI cannot express such a part, so the document has a path
-   * for each value.
+   * Descriptions by the value of `{call}` in the path. The document has a path for each value, because OpenAPI cannot
+   * express such a part.
    */
   calls?: Readonly<Record<string, Partial<EndpointDescription>>>;
 }

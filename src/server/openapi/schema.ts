@@ -2,7 +2,7 @@ import { z, type ZodType } from "zod";
 
 export type Schema = z.core.JSONSchema.BaseSchema;
 
-/** Returns a schema as JSON Schema 2020-12: for a request (`input`) or for a response (`output`). */
+/** Returns a schema as JSON Schema 2020-12, for a request (`input`) or a response (`output`). */
 export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
   const { $schema: _dialect, ...written } = z.toJSONSchema(schema, {
     io,
@@ -13,7 +13,7 @@ export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
         const { $schema: _, ...shown } = z.toJSONSchema(zodSchema.in, { io: "input" });
         Object.assign(made, { type: undefined }, shown);
       }
-      // `readOnly` comes from read-only arrays in the code and means nothing to callers.
+      // `readOnly` comes from read-only arrays in the code and says nothing to callers.
       delete made.readOnly;
       // A query value that may be a text or a number is published as a number.
       if (made.type !== undefined) delete made.anyOf;
