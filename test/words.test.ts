@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { stripped } from "./support/stripped-source.ts";
 
 /*
- * Terms of an earlier vocabulary that standard terms have replaced. None may return as an identifier or as a file name
- * in `src`. A key must equal the whole identifier; a key that ends with `*` must equal its beginning.
+ * Terms of an earlier vocabulary, with the standard terms that have replaced them. No earlier term may return as an
+ * identifier or as a file name in `src`. A key is a whole identifier or, if it ends with `*`, the beginning of one.
  */
 const REPLACED: Readonly<Record<string, string>> = {
   heart: "core",
@@ -164,7 +164,7 @@ test("no replaced term is the name of a file", () => {
   expect(names.filter((name) => FILES.includes(name))).toEqual([]);
 });
 
-/** Finds definitions by relative clause, whose subject comes last, and articles that no longer fit after a rename. */
+/** Matches definitions by relative clause, whose subject comes last, and articles that no longer fit after a rename. */
 const READ_TWICE: readonly RegExp[] = [
   /^(?:What(?:ever)?|Whether|Who(?:m|se|ever)?|Where(?:ver)?|Which(?:ever)?|How)\b/,
   /\b[Aa]n (?:budget|caller|channel|key|member|price|record|reply|request|response|stream|target|vendor)\b/,
@@ -204,13 +204,13 @@ function replacementOf(name: string): string | undefined {
 }
 
 /**
- * Returns identifiers outside of strings and comments, and in `${…}` of a template. Members after a dot do not count.
+ * Returns identifiers outside of strings and comments, and in `${…}` of a template. Members after a dot are omitted.
  */
 function identifiersOf(source: string): Set<string> {
   return new Set([...stripped(source).matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*/g)].map(([name]) => name));
 }
 
-/** Returns the text of each comment. Line comments that follow each other form one comment. */
+/** Returns the text of each comment. Line comments on consecutive lines form one comment. */
 function commentsOf(source: string): string[] {
   const strings =
     /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};]\s*)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/;

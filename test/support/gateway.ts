@@ -39,15 +39,15 @@ export interface TestGateway extends AsyncDisposable {
   readonly exited: Promise<number>;
   /** Starts the ended gateway again with the same folder. */
   restart(): Promise<void>;
-  /** Starts a process with the same folder that only runs jobs. */
+  /** Starts a process with the gateway's folder that only runs jobs. */
   startWorker(env?: Record<string, string>): Promise<TestWorker>;
-  /** Runs a command on the same folder in this process, and returns its output. Throws when the command fails. */
+  /** Runs a command on the gateway's folder in this process and returns its output. Throws when the command fails. */
   cli(...args: string[]): Promise<string>;
   /** Runs a command in a separate process. */
   command(...args: string[]): Promise<string>;
 }
 
-/** A process that only runs jobs. Disposing of it kills the process. */
+/** A process that only runs jobs. Disposal kills the process. */
 export interface TestWorker extends AsyncDisposable {
   readonly pid: number;
   /** Sends SIGTERM. Resolves with the exit code. */
@@ -88,7 +88,7 @@ export interface LedgerRow {
   flags: string[];
 }
 
-/** The usage that a row of the ledger contains. */
+/** The usage in a row of the ledger. */
 export interface Consumed {
   unit: "token" | "image";
   tokens?: Record<string, number>;
@@ -98,13 +98,13 @@ export interface Consumed {
 }
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** The program under test. The variable selects another build, such as the single-file executable. */
+/** The program under test. The variable selects another build, such as the executable. */
 const PROGRAM = process.env["GATEWAY_PROGRAM"]
   ? [process.env["GATEWAY_PROGRAM"]]
   : [process.execPath, join(ROOT, "src/start.ts")];
 const START_TIMEOUT_MS = 60_000;
 
-/** A signal that comes this long after the first counts as a second signal. */
+/** Time after the first signal from which a signal counts as a second one. */
 export const SECOND_SIGNAL_MS = 1_050;
 
 /** Starts a gateway and waits until it listens. Default limits are off unless the environment sets them. */
@@ -169,7 +169,7 @@ export async function startTestGateway({
       });
       const method = init.method ?? (body === undefined ? "GET" : "POST");
       if (isDescribed(path, response)) {
-        // Imported only by tests that need it, because it contains every route of the program.
+        // Imported only when a test needs it, because it contains every route of the program.
         const { checkResponse } = await import("./openapi.ts");
         await checkResponse(method, `${running.url}${path}`, response);
       }
@@ -202,7 +202,7 @@ export async function startTestGateway({
     startWorker: (env = {}) =>
       launchWorker(command(["worker"]), directory, { ...environment, JOBS_CONCURRENCY: "16", ...env }),
     async cli(...args) {
-      // Imported only by tests that need it.
+      // Imported only when a test needs it.
       const { MACHINE, runCommand } = await import("./command-line.ts");
       const { code, stdout, stderr } = await runCommand(args, {
         env: environment,
@@ -230,14 +230,14 @@ export async function startTestGateway({
 const DESCRIBED = /^\/(?:v1\/(?:images|models|pricing|usage)|api\/jobs)/;
 const MAX_CHECKED_BYTES = 256 * 1024;
 
-/** True for a response that is checked against the gateway's own document: a complete and small one. */
+/** True for a complete and small response, which is checked against the gateway's OpenAPI document. */
 function isDescribed(path: string, { headers }: Response): boolean {
   return DESCRIBED.test(path) && Number(headers.get("content-length") ?? Infinity) <= MAX_CHECKED_BYTES;
 }
 
 /**
  * Polls until `read` returns a result. Throws after a timeout. A pause is an eighth of the elapsed time, because most
- * reads are requests and other tests need the processor.
+ * polls are requests and other tests need the processor.
  */
 export async function until<Answer>(
   what: string,

@@ -24,7 +24,7 @@ const MODEL: ImageModel = {
   },
 };
 
-/** Returns an order for one picture of family B, with some fields changed. */
+/** Returns an order for one picture of family B, with the given fields changed. */
 export function makeOrder(change: Partial<ImageOrder> = {}): ImageOrder {
   return {
     upstreamModel: MODEL.id,

@@ -3,7 +3,6 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
 import type { HarnessOptions } from "./vendor-harness.ts";
 
-/** Harness options that several files use. */
 export const ARK: HarnessOptions<Simulator> = {
   channel: "ark",
   variables: ["ARK_API_KEY", "BYTEPLUS_API_KEY"],

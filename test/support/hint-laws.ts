@@ -41,7 +41,7 @@ export const TARGETS: readonly TargetKind[] = [
   ...kinds("native", undefined, "budget", "level"),
 ];
 
-/** Throws when the strict simulated vendor of the protocol refuses the request. */
+/** Throws when the protocol's strict simulated vendor refuses the request. */
 function expectVendorToTake({ vendor, traits, reasoning }: TargetKind, raw: string): void {
   const body = JSON.parse(raw);
   const headers = { "content-type": "application/json", "anthropic-version": "2023-06-01" };
@@ -84,8 +84,8 @@ function send(caller: TextDialectName, { vendor, traits, reasoning }: TargetKind
 }
 
 /**
- * Checks that no hint is refused, no content is lost, and the header lists exactly the hints that do not change the
- * request to the vendor.
+ * Checks that no hint is refused, that no content is lost, and that the header lists exactly the hints without an
+ * effect on the vendor's request.
  */
 export function expectHintsToBeNamed(
   caller: TextDialectName,
@@ -97,7 +97,7 @@ export function expectHintsToBeNamed(
   const property = fc.property(requestsOf(dialect), ({ content, hints }) => {
     const bare = send(caller, target, dialect.build(content, {}));
     const sent = send(caller, target, dialect.build(content, hints));
-    // The refusal must concern the content, in the same field.
+    // Without hints, the content must be refused in the same way.
     if (typeof bare === "string") return expect(sent).toBe(bare);
     if (typeof sent === "string") throw new Error(`${sent} is refused`);
     if (caller !== target.vendor) expectVendorToTake(target, sent.raw);

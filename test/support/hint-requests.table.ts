@@ -50,7 +50,7 @@ const PARAMETERS = {
 };
 const SCHEMA = { type: "object", properties: { schemaword: { type: "string" } }, required: ["schemaword"] };
 
-/** Returns the words that a vendor must receive. */
+/** Returns the words that the vendor must receive. */
 export function wordsOf({ system, picture, called, tools, stop, schema, document }: Content): string[] {
   return [
     "userword",
@@ -66,11 +66,11 @@ export function wordsOf({ system, picture, called, tools, stop, schema, document
   ];
 }
 
-/** Creates and reads the requests of one protocol. Each hint is written where the protocol has it. */
+/** Creates and reads requests of one protocol. Each hint is written where the protocol has it. */
 interface HintCaller {
   build(content: Content, hints: Hints): Body;
   read(bytes: Uint8Array): TextPayload;
-  /** Hints by their names in the header, with values that have an effect. Some hints need a certain content. */
+  /** Hints by their names in the header, with values that have an effect. Some hints need certain content. */
   hints: Readonly<Record<string, { value: Arbitrary<unknown>; isPossible?(content: Content): boolean }>>;
 }
 
@@ -91,7 +91,7 @@ const onSystem = { ...on, isPossible: ({ system }: Content) => system };
 const effort = { value: fc.constantFrom("minimal", "low", "medium", "high", "xhigh", "max") };
 const verbosity = { value: fc.constantFrom("low", "high") };
 
-/** Returns the hints that are fields of the body with the same name. */
+/** Returns the hints whose name in the header is also their field in the body. */
 function plainHints(hints: Hints, special: readonly string[]): Body {
   return Object.fromEntries(Object.entries(hints).filter(([name]) => !special.includes(name)));
 }
@@ -392,7 +392,7 @@ export function requestsOf({ hints }: HintCaller): Arbitrary<Asked> {
   return fc
     .tuple(contents, fc.record(values, { requiredKeys: [] }), fc.infiniteStream(fc.nat(2)))
     .map(([content, all, dice]) => {
-      // A third of the hints, so that few occur together.
+      // Keeps a third of the hints, so that few occur together.
       const few = Object.entries(all).filter(([name]) => {
         const isPossible = hints[name]?.isPossible?.(content) ?? true;
         return Number(dice.next().value) === 0 && isPossible;

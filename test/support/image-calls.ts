@@ -24,7 +24,7 @@ export function imageModel(settings: Awaited<ReturnType<typeof shippedSettings>>
   return { model, targets: settings.routes.get(id)?.targets ?? [] };
 }
 
-/** Returns an order like the gateway's, with a size that the model supports. */
+/** Returns an order as the gateway makes it, with a size that the model supports. */
 export function makeOrder(
   model: ImageModel,
   upstreamModel: string,

@@ -1,16 +1,16 @@
 import { REFERENCE_FIELDS } from "../../src/dialects/images/references.ts";
 import type { Hit } from "../upstreams/simulator.ts";
 
-/** A part of a form that is written without changes. */
+/** A part of a form, written without changes. */
 export interface RawPart {
   name: string;
-  /** Text after `filename=` in the header. A part without this text is a text field. */
+  /** Text after `filename=` in the header. Absent for a text field. */
   fileName?: string;
   type?: string;
   content: string | Uint8Array;
 }
 
-/** Writes a form directly, for forms that no client library can write. */
+/** Writes a form that no client library can write. */
 export function rawForm(parts: readonly RawPart[]): {
   body: Buffer<ArrayBuffer>;
   headers: Record<string, string>;
@@ -34,7 +34,7 @@ export function formOf(entries: readonly (readonly [name: string, value: string 
   return form;
 }
 
-/** Returns the files of a form that a vendor received, in order, each with its field. */
+/** Returns the files of a form at a vendor, in order, each with its field. */
 export async function filesOf({ body, headers }: Hit): Promise<[field: string, bytes: Buffer][]> {
   const files: [string, Buffer][] = [];
   for (const [name, value] of await new Response(body, { headers }).formData())
@@ -42,7 +42,7 @@ export async function filesOf({ body, headers }: Hit): Promise<[field: string, b
   return files;
 }
 
-/** Returns the texts of a form that a vendor received. */
+/** Returns the texts of a form at a vendor. */
 export async function textsOf({ body, headers }: Hit): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const [name, value] of await new Response(body, { headers }).formData())

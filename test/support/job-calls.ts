@@ -1,6 +1,6 @@
 import { until, type CallInit, type TestGateway } from "./gateway.ts";
 
-/** A job in the form that the interface returns. */
+/** A job as the interface returns it. */
 export interface WireJob {
   id: string;
   status: string;
@@ -26,7 +26,7 @@ export async function look(gateway: TestGateway, id: string, query = ""): Promis
   return (await (await gateway.call(`/api/jobs/${id}${query}`)).json()) as WireJob;
 }
 
-/** Polls until the job has one of the states, by default one of the final states. */
+/** Polls until the job has one of the given states. By default, waits for a final state. */
 export function untilStatus(
   gateway: TestGateway,
   id: string,

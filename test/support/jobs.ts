@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
 
-/** Returns a new job as submission passes it to the store. Each image costs ten nano-units. */
+/** Returns a new job as a submission gives it to the store. An image costs ten nano-units. */
 export function aJob(change: Partial<NewJob> = {}): NewJob {
   const id = newId("job");
   return {

@@ -2,7 +2,7 @@ import type { Page } from "puppeteer-core";
 
 const TIMEOUT_MS = 20_000;
 
-/** Presses Tab (Shift+Tab for `isBack`) until the element with this name has the focus. The element may come later. */
+/** Presses Tab (Shift+Tab for `isBack`) until the element with this name has the focus. Also waits for the element. */
 export async function tabTo(page: Page, name: string, { isBack = false } = {}): Promise<void> {
   const end = performance.now() + TIMEOUT_MS;
   while (performance.now() < end) {
@@ -25,7 +25,7 @@ export async function chord(
   await page.keyboard.up(held);
 }
 
-/** Compares the name with the focused element's labels and its text. */
+/** Compares the name with the labels and the text of the focused element. */
 async function hasFocus(page: Page, name: string): Promise<boolean> {
   return (await page.evaluate(`(() => {
     const element = document.activeElement;

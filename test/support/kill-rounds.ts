@@ -2,29 +2,29 @@ import type { LedgerRow, TestGateway } from "./gateway.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openGatewayFixture } from "./vendor.ts";
 
-/** The result of many kills. When every charge is right, all lists are empty. */
+/** The result of many kills. If every charge is right, all lists are empty. */
 export interface KillReport {
   rounds: number;
   /** Number of responses that clients received completely. */
   received: number;
-  /** Number of rows in the ledger at the end. */
+  /** Number of rows in the ledger after the run. */
   charged: number;
-  /** Requests that were received completely but are not in the ledger. */
+  /** Requests with a complete response but no charge. */
   missing: string[];
-  /** Requests that are in the ledger more than once. */
+  /** Requests with more than one charge. */
   repeated: string[];
-  /** Requests that were received completely but charged another amount. */
+  /** Requests with a complete response but a wrong amount. */
   mispriced: string[];
-  /** Requests in the ledger that the vendor does not know. */
+  /** Requests in the ledger that the vendor never received. */
   invented: string[];
-  /** Requests that were charged more than the vendor's complete response costs. */
+  /** Requests that cost more than the vendor's complete response. */
   overcharged: string[];
 }
 
 const CLIENTS = 12;
 const MAX_LIFE_MS = 250;
 
-/** Kills a gateway repeatedly at random times under load. Compares clients, vendor and ledger afterwards. */
+/** Kills a gateway repeatedly at random times under load. Then compares clients, vendor and ledger. */
 export async function killRounds(rounds: number, random: () => number): Promise<KillReport> {
   await using fixture = await openGatewayFixture();
   const { gateway, vendor } = fixture;
@@ -47,7 +47,7 @@ export async function killRounds(rounds: number, random: () => number): Promise<
 
 type Call = (gateway: TestGateway, requestId: string) => Promise<bigint>;
 
-/** Sends calls continuously and records the cost of each complete response. Ends when the gateway is killed. */
+/** Sends calls and records the cost of each complete response, until the gateway is killed. */
 async function runClient(
   gateway: TestGateway,
   name: string,
@@ -123,7 +123,7 @@ function compare(
   };
 }
 
-/** Returns the maximum cost of each request by the vendor's hits. The prompt begins with the request's id. */
+/** Returns each request's maximum cost, from the vendor's hits. A prompt begins with the request's id. */
 function vendorCosts(vendor: Simulator): Map<string, bigint> {
   return new Map(
     vendor.hits.map((hit): [string, bigint] => {
@@ -135,7 +135,7 @@ function vendorCosts(vendor: Simulator): Map<string, bigint> {
   );
 }
 
-/** Returns a random generator (mulberry32). An equal seed gives equal numbers. */
+/** Returns a random generator (mulberry32). Equal seeds give equal numbers. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -8,15 +8,15 @@ type Texts = Readonly<Record<string, Readonly<Record<string, string>>>>;
 export const TEXTS: Readonly<Record<ShownLanguage, Texts>> = { en, zh };
 
 /**
- * Finds on what is shown: content that is wider than the screen, text that is cut without an ellipsis, texts that lie
- * over each other, names of texts in place of texts, and English texts in another language.
+ * Finds faults in the shown page: content wider than the screen, text that is cut without an ellipsis, overlapping
+ * texts, names of texts in place of texts, and English texts in another language.
  */
 export async function layoutFindings(page: Page, language: ShownLanguage): Promise<string[]> {
   const found = await page.evaluate(`(${FIND})(${JSON.stringify(foreignTexts(language))})`);
   return [...new Set(found as string[])];
 }
 
-/** Texts that must not be shown: the names of texts, and in another language than English the English texts. */
+/** Returns texts that must not be shown: names of texts and, in another language than English, English texts. */
 function foreignTexts(language: ShownLanguage): string[] {
   const names = Object.values(TEXTS.en).flatMap((area) =>
     Object.keys(area).filter((name) => name.includes(".")),
@@ -27,7 +27,7 @@ function foreignTexts(language: ShownLanguage): string[] {
   return [...names, ...english.filter((text) => !known.has(text) && !text.includes("{{"))];
 }
 
-/** Looks at the dialog or menu that was opened last, or at all of the page. */
+/** Examines the newest dialog or menu, or the whole page if none is open. */
 const FIND = `(foreign) => {
   const found = [];
   const over = document.documentElement.scrollWidth - innerWidth;

@@ -2,7 +2,7 @@ import { BudgetLeases, type Hold } from "../../src/gateway/metering/budget-lease
 import type { BudgetRefusal } from "../../src/gateway/metering/exhaustion-cache.ts";
 import { memoryBudgetStore } from "./memory-budget-store.ts";
 
-/** Creates processes with one store. Only tests and waiting requests advance the clock. */
+/** Creates processes with a common store. Only tests and waiting requests advance the clock. */
 export function leaseWorld(amounts: Record<string, bigint>, processes = 1) {
   const store = memoryBudgetStore(amounts);
   const time = { now: 0 };
@@ -17,7 +17,7 @@ export function leaseWorld(amounts: Record<string, bigint>, processes = 1) {
   return { store, time, all, budgetLeases: all[0]! };
 }
 
-/** Returns a hold that must be granted. */
+/** Awaits a hold. Throws if it was refused. */
 export async function granted(hold: Hold | BudgetRefusal | Promise<Hold | BudgetRefusal>): Promise<Hold> {
   const outcome = await hold;
   if (typeof outcome === "string") throw new Error(`the hold was refused: ${outcome}`);

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { ConfigurationError, loadSettings, type LoadedSettings } from "../../src/config/index.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "./config-fixture.ts";
 
-/** Loads the settings with this `gateway.yaml`, environment and further files. */
+/** Loads the settings with this `gateway.yaml`, this environment and other files. */
 export async function load(
   yaml: string | null,
   env: Record<string, string> = {},

@@ -4,7 +4,7 @@ import { copyRows } from "./copied-rows.ts";
 import { startTestGateway, until, type TestGateway } from "./gateway.ts";
 
 const MANY = /^(ledger|ledger_bookings|audit|request_log|prompts)$/;
-/** Tables of settings that people make. Some reports read all of these tables. */
+/** Tables that people fill, such as prices. Some reports read all of their rows. */
 const FEW = /^(pictures|prices|usage_\w+s|traffic_\w+)$/;
 export const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const from = new Date(Date.now() - DAY_MS).toISOString();
 const CORRECTION = { ...PRICE, from, reason: "tried", organizationId: "default" };
 
-/** A call of each operation that reads more than a page. `null` means that another call reads the same rows. */
+/** A call of each operation that reads more than a page. `null`: another call reads the same rows. */
 export const LONG_READINGS: Readonly<Record<string, [method: string, path: string, body?: object] | null>> = {
   "ledger.verify": ["GET", "/ledger/verify"],
   "audit.verify": ["GET", "/audit/verify"],
@@ -27,7 +27,7 @@ export const LONG_READINGS: Readonly<Record<string, [method: string, path: strin
   "priceCorrections.apply": null,
   "routes.explain": ["POST", "/routes/explain", { organizationId: "default", model: "sandbox-chat" }],
   "requests.get": ["GET", "/requests/template"],
-  // This call checks all prompts and deletes none, so that it can be repeated.
+  // This call checks all prompts but deletes none, so it can be repeated.
   "prompts.remove": ["DELETE", "/prompts?organizationId=default&before=2020-01-01T00:00:00Z"],
   "keys.example": null,
   "keys.list": ["GET", "/keys"],
@@ -48,7 +48,7 @@ export const LONG_READINGS: Readonly<Record<string, [method: string, path: strin
   "configuration.reseal": null,
 };
 
-/** Filters with which a list reads everything and finds nothing. */
+/** Filters with which a list reads all rows and finds nothing. */
 export const VAIN_READINGS = [
   "/ledger?model=none",
   "/requests?model=none&channel=none",
@@ -75,15 +75,15 @@ export async function openLongReadings(): Promise<{ gateway: TestGateway; admin:
   return { gateway, admin };
 }
 
-/** Copies the rows whose number grows with requests `many` times, and the settings that people make `few` times. */
+/** Copies rows that requests write `many` times, and rows that people write `few` times. */
 export function copyLongReadings(database: Database, { many, few }: { many: number; few: number }): void {
   copyRows(database, many, MANY);
-  // A real installation does not have all rows in one millisecond.
+  // Spreads the entries over a minute, because a real ledger's entries differ in time.
   database.run("UPDATE ledger SET at = at - rowid % 60000");
   copyRows(database, few, FEW);
 }
 
-/** Reads an export up to this number of lines. */
+/** Reads an export, up to this number of lines. */
 export async function readExport(
   { url }: TestGateway,
   { cookie }: Administrator,

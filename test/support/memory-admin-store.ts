@@ -16,7 +16,7 @@ export interface MemoryAdminStore extends AdminStore {
   ledger: MemoryLedgerStore;
 }
 
-/** Creates an `AdminStore` in memory. The store keeps copies of records and refuses what a database would refuse. */
+/** Creates an `AdminStore` in memory. It keeps copies of records and refuses what a database would refuse. */
 export function memoryAdminStore(): MemoryAdminStore {
   const changes: MemoryAdminStore["changes"] = [];
   const note = ({ actor }: Actor, change: string) => void changes.push({ actor, change });
@@ -48,13 +48,13 @@ export function memoryAdminStore(): MemoryAdminStore {
   };
 }
 
-/** Webhooks are tested with the real stores only. */
+/** Webhooks are tested only with the real stores. */
 function unusedWebhooks(): AdminStore["webhooks"] {
   const unused = () => Promise.reject(new Error("not used"));
   return { add: unused, list: unused, remove: unused, rotate: unused, deliveries: unused, redeliver: unused };
 }
 
-/** Sums and records of requests are tested with the real stores only. */
+/** Sums and records of requests are tested only with the real stores. */
 function unused<Store extends object>(): Store {
   const refuse = () => Promise.reject(new Error("not used"));
   return new Proxy({} as Store, { get: () => refuse });
@@ -268,7 +268,7 @@ function isPartOf(search: string, ...texts: string[]): boolean {
   return texts.some((text) => text.toLowerCase().includes(search.toLowerCase()));
 }
 
-/** Returns a page. The records are in the order of their creation. */
+/** Returns a page of records, in order of creation. */
 function pageOf<Item extends { id: string; createdAt: number }>(
   items: Item[],
   { after, limit }: ListPage,

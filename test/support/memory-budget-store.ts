@@ -1,22 +1,22 @@
 import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { BudgetStore, BudgetRequest } from "../../src/gateway/metering/stores.ts";
 
-/** Fault of the next call: the call is lost before it runs, or its result is lost after it ran. */
+/** Fault of the next call. The call is lost before it runs, or its result is lost after it has run. */
 export type Fault = "before" | "after";
 
 export interface MemoryBudgetStore extends BudgetStore {
   budgets: Map<string, { amount: bigint; spent: bigint }>;
-  /** Leases, with keys of the form `process budget`. */
+  /** Leases by keys of the form `process budget`. */
   leases: Map<string, { amount: bigint; drawn: bigint }>;
   wanted: Set<string>;
-  /** Names of the calls in order. */
+  /** Names of the calls, in order. */
   calls: string[];
   /** Returns the fault of a call; undefined for none. */
   fault: (call: string) => Fault | undefined;
   held(budget: string): bigint;
   /** Posts a charge as the ledger would. */
   post(processId: string, budget: string, charged: bigint): void;
-  /** Returns all leases of a process, as an operator's write-off does. */
+  /** Returns all leases of a process to the budgets, like an operator's write-off. */
   writeOff(processId: string): void;
 }
 

@@ -5,13 +5,13 @@ import type { AuditStore } from "../../src/admin/audit/store-port.ts";
 import type { LedgerDifference } from "../../src/admin/ledger/verification-schema.ts";
 
 export interface MemoryLedgerStore extends LedgerAdminStore {
-  /** All entries in the order of writing. */
+  /** All entries, in order of writing. */
   entries: LedgerEntry[];
   /** Differences that a verification returns. */
   differences: LedgerDifference[];
 }
 
-/** The ledger's administration in memory. A page has two charges, so that few entries make several pages. */
+/** The ledger's administration in memory. A page has two charges, so few entries need several pages. */
 export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
   const entries: LedgerEntry[] = [];
   const differences: LedgerDifference[] = [];
@@ -109,12 +109,12 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
   };
 }
 
-/** Compares by time, then by id. */
+/** Compares by time and then by id. */
 function inOrder(one: LedgerPosition, other: LedgerPosition): number {
   return one.at - other.at || (one.id === other.id ? 0 : one.id < other.id ? -1 : 1);
 }
 
-/** Returns the detail as a database does: amounts are decimal strings. */
+/** Returns the detail as a database does, with amounts as decimal strings. */
 function asWritten(detail: object): unknown {
   return JSON.parse(
     JSON.stringify(detail, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part)),

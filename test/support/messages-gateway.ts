@@ -3,7 +3,7 @@ import { SIMULATED_KEY as ANTHROPIC_KEY, startAnthropic } from "../upstreams/ant
 import { SIMULATED_KEY as OPENAI_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** Public names of the fixture's models. */
+/** Public name of a model of `vendor`. */
 export const CLAUDE = "house-claude";
 /** A model of the vendor of `CLAUDE`, with a thinking budget. */
 export const BUDGET = "house-budget";
@@ -36,7 +36,7 @@ export async function openMessagesGateway(
   const [vendor, spare, chat] = await Promise.all([startAnthropic(), startAnthropic(), startOpenAi()]);
   const yaml = fixtureYaml({ vendor: vendor.url, spare: spare.url, chat: chat.url });
   const gateway = await startTestGateway({
-    // A test's additions come last, after the models.
+    // The test's own lines follow the models.
     yaml: yaml + more,
     env: { ANTHROPIC_KEY, OPENAI_KEY, ...env },
   });
@@ -52,7 +52,7 @@ export async function openMessagesGateway(
   };
 }
 
-/** Returns the cost of a usage in the fixture. */
+/** Returns the cost of this usage at the fixture's prices. */
 export function messagesNanos(usage: {
   input_tokens: number;
   output_tokens: number;

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 /*
  * The published types of messages (@anthropic-ai/sdk 1.12.0, resources/messages/messages.d.ts) as schemas. Objects
- * allow no other fields. Fields that the vendor's own examples omit are optional.
+ * allow no other fields. Fields that the vendor's examples omit are optional.
  */
 const count = z.int().min(0);
 const stopReason = z.enum(["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"]);
@@ -47,7 +47,7 @@ const stop = {
     .strictObject({ type: z.literal("refusal"), category: z.null(), explanation: z.null() })
     .nullable(),
 };
-/** Usage of `message_delta`: only the output count is guaranteed (`MessageDeltaUsage`). */
+/** Usage of `message_delta`. Only the output count is guaranteed (`MessageDeltaUsage`). */
 const endUsage = usage.partial().required({ output_tokens: true });
 
 export const messageReply = z.strictObject({ ...head, ...stop, content: z.array(block), usage });
@@ -64,7 +64,7 @@ const delta = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("signature_delta"), signature: z.string() }),
   z.strictObject({ type: z.literal("input_json_delta"), partial_json: z.string() }),
 ]);
-/** Types of deltas, by the type of their block. */
+/** Allowed types of deltas, by the type of their block. */
 const DELTAS: Readonly<Record<string, readonly string[]>> = {
   text: ["text_delta"],
   thinking: ["thinking_delta", "signature_delta"],
@@ -97,8 +97,8 @@ const event = z.discriminatedUnion("type", [
 ]);
 
 /**
- * Checks a stream's events against their schema, and the order that official clients need: one message, blocks one
- * after another with deltas of their type, each call's input as complete JSON, then the stop reason and the usage.
+ * Checks a stream's events against their schema, and the order that official clients need: one message, one block after
+ * another with deltas of its type, each call's input as complete JSON, then the stop reason and the usage.
  */
 export function expectLawfulMessageEvents(text: string): void {
   const events = text

@@ -3,11 +3,11 @@ import { sendJson } from "../upstreams/transport.ts";
 import { startSimulator, type Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Public models. The vendor has other names for them. */
+/** Public names of models. The vendor uses other names. */
 export const FAST = "house-b-fast";
 export const PRO = "house-b-pro";
 export const LITE = "house-b-lite";
-/** A model of the vendor that accepts everything and sends the configured response. */
+/** A model whose vendor accepts everything and sends the configured response. */
 export const FREE = "house-b-free";
 
 /** Price of a picture by tier, in nano-units. */
@@ -15,7 +15,7 @@ export const NANOS = { "1K": 10_000_000n, "2K": 20_000_000n, "4K": 40_000_000n }
 
 export interface NativeFixture extends AsyncDisposable {
   gateway: TestGateway;
-  /** A vendor that is as strict as the real vendor. */
+  /** A vendor that is as strict as the real one. */
   strict: Simulator;
   free: Simulator;
   /** Sets the response of the free vendor. */

@@ -2,10 +2,10 @@ import { startGemini, SIMULATED_KEY } from "../upstreams/gemini.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Public models; the vendor has other names for them. One model controls reasoning by levels, one by budgets. */
+/** Public names of models; the vendor uses other names. `LEVEL` controls reasoning by levels, `BUDGET` by budgets. */
 export const LEVEL = "house-level";
 export const BUDGET = "house-budget";
-/** Prefix of models that have a channel each, so that failures of one model do not eject other models. */
+/** Prefix of models with a channel each, so that a failing model ejects no other model. */
 export const FAULTY = "house-faulty";
 const FAULTY_MODELS = ["2", "3"].flatMap((client) =>
   [429, 503, 502, "stream"].map((fault) => `${FAULTY}-${client}-${fault}`),

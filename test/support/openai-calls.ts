@@ -9,7 +9,7 @@ import { makePng } from "./pictures.ts";
 import { testSpool } from "./spool.ts";
 import { FairSemaphore } from "../../src/lib/semaphore.ts";
 
-/** Calls of the OpenAI adapter in the form that the gateway uses. */
+/** Calls to the OpenAI adapter, in the gateway's form. */
 export interface OpenAiCalls {
   text: TextUpstream;
   image: ImageUpstream;

@@ -25,7 +25,7 @@ const PATTERNS = Object.keys(DOCUMENT.paths).map((path) => ({
   pattern: new RegExp(`^${path.replaceAll(/[.:]/g, "\\$&").replace(/\{\w+\}/, ".+")}$`),
 }));
 
-/** Throws when the document describes this JSON response and the response does not match. */
+/** Throws when the OpenAPI document describes this JSON response and the response does not match. */
 export async function checkResponse(method: string, url: string, response: Response): Promise<void> {
   const type = response.headers.get("content-type")?.split(";")[0] ?? "";
   const item = itemOf(method, new URL(url).pathname);
@@ -47,7 +47,7 @@ function itemOf(method: string, path: string) {
   return DOCUMENT.paths[(exact ?? longest)?.path ?? ""]?.[method.toLowerCase()];
 }
 
-/** Ajv compiles a schema only once if it always gets the same object. */
+/** Ajv compiles a schema only once if it gets the same object each time. */
 const compiled = new WeakMap<object, object>();
 
 function withReferences(schema: object): object {

@@ -8,17 +8,17 @@ import { userPostgres } from "./postgres.ts";
 
 /** PgBouncer in front of a private PostgreSQL server. Each transaction may get another session of the server. */
 export interface PgBouncer extends AsyncDisposable {
-  /** Returns `address` with the pooler instead of the server. */
+  /** Returns `address` with the pooler in place of the server. */
   through(address: string): string;
 }
 
-/** Returns the program, or the reason for its absence. */
+/** Returns the program, or the reason why it is missing. */
 export function findPgBouncer(): { binary: string } | { missing: string } {
   const binary = Bun.which("pgbouncer", { PATH: `${process.env["PATH"]}:/usr/sbin` });
   return binary ? { binary } : { missing: "pgbouncer is not on PATH" };
 }
 
-/** Starts PgBouncer in front of the server on a loopback port. The given lines are added to its configuration. */
+/** Starts PgBouncer on a loopback port in front of the server. The given lines extend its configuration. */
 export async function startPgBouncer(
   binary: string,
   serverPort: number,
@@ -39,7 +39,7 @@ export async function startPgBouncer(
       "unix_socket_dir=",
       "auth_type=trust",
       `auth_file=${users}`,
-      // There are fewer sessions than connections, so consecutive transactions of a connection get different sessions.
+      // There are fewer sessions than connections. So a connection's transactions get different sessions.
       "pool_mode=transaction",
       "default_pool_size=6",
       "max_client_conn=1000",

@@ -13,11 +13,11 @@ import {
 } from "./encoded-pictures.table.ts";
 import { exifData, makePng, pngChunk, webpWithExif } from "./pictures.ts";
 
-/** A picture in the form that clients send. */
+/** A picture as clients send it. */
 interface PictureFormat {
   name: string;
   bytes: Buffer<ArrayBuffer>;
-  /** The format in which a vendor receives the picture. */
+  /** Format in which a vendor receives the picture. */
   sentAs: "jpeg" | "png" | "webp";
   /** Displayed size, which can differ from the size in the header. */
   width: number;

@@ -1,12 +1,12 @@
 import { deflateSync } from "node:zlib";
 
-/** Small pictures and headers that are built byte by byte. */
+/** Functions that build small pictures and headers byte by byte. */
 export type Pixel = (
   x: number,
   y: number,
 ) => readonly [red: number, green: number, blue: number, alpha: number];
 
-/** Makes a PNG of colour type 6, or 2 without alpha. `chunks` are put between `IHDR` and `IDAT`. */
+/** Makes a PNG of colour type 6, or 2 without alpha. `chunks` follow `IHDR`. */
 export function makePng(
   width: number,
   height: number,
@@ -29,7 +29,7 @@ export function makePng(
   ]);
 }
 
-/** A gradient over the whole picture, fully opaque. */
+/** Returns the pixel of an opaque gradient over the whole picture. */
 export function gradient(x: number, y: number): readonly [number, number, number, number] {
   return [(x * 7) & 255, (y * 5) & 255, (x * y) & 255, 255];
 }
@@ -55,7 +55,7 @@ export function pngChunk(type: string, data: Buffer): Buffer {
   return chunk;
 }
 
-/** Makes an Exif segment with only an orientation. The segment belongs directly after a JPEG's first two bytes. */
+/** Makes an Exif segment with only an orientation. It belongs directly after a JPEG's first two bytes. */
 export function exifSegment(orientation: number): Buffer {
   const tiff = Buffer.from("49492a0008000000010012010300010000000000000000000000", "hex");
   tiff.writeUInt16LE(orientation, 18);
@@ -198,8 +198,8 @@ export function makeGreyTiff(depth: 1 | 2 | 4 | 8 | 16, isZeroWhite: boolean): B
 }
 
 /**
- * Makes the boxes of a HEIC or AVIF still picture: tiles of 512 pixels, a larger picture derived from them, and the
- * final picture, cropped to `clip` and rotated.
+ * Makes the boxes of a HEIC or AVIF still picture: tiles of 512 pixels, a larger picture derived from the tiles, and
+ * the final picture, which is cropped to `clip` and rotated.
  */
 export function makeHeif(
   major: string,
@@ -223,7 +223,7 @@ export function makeHeif(
     box("clap", aperture),
     box("irot", Buffer.from([rotation])),
   );
-  // Numbers of items and properties, in their short or long form.
+  // Writes numbers of items and properties in their short or long form.
   const id = (value: number) => Buffer.from(isLong ? [0, 1, 0, value] : [0, value]);
   const uses = (item: number, ...indexes: number[]) => [
     id(item),

@@ -27,14 +27,14 @@ import { memoryBudgetStore } from "./memory-budget-store.ts";
 export interface PlainCoreOptions {
   model: Model;
   price?: Price;
-  /** The upstream of each target in the order of the route. */
+  /** Upstreams of the targets, in the order of the route. */
   text?: readonly TextUpstream[];
   images?: readonly ImageUpstream[];
   /** The organization's only budget, in nano-units. */
   budget?: bigint;
   limits?: Partial<Limits>;
   settings?: Partial<OrganizationSettings>;
-  /** Maximum in nano-units. */
+  /** Maximum of the orphan cost in nano-units. */
   orphanCostCap?: bigint;
   firstByteMs?: number;
 }
@@ -42,17 +42,17 @@ export interface PlainCoreOptions {
 export interface PlainCore {
   core: Core;
   principal: Principal;
-  /** `isWritable: false` makes the journal refuse records. */
+  /** With `isWritable: false`, the journal refuses records. */
   journal: { isWritable: boolean; records: JournalRecord[] };
   charges(): LedgerEntry[];
   request(signal?: AbortSignal): RequestContext;
-  /** True when the budget can spend exactly what was not charged. Spends this amount, so call this once at the end. */
+  /** True when the budget can spend exactly what was not charged. Spends this amount, so call it last. */
   isAllGivenBack(): Promise<boolean>;
 }
 
 const BUDGET = "budget";
 
-/** Creates the core with plain objects: one organization, one key, one model, one target per upstream. */
+/** Creates the core with plain objects: one organization, one key, one model, and a target for each upstream. */
 export function plainCore(options: PlainCoreOptions): PlainCore {
   const { model, price, text = [], images = [], budget = 1_000_000_000n } = options;
   const channels = (text.length > 0 ? text : images).map((_, index): Channel => ({

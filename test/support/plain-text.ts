@@ -38,11 +38,11 @@ export const chunk = (fields: object): string =>
 export const word = (content: string, finish_reason: string | null = null): string =>
   chunk({ choices: [{ index: 0, delta: { content }, finish_reason }] });
 
-/** Creates a core that calls these vendors in order. The budget pays for 5,000 tokens. */
+/** Creates a core that calls these vendors in order. Its budget pays for 5,000 tokens. */
 export const openText = (text: readonly TextUpstream[], options: Partial<PlainCoreOptions> = {}) =>
   plainCore({ model: MODEL, price: PRICE, text, budget: 5_000n, ...options });
 
-/** Reads the text of a complete reply, or the complete text of a stream. */
+/** Reads the text of a complete reply or of a whole stream. */
 export async function readOutcome(outcome: TextOutcome): Promise<string> {
   if (outcome.kind === "whole") return outcome.text;
   return new Response(outcome.body).text();
@@ -60,7 +60,7 @@ export function whole(): TextUpstream {
   return { dialect: "chat", send: async () => ({ kind: "whole", text }) };
 }
 
-/** Returns a vendor that sends these chunks and then ends, breaks, or stays silent until it is aborted. */
+/** Returns a vendor that sends these chunks. Then it ends, breaks, or stays silent until it is aborted. */
 export function streaming(
   chunks: readonly string[],
   ending: "ends" | "breaks" | "is silent" = "ends",

@@ -24,22 +24,22 @@ export interface PrivatePostgres {
   /** Suspends all processes of the server, like a frozen machine. */
   freeze(): void;
   thaw(): void;
-  /** Kills the server like a crash. `restart` starts it again on the same port. */
+  /** Kills the server, as in a crash. `restart` starts it again on the same port. */
   crash(): Promise<void>;
   restart(): Promise<void>;
-  /** Copies the running server: as a backup, or as a standby that follows the server for a moment and then lags. */
+  /** Copies the running server, as a backup or as a standby. The standby follows the server briefly and then stops. */
   copy(kind: "backup" | "standby"): Promise<void>;
-  /** Kills the server and starts the copy instead, on the same port. */
+  /** Kills the server and starts its copy on the same port. */
   goBack(): Promise<void>;
   /** Lets a standby server accept writes. */
   promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Returns the folder with `initdb` and `postgres`, or the reason for its absence. */
+/** Returns the folder with `initdb` and `postgres`, or the reason why they are missing. */
 export function findPostgres(): { folder: string } | { missing: string } {
   const onPath = Bun.which("postgres") && Bun.which("initdb");
-  // A link may be in a folder without the other programs, so follow it; `pg_basebackup` is beside its target.
+  // The other programs, such as `pg_basebackup`, may be only beside the link's target.
   const folder = onPath ? join(realpathSync(onPath), "..") : debianFolder();
   if (!folder) return { missing: "no initdb and postgres on PATH or below /usr/lib/postgresql" };
   if (process.getuid?.() === 0 && !userPostgres()) {
@@ -101,7 +101,7 @@ export async function startPostgres(
       try {
         process.kill(pid, signal);
       } catch {
-        // A child process of the server may have ended in the meantime.
+        // A child process of the server has ended meanwhile.
       }
     }
   };
@@ -159,7 +159,7 @@ export async function startPostgres(
 const OPTIONS = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync", "--locale=C"];
 const KEPT = join(import.meta.dir, "../../dist/test");
 
-/** Fills a data folder: by `initdb` the first time, later by a copy of that result, in a tenth of the time. */
+/** Fills a data folder. The first call runs `initdb`. Later calls copy its result in a tenth of the time. */
 function initialize(folder: string, data: string, asUser: readonly string[]): void {
   const program = join(folder, "initdb");
   const made = [program, statSync(program).mtimeMs, ...asUser, ...OPTIONS, process.getuid?.()].join(" ");
@@ -172,7 +172,7 @@ function initialize(folder: string, data: string, asUser: readonly string[]): vo
   try {
     renameSync(copy, kept);
   } catch (error) {
-    // Another test process has created `kept` in the meantime.
+    // Another test process has created `kept` meanwhile.
     rmSync(copy, { recursive: true, force: true });
     if (!existsSync(kept)) throw error;
   }
@@ -208,7 +208,7 @@ function writeCertificate(
   if (user) chownSync(keyPath, user.uid, user.gid);
 }
 
-/** Without fsync, a crash of the server alone loses no data that the operating system has received. */
+/** Without fsync, a crash of the server alone loses no data that the system has received. */
 const VOLATILE = settings("fsync=off", "synchronous_commit=off", "full_page_writes=off");
 const SETTINGS = settings("listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=16MB");
 
@@ -243,7 +243,7 @@ function debianFolder(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-/** Returns the user that runs servers which refuse to run as root. */
+/** Returns the user for servers that refuse to run as root. */
 export function userPostgres(): { uid: number; gid: number } | null {
   const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8"));
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : null;

@@ -2,26 +2,26 @@ import { parseArgs, type ParseArgsOptionDescriptor } from "node:util";
 
 /** An option of a test program. */
 type ProgramOption = ParseArgsOptionDescriptor & {
-  /** Name of the value in the usage, such as `N`; absent for a switch. */
+  /** Name of the value in the usage text, such as `N`; absent for a switch. */
   value?: string;
-  /** Description of the option in the usage. */
+  /** Description of the option in the usage text. */
   help: string;
 };
 
 type ProgramOptions = Readonly<Record<string, ProgramOption>>;
 
 interface Program<Options extends ProgramOptions> {
-  /** The command in the usage, such as `npm run soak --`. */
+  /** Command in the usage text, such as `npm run soak --`. */
   command: string;
-  /** The purpose of the program in one or two sentences. */
+  /** Purpose of the program, in one or two sentences. */
   does: string;
   options: Options;
   args?: readonly string[];
 }
 
 /**
- * Reads the options of a program. `--help` prints the usage and exits with 0 before any work. An unknown option prints
- * the usage to the error output and exits with 2.
+ * Reads the options of a program. `--help` prints the usage text and exits with 0. An unknown option prints the usage
+ * text to the error output and exits with 2.
  */
 export function readOptions<const Options extends ProgramOptions>(program: Program<Options>) {
   const { options, args = process.argv.slice(2) } = program;

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { freePort } from "./free-port.ts";
 import { until } from "./gateway.ts";
 
-/** The OpenTelemetry Collector as a process of its own on a free loopback port. */
+/** The OpenTelemetry Collector as a process on a free loopback port. */
 export interface RealCollector extends AsyncDisposable {
   url: string;
-  /** Numbers of accepted and refused records since the start, by names such as `accepted_spans`. */
+  /** Returns the numbers of accepted and refused records since the start, by names such as `accepted_spans`. */
   received(): Promise<Record<string, number>>;
   /** Returns all records since the start, in the text format of the collector's debug exporter. */
   records(): Promise<string>;
@@ -15,7 +15,7 @@ export interface RealCollector extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Starts the collector at the path `binary`. Every distribution has the receiver and exporter that are used. */
+/** Starts the collector at the path `binary`. Every distribution has the parts that this configuration uses. */
 export async function startRealCollector(binary: string): Promise<RealCollector> {
   const folder = await mkdtemp(join(tmpdir(), "collector-"));
   const [port, ownPort] = [freePort(), freePort()];

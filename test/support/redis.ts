@@ -18,7 +18,7 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** Returns the server's program, or the reason for its absence. */
+/** Returns the server's program, or the reason why it is missing. */
 export function findRedis(): { binary: string } | { missing: string } {
   const binary = Bun.which("redis-server") ?? Bun.which("valkey-server");
   return binary ? { binary } : { missing: "neither redis-server nor valkey-server is on PATH" };

@@ -4,25 +4,25 @@ import { startOpenAi, SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Models of the fixture, with vendors of the responses protocol, of other protocols, and with two accounts. */
+/** Models with vendors of the responses protocol, with vendors of other protocols, and with two accounts. */
 export const NATIVE = "native";
 export const OVER_CHAT = "over-chat";
-/** A model for callers of other protocols. Its vendor supports only responses. */
+/** A model for callers of other protocols. Its vendor has only the responses protocol. */
 export const RESPONSES_ONLY = "responses-only";
 export const OVER_MESSAGES = "over-messages";
 export const OVER_NATIVE = "over-native";
 export const OTHER_ACCOUNT = "other-account";
 /** A route that calls `other` first and then `vendor`. */
 export const FALLBACK = "fallback";
-/** The route of `FALLBACK`, but both vendors support only responses. */
+/** A route like `FALLBACK` whose vendors have only the responses protocol. */
 export const FALLBACK_ONLY = "fallback-only";
-/** Models with separate channels to their vendors, so that rate limits do not affect other models. */
+/** Models with channels of their own, so that rate limits do not affect other models. */
 export const LIMITED = { native: "limited-native", "over-chat": "limited-chat" } as const;
 
 export interface ResponsesFixture extends AsyncDisposable {
   gateway: TestGateway;
   vendor: Simulator;
-  /** The second account at the vendor of `vendor`. */
+  /** A second account at the vendor of `vendor`. */
   other: Simulator;
   /** A vendor of the messages protocol. */
   messages: Simulator;

@@ -46,7 +46,7 @@ const items = {
 };
 const item = z.union([
   z.discriminatedUnion("type", [items.message, items.reasoning, items.function_call, items.custom_tool_call]),
-  // Additional items of the protocol's vendors are allowed.
+  // Vendors may add items of other types.
   z.object({ id: z.string(), type: z.string().refine((type) => !Object.hasOwn(items, type)) }),
 ]);
 
@@ -115,7 +115,7 @@ const onSummary = { ...onItem, summary_index: nat };
 const part = z.discriminatedUnion("type", [outputText, refusal]);
 const logprobs = z.array(z.unknown());
 
-/** Schemas of events by type. */
+/** Schemas of events, by type. */
 const EVENTS: Readonly<Record<string, z.ZodObject>> = {
   "response.created": z.object({ response: running }),
   "response.in_progress": z.object({ response: running }),
@@ -169,9 +169,9 @@ export function readEvents(text: string): StreamEvent[] {
 }
 
 /**
- * Checks every event against its schema, and the order that official clients need: numbers from 0 without a gap, and
- * one response. Items are opened before their pieces and closed with the joined pieces. One final event has the
- * complete output.
+ * Checks every event against its schema, and the order that official clients need. Numbers start at 0 without a gap,
+ * and there is one response. Items are opened before their pieces and closed with the joined pieces. The final event
+ * has the complete output.
  */
 export function expectLawfulEvents(events: readonly StreamEvent[]): void {
   expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index));

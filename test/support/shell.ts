@@ -9,7 +9,7 @@ interface ShellOptions {
   files?: Record<string, string>;
 }
 
-/** Creates a command line with its own store. `calls` records what its commands start and close. */
+/** Creates a command line with its own store. `calls` records the work that commands start and close. */
 export async function shell(options: ShellOptions = {}) {
   const folder = await folderWithCatalogue(options.files);
   const store = memoryAdminStore();

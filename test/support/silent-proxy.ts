@@ -1,17 +1,17 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** Forwards TCP connections to a server. The proxy can silence connections, like a firewall that drops packets. */
+/** Forwards TCP connections to a server. It can silence connections, like a firewall that drops packets. */
 export interface SilentProxy extends Disposable {
   /** Returns `address` with the proxy's host and port instead of the server's. */
   through(address: string): string;
   /** Number of open connections that are not silenced. */
   readonly live: number;
   /**
-   * Silences the open connections: they forward nothing and are never closed. With `isForAll`, new connections are
-   * silent too until `recover`. Silenced connections stay silent.
+   * Silences the open connections for ever: nothing is forwarded, and they are never closed. With `isForAll`, new
+   * connections are silent too until `recover` is called.
    */
   silence(options?: { isForAll?: boolean }): void;
-  /** New connections are forwarded again. */
+  /** Forwards new connections again. */
   recover(): void;
 }
 

@@ -2,9 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/* Small disks in memory, to test full disks. */
-
-/** Mounts a disk of a size such as `512k` at a folder. Returns false when mounting is impossible. */
+/** Mounts a disk in memory at a folder, of a size such as `512k`. Returns false when mounting is impossible. */
 export function mountSmallDisk(folder: string, size: string): boolean {
   return Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]).success;
 }
@@ -20,7 +18,7 @@ function probeMount(): boolean {
   return isMounted;
 }
 
-/** Fills a disk completely with one file. */
+/** Fills a disk completely, by a single file. */
 export function fillDisk(path: string): void {
   writeFileSync(path, "");
   for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {

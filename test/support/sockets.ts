@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** The bytes of a request on its own connection, for behaviour that no client library has. */
+/** A request as bytes, for behaviour that no client library has. */
 export interface RawRequest {
   method?: string;
   path: string;
@@ -30,7 +30,7 @@ export function writeRequest({ method = "POST", path, headers = {}, body = "" }:
   return `${method} ${path} HTTP/1.1\r\n${lines}\r\n${body}`;
 }
 
-/** Sends bytes. Returns all received data when the connection ends or is silent for a while. */
+/** Sends bytes. Returns all received data when the connection ends, or is silent for `silenceMs`. */
 export async function exchange(url: string, bytes: string | Uint8Array, silenceMs = 1_000): Promise<string> {
   const socket = await openSocket(url);
   const pieces: Buffer[] = [];
@@ -53,7 +53,7 @@ export async function exchange(url: string, bytes: string | Uint8Array, silenceM
   });
 }
 
-/** True when one response with a content length is complete. */
+/** True when the bytes are a complete response with a content length. */
 function isComplete(bytes: Buffer): boolean {
   const end = bytes.indexOf("\r\n\r\n");
   const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString("latin1", 0, Math.max(end, 0)))?.[1];

@@ -1,4 +1,4 @@
-/** Replaces comments, strings and regular expressions of a source by blanks. Expressions in templates stay. */
+/** Replaces comments, strings and regular expressions of a source by blanks. Expressions in templates remain. */
 export function stripped(source: string): string {
   const pattern =
     /\/\/.*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;

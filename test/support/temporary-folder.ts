@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } 
 import { join } from "node:path";
 
 /*
- * Loaded before every test file. If memory has space, temporary files of tests, servers and browsers are written to a
- * folder in memory. This folder is removed at the end. A database on a disk needs three times the processor time. A
- * TMPDIR from the environment stays.
+ * Loaded before every test file. Tests, servers and browsers write temporary files to a folder in memory, if there is
+ * space. A database on a disk would need three times the processor time. The folder is removed after the tests. A
+ * TMPDIR of the environment has priority.
  */
 const MEMORY = "/dev/shm";
 const NEEDED_BYTES = 4 * 2 ** 30;
@@ -14,7 +14,7 @@ const PREFIX = "gateway-tests-";
 if (process.env.TMPDIR === undefined && hasSpace()) {
   removeLeftovers();
   const folder = join(MEMORY, `${PREFIX}${process.pid}`);
-  // Servers that refuse to run as root use another user, which must be able to read the folder.
+  // Servers that refuse to run as root have another user, who must be able to read the folder.
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   process.env.TMPDIR = folder;
   afterAll(() => {
@@ -29,7 +29,7 @@ function hasSpace(): boolean {
   return bavail * bsize >= NEEDED_BYTES;
 }
 
-/** Removes folders of killed processes and unmounts the small disks in them. */
+/** Removes the folders of killed processes, with the small disks mounted in them. */
 function removeLeftovers(): void {
   for (const name of readdirSync(MEMORY)) {
     if (!name.startsWith(PREFIX) || existsSync(`/proc/${name.slice(PREFIX.length)}`)) continue;

@@ -3,11 +3,11 @@ import { until } from "./gateway.ts";
 
 const START = join(import.meta.dir, "../../src/start.ts");
 
-/** Long enough even if many programs start at the same time. */
+/** Timeout that suffices even if many programs start at the same time. */
 const SHOWN_MS = 60_000;
 
 interface OnTerminal extends AsyncDisposable {
-  /** Returns all output of the command, with the terminal's escapes. */
+  /** Returns all output of the command, including the terminal's escapes. */
   shown(): string;
   /** Waits until the output contains a text. */
   untilShown(text: string): Promise<void>;
@@ -16,7 +16,7 @@ interface OnTerminal extends AsyncDisposable {
   exited: Promise<number>;
 }
 
-/** Starts a command of the program in its own process on its own pseudo terminal. */
+/** Starts a command of the program as a process on its own pseudo terminal. */
 export function startOnTerminal(args: readonly string[], env: Record<string, string>): OnTerminal {
   let shown = "";
   const decoder = new TextDecoder();

@@ -18,7 +18,7 @@ import type { Signature } from "../../src/dialects/conversation/signature.ts";
 import type { TextDialectName } from "../../src/dialects/name.ts";
 import type { UsageReport } from "../../src/domain/usage.ts";
 
-// Conversations and replies of every kind in the neutral form. No vendor would refuse this order: roles alternate,
+// Conversations and replies of every kind in the neutral form, in an order that every vendor accepts. Roles alternate,
 // every call gets its result at the start of the next turn, and no text is empty.
 
 const UNUSUAL = ["é", "語", "🙂", '"', "\\", "\n", "\u2028", "</", " ", "{", "data: ", "\u0000", "0.10"];
@@ -28,7 +28,7 @@ export const text: Arbitrary<string> = fc
     maxLength: 5,
   })
   .map((pieces) => pieces.join(""))
-  // Vendors trim or refuse text that is only white space.
+  // The text gets a full stop, because vendors trim or refuse white space.
   .map((joined) => (joined.trim() === "" ? `${joined}.` : joined));
 
 const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -117,7 +117,7 @@ function toolChoice(offered: readonly Tool[]): Arbitrary<ToolChoice | null> {
   );
 }
 
-/** A call of one of the tools. Its id is set later, when all ids of the conversation are known. */
+/** Returns a call of one of the tools. The call gets its id later, when all ids of the conversation are known. */
 function call(offered: readonly Tool[]): Arbitrary<ToolCall> {
   return fc
     .tuple(
@@ -261,7 +261,7 @@ export const conversations: Arbitrary<Conversation> = fc
     }),
   );
 
-/** A conversation may continue without its earlier tools. */
+/** A tool for conversations that continue without their earlier tools. */
 const SOME_TOOL: Tool = {
   kind: "function",
   name: "look_up",
@@ -271,7 +271,7 @@ const SOME_TOOL: Tool = {
 };
 
 const count = fc.integer({ min: 1, max: 100_000 });
-/** A usage report. Each category is either absent or at least one token. */
+/** A usage report. A category is absent or has at least one token. */
 const report: Arbitrary<UsageReport> = fc
   .tuple(
     fc.record({ input: count, output: count }),
@@ -289,7 +289,7 @@ const finish: Arbitrary<Finish> = fc.record({
   stopSequence: fc.constant(null),
 });
 
-/** Complete replies. The order is reasoning, text or refusal, then calls. The finish reason fits the parts. */
+/** Complete replies. Reasoning comes first, then text or a refusal, then calls. The finish reason fits the parts. */
 export const replies: Arbitrary<Reply> = fc
   .tuple(word(20), tools.chain(assistantParts), finish, report)
   .map(([id, parts, ended, reported]) => {

@@ -13,20 +13,20 @@ import type { TokenUsage, UsagePolicy } from "../../src/domain/usage.ts";
 import { frameData, FrameSplitter } from "../../src/lib/sse.ts";
 import { conversations, replies } from "./text-arbitraries.ts";
 
-/** A dialect for the tests of translation, and the content of the neutral form that it can express. */
+/** A dialect for the tests of translation, with the part of the neutral form that it can express. */
 export interface LawfulDialect<Request extends TextRequest = TextRequest> {
   dialect: TextDialect<Request>;
   terms: VendorTerms;
-  /** Parses a written request like the dialect's endpoint. */
+  /** Parses a written request as the dialect's endpoint does. */
   read(raw: string, conversation: Conversation): TextPayload<Request>;
-  /** Returns the closest conversation, or reply, that the dialect can express; null if none is close. */
+  /** Returns the closest conversation or reply that the dialect can express; null if none is close. */
   sayable(conversation: Conversation): Conversation | null;
   sayableReply(reply: Reply): Reply | null;
-  /** Returns the part of a reply that a stream can contain; the whole reply by default. */
+  /** Returns the part of a reply that a stream can contain. By default, the whole reply. */
   sayableStream?(reply: Reply): Reply;
 }
 
-/** Checks that a conversation written for a vendor and read again as a caller's request is unchanged. */
+/** Checks that a conversation is unchanged after it is written for a vendor and read as a caller's request. */
 export function expectConversationsToSurvive<Request extends TextRequest>(
   { dialect, terms, read, sayable }: LawfulDialect<Request>,
   numRuns = 300,
@@ -35,7 +35,7 @@ export function expectConversationsToSurvive<Request extends TextRequest>(
     const conversation = sayable(any);
     fc.pre(conversation !== null);
     const payload = read(dialect.writeConversation(conversation, terms), conversation);
-    // Field names differ between dialects, so `params` is not compared.
+    // `params` is not compared, because names of fields differ between dialects.
     expect({ ...dialect.readConversation(payload), params: {} }).toEqual({ ...conversation, params: {} });
   });
   fc.assert(property, { numRuns });
@@ -56,7 +56,7 @@ export function expectRepliesToSurvive<Request extends TextRequest>(
   fc.assert(property, { numRuns });
 }
 
-/** Checks that a stream gives an equal reply after writing and reading, and is complete only after its end. */
+/** Checks that a stream gives the same reply after writing and reading, and is complete only after its end. */
 export function expectStreamsToSurvive<Request extends TextRequest>(
   { dialect, sayableReply, sayableStream = (reply) => reply }: LawfulDialect<Request>,
   payload: TextPayload<Request>,
@@ -75,7 +75,7 @@ export function expectStreamsToSurvive<Request extends TextRequest>(
   fc.assert(property, { numRuns });
 }
 
-/** Checks that callers of any dialect get equal events, however a vendor's bytes are cut. */
+/** Checks that callers of any dialect get equal events, whatever the chunks of the vendor's bytes are. */
 export function expectCutsNotToMatter<Request extends TextRequest, Other extends TextRequest>(
   vendor: LawfulDialect<Request>,
   vendorPayload: TextPayload<Request>,
@@ -107,7 +107,7 @@ export function expectCutsNotToMatter<Request extends TextRequest, Other extends
   }
 }
 
-/** Charges the reported usage. */
+/** Charges the usage that the vendor reports. */
 const REPORTED: UsagePolicy = ({ report }) => ({
   unit: "token",
   tokens: report?.tokens ?? {},
@@ -131,7 +131,7 @@ function writeStream<Request extends TextRequest>(
   return { body, ending: writer.end(billed(reply)) };
 }
 
-/** Returns the given events with their texts in several pieces. */
+/** Yields the events with each text cut into several pieces. */
 export function* inPieces(events: Iterable<ReplyEvent>, sizes: Iterable<number>): Generator<ReplyEvent> {
   const size = sizes[Symbol.iterator]();
   for (const event of events) {
@@ -142,7 +142,7 @@ export function* inPieces(events: Iterable<ReplyEvent>, sizes: Iterable<number>)
     let rest = event.text;
     while (rest !== "") {
       const length = Number(size.next().value ?? 0);
-      // A surrogate pair is one character, which must not be split.
+      // A surrogate pair is one character and must not be split.
       const piece = length === 0 ? rest : [...rest].slice(0, length).join("");
       yield { ...event, text: piece };
       rest = rest.slice(piece.length);
@@ -169,7 +169,7 @@ function* cut(bytes: Uint8Array, sizes: Iterable<number>): Generator<Uint8Array>
   }
 }
 
-/** Removes ids and times that are new for each reply. */
+/** Removes ids and times, which are new in each reply. */
 function withoutVariables(data: string): string {
   return data
     .replace(/"(?:id|item_id|call_id|responseId)":"[^"]*"/g, '"id":""')

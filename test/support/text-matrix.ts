@@ -16,7 +16,7 @@ import { expectLawfulMessageEvents, messageReply } from "./messages-schema.ts";
 import { nativeReply } from "./native-schema.ts";
 import { expectLawfulEvents, readEvents, responseSchema } from "./responses-schema.ts";
 
-/** Models of the fixture by their vendors' protocol. `over-thinking` is a chat vendor that shows reasoning. */
+/** Models of the fixture, named by their vendor's protocol. `over-thinking` has a chat vendor that shows reasoning. */
 export const VENDORS = [
   "over-chat",
   "over-thinking",
@@ -43,7 +43,7 @@ export interface MatrixFixture extends AsyncDisposable {
 
 /** Starts a gateway with one vendor of each protocol. */
 export async function openMatrix(): Promise<MatrixFixture> {
-  // Stops the started parts if a later part fails to start.
+  // Stops the started parts if a later part fails.
   await using started = new AsyncDisposableStack();
   const openai = started.use(await startOpenAi());
   const compatible = started.use(await startCompatible());
@@ -119,15 +119,15 @@ export async function openMatrix(): Promise<MatrixFixture> {
   };
 }
 
-/** Questions of a caller: a plain text, a tool call, or a text after visible reasoning. */
+/** A caller's questions, for a plain text, a tool call, or a text after visible reasoning. */
 export const QUESTIONS = ["text", "tools", "reasoning"] as const;
 export type Question = (typeof QUESTIONS)[number];
 
-/** A protocol from the view of its callers, with the published form of its replies. */
+/** A protocol as its callers see it, with the published form of its replies. */
 export interface Caller {
   path(model: string, isStream: boolean): string;
   body(model: string, question: Question, isStream: boolean): object;
-  /** Parses the `body` for a stream. */
+  /** Parses a streamed request's `body`. */
   payload(body: object, model: string): TextPayload;
   expectReply(reply: unknown): void;
   expectStream(text: string): void;

@@ -1,6 +1,5 @@
 /**
- * Returns the processor time of this thread in milliseconds. Unlike wall time, processor time excludes other threads
- * and programs on a busy machine.
+ * Returns the processor time of this thread in milliseconds. Unlike wall time, it excludes other threads and programs.
  */
 export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();

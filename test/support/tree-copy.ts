@@ -7,7 +7,7 @@ export const ROOT = resolve(import.meta.dir, "../..");
 
 const NOT_COPIED = new Set([".git", "node_modules", "data", "dist/test"]);
 
-/** Copies the program to a new folder, so that the copy can be changed. The caller removes the folder. */
+/** Copies the program to a new folder for changes. The caller removes the folder. */
 export async function copyTree(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), "mutation-"));
   await cp(ROOT, copy, {
@@ -18,7 +18,7 @@ export async function copyTree(): Promise<string> {
   return copy;
 }
 
-/** Returns how many times a file of the program contains a text; 0 if the file does not exist. */
+/** Returns how often a file of the program contains a text; 0 if the file does not exist. */
 export async function countInFile(file: string, text: string): Promise<number> {
   const content = await readFile(join(ROOT, file), "utf8").catch(() => "");
   return content.split(text).length - 1;

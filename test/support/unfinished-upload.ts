@@ -6,9 +6,9 @@ import { openSocket, writeRequest } from "./sockets.ts";
 export interface UnfinishedUpload {
   socket: Socket;
   write(bytes: Uint8Array): Promise<void>;
-  /** Waits for the first received data. Empty when the connection closed before. */
+  /** Waits for the first received data. Empty if the connection closes before. */
   response(): Promise<string>;
-  /** Returns all data that was received until the gateway closed the connection. */
+  /** Returns all data received until the gateway closes the connection. */
   ended(): Promise<string>;
 }
 

@@ -3,13 +3,13 @@ import { billableUsage } from "../../src/gateway/metering/usage-policy.ts";
 
 const WIDE = { maxInput: 1_000_000, maxVisible: 1_000_000, maxOutput: 1_000_000 };
 
-/** Returns the gateway's policy for this input. The policy's bounds cannot be reached, except those in `maxUses`. */
+/** Returns the gateway's policy for this input. Its bounds cannot be reached, except those in `maxUses`. */
 export function policyFor(estimatedInput: number, maxUses: UseCounts = {}): UsagePolicy {
   const bounds = { estimatedInput, ...WIDE, maxUses };
   return (observed) => billableUsage(bounds, observed);
 }
 
-/** Returns a policy that records its last argument. */
+/** Returns a policy that records the usage it was called with. */
 export function observingPolicy(): { policy: UsagePolicy; last(): ObservedUsage | null } {
   const bill = policyFor(3);
   let last: ObservedUsage | null = null;

@@ -6,7 +6,7 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { bmpReference, failureOf, never, pngReference } from "./image-calls.ts";
 import type { VendorHarness } from "./vendor-harness.ts";
 
-/** Tests how each image vendor's first call handles transport faults. */
+/** Tests how an image vendor's first call handles transport faults. */
 export function describeTransportFaults(name: string, subject: () => TransportSubject): void {
   describe(`${name} over a faulty transport`, () => {
     const faults: [Fault, UpstreamErrorKind, boolean][] = [
@@ -61,11 +61,11 @@ export interface TransportSubject {
   generate(signal?: AbortSignal): Promise<unknown>;
   /** Makes the call of `generate` through a channel at another address. */
   generateAt(url: string): Promise<unknown>;
-  /** The behaviour whose error repeats the credential; the row `echo` by default. */
+  /** Behaviour whose error repeats the credential; the row `echo` by default. */
   echo?: Fault | Behaviour;
 }
 
-/** Runs the tests of transport faults with a harness. Its vendor accepts no masks. */
+/** Runs the tests of transport faults with a harness. Its vendor must accept no masks. */
 export function describeVendor(
   { vendor, key, open, order, generate }: VendorHarness,
   echo?: TransportSubject["echo"],
@@ -95,7 +95,7 @@ export function describeVendor(
   });
 }
 
-/** Tests the rows of a vendor's error table: by status and, for some vendors, inside a successful response. */
+/** Tests the rows of a vendor's error table, by status and, for some vendors, inside a successful response. */
 export function describeErrorRows(
   { vendor, generate }: VendorHarness,
   rows: readonly [name: string, kind: UpstreamErrorKind, isByRequest?: boolean][],
@@ -118,7 +118,7 @@ export function describeErrorRows(
   });
 }
 
-/** Tests that an abort at the given time, after the given number of requests, closes the connection. */
+/** Tests that an abort after the given number of requests ends the call with its reason and closes the connection. */
 export function describeDisconnects(
   { vendor, generate }: VendorHarness,
   times: readonly (readonly [when: string, behaviour: Behaviour, hits: number])[],

@@ -13,7 +13,7 @@ export interface VendorHarness<Vendor extends Simulator = Simulator> {
   vendor: Vendor;
   key: string;
   settings: Awaited<ReturnType<typeof shippedSettings>>;
-  /** Returns an order as the channel receives it, by default for the harness's own model. */
+  /** Returns an order as the channel receives it. By default, for the harness's own model. */
   order(change?: Change, id?: string): ImageOrder;
   /** Opens the channel with other settings. */
   open(extra?: object): ImageUpstream;
@@ -25,7 +25,7 @@ export interface VendorHarness<Vendor extends Simulator = Simulator> {
 export interface HarnessOptions<Vendor extends Simulator> {
   /** Id of the channel, and also of its provider. */
   channel: string;
-  /** Variables that contain the credential. Further variables enable other channels with the same models. */
+  /** Variables with the credential. Other variables enable other channels of the same models. */
   variables: readonly string[];
   key: string;
   start(): Promise<Vendor>;

@@ -3,7 +3,7 @@ import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import { isObject } from "../../src/lib/json.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** Public models. The vendor has other names for them. */
+/** Public names of models. The vendor uses other names. */
 export const CHAT = "house-chat";
 export const IMAGE = "house-image";
 
@@ -18,14 +18,14 @@ export interface GatewayFixtureOptions extends GatewayOptions {
   firstByteMs?: number;
   idleMs?: number;
   totalMs?: number;
-  /** After this time without content, a stream's response begins nevertheless. */
+  /** Time without content after which a stream's response begins nevertheless. */
   firstByteSeconds?: number;
-  /** Chat models besides `house-chat`. Each has its own channel, so that a failing model ejects no other. */
+  /** Chat models besides `house-chat`. Each model has its own channel, so that a failing model ejects no other. */
   extraModels?: readonly string[];
   /** Like `extraModels`, but with a second target: `gpt-5.4-mini` on the channel of `house-chat`. */
   fallbackModels?: readonly string[];
   drainSeconds?: number;
-  /** Maximum number of upstream calls for one request; 1 by default. */
+  /** Maximum of upstream calls for one request; 1 by default. */
   maxAttempts?: number;
 }
 
@@ -108,7 +108,7 @@ function chatModel(name: string, hasFallback: boolean): string {
     route: { targets: [{ channel: ${name}, upstream_model: gpt-5.4 }${second}] }`;
 }
 
-/** Returns the error of a response. Throws if the response has any other key. */
+/** Returns the error of a response. Throws if the response has other keys. */
 export async function readError(response: Response): Promise<Record<string, unknown>> {
   const body: unknown = await response.json();
   if (!isObject(body) || !isObject(body["error"])) throw new Error(`no error: ${JSON.stringify(body)}`);

@@ -1,4 +1,4 @@
-/** A text that slows a backtracking matcher: `prefix`, then repetitions of `pump`, then an end that does not match. */
+/** A text that slows a backtracking matcher: `prefix`, repetitions of `pump`, and an end that does not match. */
 export interface Attack {
   prefix: string;
   pump: string;
@@ -6,8 +6,8 @@ export interface Attack {
 }
 
 /**
- * Derives attacks from an expression's structure. For each repeated part, an example of the text before it comes first.
- * Then each sample character that the part accepts is repeated.
+ * Derives attacks from an expression's structure: all combinations of a prefix, a pump and a tail. Prefixes are
+ * examples of the text before a repeated part. Pumps are texts that a repeated part accepts, and the prefixes.
  */
 export function attacksOn(expression: RegExp): Attack[] {
   const [shortest, fullest] = [walk(expression, true), walk(expression, false)];
@@ -28,7 +28,7 @@ const TAILS = ["", "\0", "\n!"];
 const SAMPLES = Array.from("a 1A-_.:,;\"'\\/=+%&<>(){}[]#\t\n\r\0é个");
 const MAX_PUMPS = 8;
 
-/** Matches one character or class, a group's bracket, or a bar. */
+/** Matches a character, a class, a group's bracket, or a bar. */
 const ATOM =
   /(?<open>\((?:\?(?:<?[=!]|:|<\w+>))?)|(?<close>\))|(?<bar>\|)|(?<anchor>[$^]|\\[bB])|(?<one>\\p\{\w+\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[A-Z]|\\[\s\S]|\[(?:[^\]\\]|\\.)*\]|[\s\S])/giy;
 const QUANTIFIER = /(?:[*+?]|\{\d+(?:,\d*)?\})\??/y;
@@ -39,7 +39,7 @@ interface Structure {
   pumps: Set<string>;
 }
 
-/** `skips`: true when the examples omit optional parts. */
+/** `skips`: true when examples omit optional parts. */
 function walk({ source, flags }: RegExp, skips: boolean): Structure {
   const prefixes = new Set<string>();
   const pumps = new Set<string>();
@@ -68,7 +68,7 @@ function walk({ source, flags }: RegExp, skips: boolean): Structure {
   return { prefixes, pumps };
 }
 
-/** Returns a word character and another character, so that every second position is a word boundary. */
+/** Returns a word character followed by another character, so that repetitions have many word boundaries. */
 function mixed(accepted: readonly string[]): string {
   const [word, mark] = [
     accepted.find((text) => /\w$/.test(text)),
@@ -77,7 +77,7 @@ function mixed(accepted: readonly string[]): string {
   return word === undefined || mark === undefined ? "" : word + mark;
 }
 
-/** True when the number of repetitions is too high to be a constant factor. */
+/** True when so many repetitions are allowed that they are no constant factor. */
 function isUnbounded(quantifier: string): boolean {
   return /^[*+]|,\}|\d{3,}\}/.test(quantifier);
 }

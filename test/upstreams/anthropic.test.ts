@@ -82,7 +82,7 @@ describe("the simulated vendor refuses", () => {
     ],
     ["a stop of white space", { stop_sequences: ["\n"] }],
   ];
-  // Without a third value the test runner would pass a callback.
+  // Without a third value, the test runner would pass a callback.
   const cases = rows.map(([name, body, headers = {}]) => [name, body, headers] as const);
   test.each(cases)("%s", async (_, body, headers) => {
     const response = await post(body, headers);

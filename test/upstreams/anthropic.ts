@@ -24,13 +24,13 @@ const DEFAULTS: Required<AnthropicOptions> = {
     "claude-haiku-4-5": { thinking: "enabled", maxTokens: 64_000 },
   },
 };
-/** In a request the prompt precedes long data, so a marker is near the beginning. */
+/** A prompt precedes long data, so its marker is near the start of a request. */
 const MARKED_BYTES = 1024 * 1024;
 
 /**
- * A simulated Anthropic that refuses what the vendor refuses, by the version that a request states: unknown fields,
- * sampling, unsupported thinking, changed signatures, wrong orders of blocks. The simulator has a prompt cache and
- * usage counts. The base address for a channel is `{url}`.
+ * A simulated Anthropic that refuses what the vendor refuses in the requested version: unknown fields, sampling,
+ * unsupported thinking, changed signatures, wrong orders of blocks. It has a prompt cache and counts usage. The base
+ * address for a channel is `{url}`.
  */
 export function startAnthropic(options: AnthropicOptions = {}): Promise<Simulator> {
   const { apiKey, models } = { ...DEFAULTS, ...options };

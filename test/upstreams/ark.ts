@@ -19,15 +19,14 @@ import { startSimulator, type HttpExchange, type Simulator } from "./simulator.t
 export const SIMULATED_KEY = "01234567-89ab-cdef-0123-simulated000";
 
 export interface ArkOptions {
-  /** Region of the vendor. Model names differ between regions. */
+  /** Region of the vendor, on which the model names depend. */
   region?: "cn" | "global";
 }
 
 /**
- * A simulated Ark that refuses what the vendor refuses. The base address for a channel is `{url}/api/v3`. Faults:
- * `failed-items` fails every item of a group after the first `behaviour.images`; `error-in-200` fails the whole request.
- * Both use the code in `behaviour.text`. `links` returns links to the address in `behaviour.text`, or to the simulator
- * itself.
+ * A simulated Ark that refuses what the vendor refuses. The base address for a channel is `{url}/api/v3`. The fault
+ * `failed-items` fails every item of a group after the first `images`, and `error-in-200` fails the whole request. Both
+ * use the code in `text`. `links` returns links to the address in `text`, or to the simulator itself.
  */
 export function startArk({ region = "cn" }: ArkOptions = {}): Promise<Simulator> {
   const results = createResultFiles();
@@ -49,7 +48,7 @@ export function startArk({ region = "cn" }: ArkOptions = {}): Promise<Simulator>
   });
 }
 
-/** Returns all models of a region, including models that make no pictures. */
+/** Returns all models of a region, including a model that makes no pictures. */
 function modelsOf(region: NonNullable<ArkOptions["region"]>): object[] {
   return [...Object.keys(MODELS[region]), "doubao-seed-1-6-251015"].map((id) => ({ id, object: "model" }));
 }
@@ -103,7 +102,7 @@ function failure(behaviour: Behaviour): Refusal {
   return { status: 200, code: behaviour.text ?? "OutputImageSensitiveContentDetected", message: SENSITIVE };
 }
 
-/** Output tokens depend on the pixels. The total equals the output, because input is not counted. */
+/** Returns the usage. Output tokens depend on the pixels. The total equals the output, because input is not counted. */
 function countTokens({ width, height, references }: ParsedRequest, made: number): object {
   const output = made * Math.round((width * height) / 256);
   return { generated_images: made, input_images: references, output_tokens: output, total_tokens: output };

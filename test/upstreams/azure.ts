@@ -15,9 +15,9 @@ export const CHAT_DEPLOYMENT = "gpt-5.4";
 export const IMAGE_DEPLOYMENT = "gpt-image-2";
 
 /**
- * A simulated resource of Azure OpenAI with both surfaces. The simulator refuses what Azure refuses and OpenAI does
- * not, and otherwise uses the rules of the simulated OpenAI. The base address for a channel is `{url}`. A call needs
- * either the key or a token for which `accepts` returns true.
+ * A simulated resource of Azure OpenAI with both surfaces. It refuses what only Azure refuses, and else has the rules
+ * of the simulated OpenAI. The base address for a channel is `{url}`. A call needs the key, or a token for which
+ * `accepts` returns true.
  */
 export function startAzure(accepts: (token: string) => boolean = () => false): Promise<Simulator> {
   return startSimulator((...call) => handleRequest(accepts, ...call));

@@ -21,16 +21,16 @@ export const REQUEST_ID = "5f9f0cf4-0000-4000-8000-simulated001";
 const REGION = "eu-central-1";
 const MARKED_BYTES = 1024 * 1024;
 
-/** Models by the id of a model or of an inference profile. The last id contains a version. */
+/** Models by the id of a model or an inference profile. The last id ends with a version. */
 const MODELS: Readonly<Record<string, SimulatedModel>> = {
   "global.anthropic.claude-opus-5": { thinking: "adaptive", maxTokens: 128_000 },
   "global.anthropic.claude-haiku-4-5-20251001-v1:0": { thinking: "enabled", maxTokens: 64_000 },
 };
 
 /**
- * A simulated Bedrock in eu-central-1 with one API key and one temporary access key, whose signatures are verified. The
- * simulator refuses what Anthropic refuses, and also fields that belong in the address, other versions, and links. The
- * base address for a channel is `{url}`.
+ * A simulated Bedrock in eu-central-1 with one API key, and one temporary access key whose signatures are verified. It
+ * refuses what Anthropic refuses, and also fields that belong in the address, other versions, and links. The base
+ * address for a channel is `{url}`.
  */
 export function startBedrock(): Promise<Simulator> {
   const cache: PromptCache = new Set();
@@ -58,7 +58,7 @@ export function startBedrock(): Promise<Simulator> {
 
 const REGION_OF_MODELS = "arn:aws:bedrock:eu-central-1";
 
-/** Returns the lists of Amazon Bedrock, with models of several vendors (Amazon Bedrock API reference). */
+/** Returns Amazon Bedrock's lists, with models of several vendors (Amazon Bedrock API reference). */
 function listOf({ path, query }: ReceivedRequest): object | null {
   if (path === "/foundation-models") {
     const isAsked = query.get("byProvider") === "anthropic" && query.get("byInferenceType") === "ON_DEMAND";
@@ -102,7 +102,7 @@ async function reply(
     if (response.isFinished) exchange.reportUsage(message.usage);
     return;
   }
-  // The last event has its own counts, even if the model's usage report is missing.
+  // The last event has counts of its own, even if the model's usage report is missing.
   const { usage } =
     fault === "no-usage" ? makeReply(body, { ...behaviour, fault: undefined }, bytes, new Set()) : message;
   const metrics = metricsOf(usage);
@@ -144,7 +144,7 @@ function invalid(message: string): Refusal {
   return { status: 400, type: "ValidationException", message };
 }
 
-/** Returns the error of the behaviour's fault, or of the credential. */
+/** Returns the error for the behaviour's fault or for the credential. */
 function findTrouble(
   { fault, status = 500, code, text }: Behaviour,
   request: ReceivedRequest,
@@ -206,7 +206,7 @@ export function hasLink(body: Body): boolean {
   return /"source":\{[^{}]*"type":"url"/.test(JSON.stringify(body));
 }
 
-/** Returns the name that the model uses for itself in replies. */
+/** Returns the name that the model has in replies. */
 function shortName(id: string): string {
   return id.replace(/^.*anthropic\./, "").replace(/-v\d+:\d+$/, "");
 }

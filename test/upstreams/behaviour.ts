@@ -1,66 +1,66 @@
 /**
- * The response of a simulated vendor to one request. Tests queue a behaviour with `simulator.next`, or put a marker
- * into the prompt: `[[stall]]`, `[[rate-limited retryAfter=7]]`, `[[reply tokens=50 frameDelayMs=2]]`.
+ * The response of a simulated vendor to one request. Tests queue a behaviour by `simulator.next`, or put a marker into
+ * the prompt: `[[stall]]`, `[[rate-limited retryAfter=7]]`, `[[reply tokens=50 frameDelayMs=2]]`.
  */
 export interface Behaviour {
   fault?: Fault;
-  /** Number of frames of a stream, or bytes of a complete response, that are sent before a fault in the middle. */
+  /** Number of a stream's frames, or of a complete response's bytes, before a fault in the middle. */
   after?: number;
   /** Value of the header `retry-after`. */
   retryAfter?: string;
-  /** Status of `error-status`. */
+  /** Status of the fault `error-status`. */
   status?: number;
-  /** Text of the response; generated words when absent. */
+  /** Text of the response. By default, generated words. */
   text?: string;
   /** Number of completion tokens, and of generated words. */
   tokens?: number;
-  /** Number of content frames in a stream; one per token when absent. */
+  /** Number of content frames in a stream. By default, one for each token. */
   frames?: number;
-  /** Wait before the response begins. */
+  /** Milliseconds before the response begins. */
   delayMs?: number;
-  /** Wait before each frame of a stream, or each byte of a slow drip. */
+  /** Milliseconds before each frame of a stream, or before each byte of a slow drip. */
   frameDelayMs?: number;
-  /** Number of images to return, whatever number was requested. */
+  /** Number of returned images, whatever number was requested. */
   images?: number;
-  /** Quality for a request with `auto`. */
+  /** Quality of pictures that were requested with `auto`. */
   quality?: string;
-  /** Size for every request, such as `1024x1024`. */
+  /** Size of all pictures, such as `1024x1024`. */
   size?: string;
-  /** Behaviours of the first link in `links`, one for each request of this link. */
+  /** Behaviours for the requests of the first link in `links`, one for each request. */
   linkBehaviours?: Behaviour[];
-  /** Result of the submitted job; success when absent. */
+  /** Result of the submitted job. By default, success. */
   outcome?: string;
-  /** Number of polls during which the job is running; 1 when absent. */
+  /** Number of polls while the job is running. By default, 1. */
   polls?: number;
   /** Code of an error inside a stream. */
   code?: string;
-  /** Name of the called tool; the first tool when absent. */
+  /** Name of the called tool. By default, the first tool. */
   tool?: string;
-  /** Calls that text models make instead of choosing calls themselves. No calls when empty. */
+  /** Calls of a text model. By default, the model chooses calls itself. An empty list means no calls. */
   calls?: readonly Call[];
   /** Replaces the usage report. */
   usage?: unknown;
 }
 
-/** A call of a tool. A tool with free text has `input` as its only argument. */
+/** A call of a tool. A tool that takes free text has `input` as its only argument. */
 export interface Call {
   name: string;
   arguments: Readonly<Record<string, unknown>>;
 }
 
 export const FAULTS = [
-  // Faults before any byte of the response.
+  // Faults that happen before any byte of the response.
   "reset-before-headers",
   "close-before-headers",
   "stall",
   "garbage",
-  // Wrong responses.
+  // Responses of a wrong kind.
   "html",
   "empty",
   "redirect",
   "flood",
   "gzip-bomb",
-  // Errors by status.
+  // Errors with a status.
   "rate-limited",
   "error-status",
   "insufficient-quota",
@@ -72,7 +72,7 @@ export const FAULTS = [
   "content-refused",
   "echo-authorization",
   "error-in-200",
-  // Correct responses with a transport fault. They may be complete or streamed.
+  // Transport faults of correct responses, complete or streamed.
   "truncated",
   "reset-midway",
   "close-midway",
@@ -81,7 +81,7 @@ export const FAULTS = [
   "one-byte",
   "gzip",
   "br",
-  // Correct responses with a wrong usage report.
+  // Wrong usage reports in correct responses.
   "no-usage",
   "usage-null",
   "usage-strings",
@@ -133,7 +133,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "images",
 ]);
 
-/** Returns the behaviour of the first marker in a prompt; undefined without one. Throws for an unknown fault. */
+/** Returns the behaviour of the first marker in a prompt, or undefined. Throws for an unknown fault. */
 export function readMarker(prompt: string): Behaviour | undefined {
   const match = MARKER.exec(prompt);
   if (!match) return undefined;

@@ -88,7 +88,7 @@ export interface Bfl extends Simulator {
 
 /**
  * A simulated BFL that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. `outcome` is the
- * final status of a job. `text` is either a row of `ROWS` or the polling address to return.
+ * final status of a job. `text` is a row of `ROWS`, or the polling address to return.
  */
 export async function startBfl(): Promise<Bfl> {
   const jobs: Jobs = createJobs();

@@ -5,13 +5,13 @@ import { startSimulator, type Simulator } from "./simulator.ts";
 export const COMPATIBLE_KEY = "sk-compatible-0123456789";
 
 /**
- * Simulated vendors of chat completions under `{url}/{persona}`, with the vendors' documented responses and refusals. A
- * prompt with `[[refuse name]]` gets that refusal. A prompt with `[[fail]]` gets an error inside the stream.
+ * Simulated vendors of chat completions under `{url}/{persona}`, with their documented responses and refusals.
+ * `[[refuse name]]` in a prompt requests that refusal. `[[fail]]` requests an error inside the stream.
  */
 export function startCompatible(): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const [, first = ""] = request.path.split("/");
-    // The address of this vendor has no place for a persona in its path.
+    // This vendor's address has no place for a persona.
     const isByHost = first === "compatible-mode";
     const persona = PERSONAS[isByHost ? "dashscope" : first];
     const path = isByHost ? request.path : request.path.slice(`/${first}`.length);
@@ -40,7 +40,7 @@ export function startCompatible(): Promise<Simulator> {
   });
 }
 
-/** Writes objects as events, and texts as separate lines. */
+/** Writes objects as events and texts as separate lines. */
 function writeFrames(
   { hasNoEndMark, lineEnd = "\n" }: Persona,
   frames: readonly (object | string)[],

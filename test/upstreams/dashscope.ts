@@ -21,7 +21,7 @@ const problem = (status: number, code: string, message: string): ErrorRow => ({
   body: { code, message, request_id: REQUEST_ID },
 });
 
-/** The vendor's table of errors (model studio error codes). */
+/** The vendor's table of errors (Model Studio error codes). */
 export const ROWS: ErrorRows = {
   InvalidParameter: problem(400, "InvalidParameter", "The size is not supported."),
   "InvalidParameter.DataInspection": problem(
@@ -89,7 +89,7 @@ const body = z.strictObject({
 });
 
 interface Model {
-  /** Minimum number of references. */
+  /** Minimum of references. */
   least: number;
   hasSize: boolean;
   takes(width: number, height: number): boolean;
@@ -126,7 +126,7 @@ export async function startDashscope(): Promise<Simulator & { jobs: Tasks }> {
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("InvalidApiKey");
     if (path.startsWith(TASKS)) return handleTask(call, jobs);
     if (method !== "POST" || (path !== PATH && path !== TASK_PATH)) return call.refuse("ModelNotFound");
-    // One path accepts no tasks, the other only tasks.
+    // One path accepts only tasks, the other no tasks.
     const isTask = headers["x-dashscope-async"] === "enable";
     return isTask === (path === TASK_PATH)
       ? handleCall(call, isTask ? jobs : null)
@@ -163,7 +163,7 @@ async function handleCall(call: VendorCall, jobs: Tasks | null): Promise<void> {
   await sendJson(response, 200, { output, request_id: REQUEST_ID }, behaviour);
 }
 
-/** Handles `GET /tasks/{id}` and `POST /tasks/{id}/cancel`. Only a task that is not running yet can be cancelled. */
+/** Handles `GET /tasks/{id}` and `POST /tasks/{id}/cancel`. Only a task that does not run yet can be cancelled. */
 async function handleTask(call: VendorCall, jobs: Tasks): Promise<void> {
   const { method, path } = call.request;
   const [id, act] = path.slice(TASKS.length).split("/");

@@ -4,7 +4,7 @@ import { applyEarlyFault, sendJson } from "./transport.ts";
 
 /** A simulated Microsoft Entra: a token server for one application, and a machine's metadata service. */
 export interface EntraServer extends Simulator {
-  /** Granted tokens in order. */
+  /** Granted tokens, in order. */
   granted: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export const CLIENT_SECRET = "sim~secret.0123456789/+=";
 const RESOURCE = "https://cognitiveservices.azure.com";
 const METADATA_PATH = "/metadata/identity/oauth2/token";
 
-/** Starts the server. The server refuses every other application, secret, scope and form. */
+/** Starts the server, which refuses every other application, secret, scope and form. */
 export async function startEntra(): Promise<EntraServer> {
   const granted: string[] = [];
   const simulator = await startSimulator(async (request, response, exchange) => {
@@ -26,7 +26,7 @@ export async function startEntra(): Promise<EntraServer> {
     if (error !== undefined) return sendJson(response, error === "invalid_client" ? 401 : 400, { error });
     const token = `eyJ0eXAi.simulated-${granted.length + 1}.${crypto.randomUUID()}`;
     granted.push(token);
-    // The metadata service writes its numbers as text.
+    // The metadata service writes numbers as text.
     const lifetime = isMachine ? "86399" : 3599;
     await sendJson(response, 200, { token_type: "Bearer", expires_in: lifetime, access_token: token });
   });

@@ -17,21 +17,21 @@ export function row(text: string, more: Behaviour = {}): Behaviour {
   return { fault: "error-status", text, ...more };
 }
 
-/** A request that the behaviour has not already answered with an error. */
+/** A call for which no error has been sent yet. */
 export interface VendorCall {
   request: ReceivedRequest;
   response: SimulatedResponse;
   exchange: HttpExchange;
   behaviour: Behaviour;
   results: ResultFiles;
-  /** Address of the simulator, as the request used it. */
+  /** The simulator's address in the request. */
   origin: string;
   /** Sends a row of the table. */
   refuse(name: string): Promise<void>;
 }
 
 /**
- * Starts a vendor whose errors are in a table. `error-status` sends the row named in `text`; `error-in-200` sends this
+ * Starts a vendor whose errors are in a table. `error-status` sends the row that `text` names. `error-in-200` sends the
  * row with status 200. Links to results refuse requests with a credential.
  */
 export function startVendor(
@@ -41,7 +41,7 @@ export function startVendor(
   const results = createResultFiles();
   return startSimulator(async (request, response, exchange) => {
     if (await results.serve(request, response)) return;
-    // The adapter does not await cancel calls, so a late cancel call could take the next test's behaviour.
+    // A cancel call takes no behaviour: the adapter does not await it, so it could take the next test's.
     const behaviour = request.path.endsWith("/cancel") ? {} : exchange.takeBehaviour(undefined);
     if (await applyEarlyFault(behaviour, response)) return;
     const origin = `http://${request.headers["host"]}`;
@@ -64,7 +64,7 @@ async function sendRow(
   await sendJson(response, status ?? found.status, found.body, {}, headers);
 }
 
-/** Returns the JSON of a request; undefined if the body or the content type is not JSON. */
+/** Returns the JSON of a request, or undefined if body or content type are not JSON. */
 export function readJsonBody({ headers, body }: ReceivedRequest): unknown {
   if (headers["content-type"] !== "application/json") return undefined;
   try {
@@ -74,7 +74,7 @@ export function readJsonBody({ headers, body }: ReceivedRequest): unknown {
   }
 }
 
-/** Returns about a megapixel in the ratio, else the picture's shape, else square. Edges divide by `multiple`. */
+/** Returns a size of about a megapixel: in the ratio, else the picture's, else square. `multiple` divides edges. */
 export function megapixelOf(
   ratio: string | undefined,
   picture: { width: number; height: number } | null | undefined,

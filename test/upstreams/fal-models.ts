@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /*
- * Inputs of the models of the simulated fal. Sources: fal's own pages (fal.ai/models/…/llms.txt); where a page could
- * not be read, the schemas in keremk/renku, catalog/models/fal-ai (2026-05-05).
+ * Inputs of the simulated fal's models. The sources are fal's own pages (fal.ai/models/…/llms.txt) or, for unreadable
+ * pages, the schemas in keremk/renku, catalog/models/fal-ai (2026-05-05).
  */
 
 interface Size {
@@ -78,7 +78,7 @@ export interface FalInputs {
   image_urls?: string[];
 }
 
-/** Inputs by path of the model. */
+/** Inputs by the model's path. */
 export const MODELS: Readonly<Record<string, z.ZodType>> = {
   "fal-ai/flux-pro/kontext/text-to-image": z.strictObject(kontext),
   "fal-ai/flux-pro/kontext": z.strictObject(kontextEdit),

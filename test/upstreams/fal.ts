@@ -36,7 +36,7 @@ export const ROWS: ErrorRows = {
   downstream_service_error: { status: 400, body: problem("downstream_service_error", "body") },
   downstream_service_unavailable: { status: 503, body: problem("downstream_service_unavailable", "body") },
   generation_timeout: { status: 504, body: problem("generation_timeout", "body") },
-  // Errors of the queue itself, which are returned where the result would be (fal error reference, request errors).
+  // Errors of the queue itself, sent in place of the result (fal error reference, request errors).
   runner_disconnected: {
     status: 503,
     body: { detail: "Runner disconnected", error_type: "runner_disconnected" },
@@ -56,9 +56,9 @@ export interface Fal extends Simulator {
 }
 
 /**
- * A simulated fal queue that refuses what the vendor refuses. The base address for a channel is `{url}`. `outcome` is a
- * row of `ROWS` that is sent as the job's result. `outcome` can also be `nsfw:` with indexes of pictures that are not
- * safe for work, `single` for a picture outside of a list, or `no-images`.
+ * A simulated fal queue that refuses what the vendor refuses. The base address for a channel is `{url}`. `outcome` can
+ * be a row of `ROWS`, which becomes the job's result; `nsfw:` with the indexes of unsafe pictures; `single` for a
+ * picture outside of a list; or `no-images`.
  */
 export async function startFal(): Promise<Fal> {
   const jobs: Jobs = createJobs();
@@ -78,7 +78,7 @@ export async function startFal(): Promise<Fal> {
 
 const PAGE_SIZE = 2;
 
-/** Sends a page of a category's models (fal platform API, "Model search"). A page has at most 100 models. */
+/** Sends a page with at most 100 models of a category (fal platform API, "Model search"). */
 async function sendModels({ request: { query }, response, refuse }: VendorCall): Promise<void> {
   const category = query.get("category");
   const offset = Number(query.get("cursor") ?? "0");
@@ -161,7 +161,7 @@ async function makeResult(
   const indexes = Array.from({ length: outcome === "no-images" ? 0 : images }, (_, index) => index);
   const result = {
     images: indexes.map((index) => ({
-      // These are the behaviours of the first picture's link.
+      // Only the first picture's link has behaviours.
       url: origin + results.keep(picture, format, index === 0 ? behaviour.linkBehaviours : []),
       width,
       height,

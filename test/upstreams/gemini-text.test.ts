@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { SIMULATED_KEY, startGemini } from "./gemini.ts";
 
-/* Checks that the simulated text models refuse what the vendor refuses. */
+/* The simulated text models refuse what the vendor refuses. */
 const vendor = await startGemini();
 afterAll(() => vendor.close());
 

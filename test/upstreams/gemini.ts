@@ -20,7 +20,7 @@ import { startSimulator, type HttpExchange, type Simulator } from "./simulator.t
 export const SIMULATED_KEY = "AIzaSimulated0123456789abcdefghijklmnop";
 export const SIMULATED_PROJECT = "simulated-project";
 
-/** A simulated Gemini API at the address for API keys. The simulator accepts the key only in the key's own header. */
+/** A simulated Gemini API at the address for API keys. It accepts the key only in the header for keys. */
 export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const { "x-goog-api-key": key = "", authorization } = request.headers;
@@ -41,7 +41,7 @@ export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
 }
 
 export interface VertexOptions {
-  /** Returns true when an access token is valid. */
+  /** True when the access token is valid. */
   accepts(token: string): boolean;
   region?: string;
 }
@@ -70,7 +70,7 @@ const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["claude-opus-5"],
 };
 
-/** Sends a page of two models of a publisher (Vertex AI reference, `publishers.models.list`). */
+/** Sends a page with two models of a publisher (Vertex AI reference, `publishers.models.list`). */
 function sendPublished(
   publisher: string,
   query: URLSearchParams,
@@ -94,7 +94,7 @@ interface Call {
   exchange: HttpExchange;
 }
 
-/** In a request the prompt precedes files, so a marker is near the beginning. */
+/** A prompt precedes files, so its marker is near the start of a request. */
 const MARKED_BYTES = 1024 * 1024;
 
 function markerOf({ body }: ReceivedRequest): Behaviour | undefined {

@@ -7,7 +7,7 @@ import { startSimulator, type HttpExchange, type Simulator } from "./simulator.t
 export interface TokenServer extends Simulator {
   /** JSON of the only accepted service account. */
   accountKey: string;
-  /** Granted tokens in order. */
+  /** Granted tokens, in order. */
   granted: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const KEY_ID = "0123456789abcdef";
 const METADATA_PATH = "/computeMetadata/v1/instance/service-accounts/default/token";
 
-/** Grants tokens that last `lifetimeSeconds`. Refuses assertions that break any of the vendor's rules. */
+/** Grants tokens that last `lifetimeSeconds`. Refuses assertions that break a rule of the vendor. */
 export async function startTokenServer(lifetimeSeconds = 3600): Promise<TokenServer> {
   const granted: string[] = [];
   const grant = async (response: SimulatedResponse, { hit }: HttpExchange) => {
@@ -67,7 +67,7 @@ function findMetadataTrouble({ method, headers }: ReceivedRequest): string | und
   return method === "GET" && headers["metadata-flavor"] === "Google" ? undefined : "missing_header";
 }
 
-/** Returns the error of an assertion, if any (RFC 7523, 3). */
+/** Returns the error of an assertion, or undefined (RFC 7523, 3). */
 function findTrouble({ method, path, headers, body }: ReceivedRequest, audience: string): string | undefined {
   const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
   if (method !== "POST" || path !== "/token" || !isForm) return "invalid_request";

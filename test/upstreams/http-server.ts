@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 
-/** A complete request as it arrived. Header names are in lower case. */
+/** A complete request, as it arrived. Header names are in lower case. */
 export interface ReceivedRequest {
   method: string;
   path: string;
@@ -12,8 +12,8 @@ export interface ReceivedRequest {
 export type Handle = (request: ReceivedRequest, response: SimulatedResponse) => Promise<void>;
 
 /**
- * An HTTP/1.1 server on a free loopback port. The server uses sockets directly, so that a test can violate the
- * protocol: cut a response anywhere by FIN or RST, and observe when the client disconnects.
+ * An HTTP/1.1 server on a free loopback port. It uses sockets directly, so that tests can violate the protocol: a
+ * response can be cut anywhere by FIN or RST, and disconnections are seen.
  */
 export async function listen(handle: Handle): Promise<{ port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
@@ -50,7 +50,7 @@ async function serveConnection(socket: Socket, handle: Handle): Promise<void> {
   }
 }
 
-/** Received bytes that are not read yet. */
+/** Bytes that have arrived but are not read yet. */
 class Inbox {
   private waiting: Buffer[] = [];
   private wake: (() => void) | undefined;
@@ -67,7 +67,7 @@ class Inbox {
     });
   }
 
-  /** Returns the next bytes; null when the client has disconnected. */
+  /** Returns the next bytes, or null when the client has disconnected. */
   async take(): Promise<Buffer | null> {
     while (this.waiting.length === 0) {
       if (this.hasEnded) return null;
@@ -147,10 +147,10 @@ async function readLine(inbox: Inbox): Promise<string | null> {
   }
 }
 
-/** One response. Writes wait while the client does not read. After the client has disconnected, writes do nothing. */
+/** One response. Writes wait while the client does not read. After a disconnection, writes do nothing. */
 export class SimulatedResponse {
   status: number | null = null;
-  /** True when the last byte was written to the socket. */
+  /** True when the last byte is written to the socket. */
   isFinished = false;
   private isChunked = false;
   private readonly listeners: (() => void)[] = [];
@@ -161,7 +161,7 @@ export class SimulatedResponse {
     return this.socket.destroyed;
   }
 
-  /** Calls `listener` when the client closes the connection before the response is complete. */
+  /** Calls `listener` when the client disconnects before the response is complete. */
   onClose(listener: () => void): void {
     if (this.socket.destroyed) return listener();
     this.listeners.push(listener);
@@ -202,7 +202,7 @@ export class SimulatedResponse {
     });
   }
 
-  /** Ends the connection immediately. */
+  /** Ends the connection at once. */
   cut(how: "fin" | "rst"): void {
     this.forgetListeners();
     if (how === "rst") this.socket.resetAndDestroy();

@@ -1,14 +1,14 @@
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import type { ImageHeader } from "../../src/imaging/header-reader.ts";
 
-/** A picture that a request contained as a `data:` URL. */
+/** A picture that a request contains as a `data:` URL. */
 export interface InlineImage extends ImageHeader {
   bytes: Buffer;
 }
 
 const HEADER = /^data:image\/([a-z]+);base64,/;
 
-/** Returns null unless the URL is in lower case and has canonical base64 of a picture of its type. */
+/** Reads a `data:` URL. Null unless it is in lower case and has canonical base64 of a picture of its type. */
 export async function readInlineImage(url: unknown): Promise<InlineImage | null> {
   const text = typeof url === "string" ? url : "";
   const match = HEADER.exec(text);

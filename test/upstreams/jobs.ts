@@ -3,7 +3,7 @@ import type { Behaviour } from "./behaviour.ts";
 /** Jobs of a simulated asynchronous vendor. */
 export interface SimulatedJobs<Output> {
   all: readonly SimulatedJob<Output>[];
-  /** Accepts a job. The behaviour sets its result. */
+  /** Accepts a job. The behaviour determines its result. */
   open(behaviour: Behaviour, output: Output): SimulatedJob<Output>;
   find(id: string | null | undefined): SimulatedJob<Output> | undefined;
 }
@@ -13,9 +13,9 @@ export interface SimulatedJob<Output> {
   output: Output;
   outcome: string | undefined;
   isCancelled: boolean;
-  /** Number of polls during which the job was running. */
+  /** Number of polls while the job was running. */
   readonly polled: number;
-  /** True when the next poll returns the result. */
+  /** True when the next poll will return the result. */
   readonly hasEnded: boolean;
   /** Counts a poll. Returns true when the job has ended. */
   poll(): boolean;

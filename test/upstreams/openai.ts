@@ -8,19 +8,19 @@ import { readMarker } from "./behaviour.ts";
 import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
 
 export interface OpenAiOptions {
-  /** The only accepted key, besides `otherKeys`. */
+  /** The accepted key, besides `otherKeys`. */
   apiKey?: string;
   /** Further accepted keys. */
   otherKeys?: readonly string[];
   chatModels?: readonly string[];
   imageModels?: readonly string[];
-  /** The account whose encrypted reasoning the vendor can decrypt. */
+  /** The account whose encrypted reasoning can be decrypted. */
   account?: string;
 }
 
 export const SIMULATED_KEY = "sk-simulated-0123456789abcdef";
 
-/** In a request the prompt precedes files, so a marker is near the beginning. */
+/** A prompt precedes files, so its marker is near the start of a request. */
 const MARKED_BYTES = 1024 * 1024;
 
 const DEFAULTS = {

@@ -1,15 +1,15 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 
-/** A simulated OpenID provider on loopback: authorization code flow, with PKCE only, RS256 id tokens. */
+/** A simulated OpenID provider on loopback: authorization code flow, only with PKCE, and RS256 id tokens. */
 export interface OpenIdProvider extends AsyncDisposable {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** The user who signs in on the provider's page. */
+  /** The user who signs in at the provider. */
   user: Record<string, unknown> & { sub: string };
   /** Fault of the next id token; null for none. */
   fault: "nonce" | "audience" | "issuer" | "signature" | "expired" | "unsigned" | null;
-  /** Redeemed codes and refusals, each in order. */
+  /** Redeemed codes and reasons of refusals, each in order. */
   redeemed: string[];
   refusals: string[];
 }
@@ -86,7 +86,7 @@ export function startOpenIdProvider(callbackPath: string): OpenIdProvider {
     const form = new URLSearchParams(await request.text());
     const code = form.get("code") ?? "";
     const grant = grants.get(code);
-    // A code is valid for one attempt, successful or not (RFC 6749, 4.1.2).
+    // A code is valid for a single attempt, even if the attempt fails (RFC 6749, 4.1.2).
     grants.delete(code);
     if (form.get("grant_type") !== "authorization_code")
       return refuse("unsupported_grant_type", "grant_type");

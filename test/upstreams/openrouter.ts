@@ -65,7 +65,7 @@ const body = z.strictObject({
   provider: z.looseObject({}).optional(),
 });
 
-/** Maximum number of images per call, by model. */
+/** Maximum of images in one call, by model. */
 const MODELS: Readonly<Record<string, number>> = {
   "black-forest-labs/flux.2-pro": 1,
   "black-forest-labs/flux.2-max": 1,

@@ -26,7 +26,7 @@ export const ROWS: ErrorRows = {
   echo: problem(400, "Bad request", `Bad header Authorization: Bearer ${SIMULATED_KEY}. Send another one.`),
 };
 
-/** Texts of `error` in failed predictions. */
+/** Texts of the field `error` in failed predictions. */
 const FAILURES: Readonly<Record<string, string>> = {
   flagged: "The input or output was flagged as sensitive. Please try again with different inputs. (E005)",
   nsfw: "NSFW content detected. Try running it again, or try a different prompt.",
@@ -87,12 +87,12 @@ const MODELS: Readonly<Record<string, z.ZodType>> = {
   [VERSION]: flux2,
 };
 
-/** The models of a collection (Replicate HTTP reference, `collections.get`). */
+/** Models of a collection (Replicate HTTP reference, `collections.get`). */
 const COLLECTED = Object.keys(MODELS)
   .filter((name) => name.includes("/"))
   .map((model) => ({ owner: model.split("/")[0], name: model.split("/")[1], visibility: "public" }));
 
-/** Factor for the edges of a one-megapixel picture, by name of the size. */
+/** Factor for the edges of a one-megapixel picture, by the size's name. */
 const SCALES: Readonly<Record<string, number>> = { "4 MP": 2, "2K": 2, "4K": 4 };
 
 interface ParsedRequest {
@@ -115,7 +115,7 @@ export interface Replicate extends Simulator {
 
 /**
  * A simulated Replicate that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. `outcome`
- * is a key of the failures, a status, `one-link` or `no-output`. Without `polls` the prediction ends within the wait.
+ * is a key of the failures, a status, `one-link` or `no-output`. Without `polls`, the prediction ends within the wait.
  */
 export async function startReplicate(): Promise<Replicate> {
   const jobs: Jobs = createJobs();

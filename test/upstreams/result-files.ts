@@ -2,9 +2,9 @@ import type { SimulatedResponse, ReceivedRequest } from "./http-server.ts";
 import { applyEarlyFault } from "./transport.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/** Pictures that a simulated vendor stores. The links to the pictures refuse requests with a credential. */
+/** Pictures that a simulated vendor stores. Their links refuse requests with a credential. */
 export interface ResultFiles {
-  /** Stores a picture and returns the path of its link. Each request of the link uses the next behaviour. */
+  /** Stores a picture and returns its link's path. Each request of the link uses the next behaviour. */
   keep(picture: Buffer, format: string, linkBehaviours?: readonly Behaviour[]): string;
   /** Handles a request of a link. Returns false for any other request. */
   serve(request: ReceivedRequest, response: SimulatedResponse): Promise<boolean>;

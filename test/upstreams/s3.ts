@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * A strict S3-compatible service on loopback with one bucket. The service checks every signature (Signature Version 4)
- * and requires a length for every body. Objects are in memory, where tests can read them.
+ * A strict S3-compatible service on loopback with one bucket. It checks every signature (Signature Version 4) and
+ * requires a length for every body. Tests can read its objects.
  */
 export function startS3(): S3Simulator {
   const objects = new Map<string, StoredObject>();
@@ -82,15 +82,15 @@ export function startS3(): S3Simulator {
 }
 
 export interface S3Simulator {
-  /** The service's blob address, with a prefix. */
+  /** The service's blob address, including a prefix. */
   address: string;
   /** Objects by key, including the prefix. */
   objects: Map<string, StoredObject>;
   /** Method and path of every request, in order. */
   requests: string[];
-  /** `Range` headers of the requests that have one, in order. */
+  /** Values of the header `Range`, in the order of the requests that have it. */
   ranges: string[];
-  /** While set to true, every request gets a 503. */
+  /** Refuses every request with 503 while set to true. */
   setDown(value: boolean): void;
   stop(): Promise<void>;
 }
@@ -108,7 +108,7 @@ const ACCESS_KEY = "SIMULATEDKEY";
 const SECRET = "simulated/secret+of/forty/characters/xxxx";
 const MAX_CLOCK_SKEW_MS = 15 * 60 * 1000;
 
-/** Returns the body, or null when its length is missing or wrong. */
+/** Returns the body, or null when its declared length is missing or wrong. */
 async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
   const body = new Uint8Array(await request.arrayBuffer());
   const declared = request.headers.get("content-length");
@@ -116,7 +116,7 @@ async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | nul
   return (declared === null && !needsLength) || Number(declared ?? Number.NaN) === body.length ? body : null;
 }
 
-/** Handles ListObjectsV2: keys in order, one page at a time. */
+/** Handles ListObjectsV2: keys in order, a page in each call. */
 function list(objects: Map<string, StoredObject>, url: URL): Response {
   if (url.searchParams.get("list-type") !== "2") return failure(400, "InvalidArgument");
   const prefix = url.searchParams.get("prefix") ?? "";
@@ -169,7 +169,7 @@ function encodeStrictly(text: string): string {
   );
 }
 
-/** Returns the requested object, or the requested range of it. */
+/** Returns the requested object or range. */
 function objectResponse(request: Request, { bytes, type, modifiedAt }: StoredObject): Response {
   const headers = {
     "content-type": type,
@@ -189,7 +189,7 @@ function objectResponse(request: Request, { bytes, type, modifiedAt }: StoredObj
   });
 }
 
-/** Hashing a large object takes longer than sending a part of it, so hashes are cached. */
+/** Cached hashes of objects, because hashing a large object takes longer than sending a part of it. */
 const etags = new WeakMap<Uint8Array, string>();
 
 function etagOf(bytes: Uint8Array): string {

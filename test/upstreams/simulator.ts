@@ -1,22 +1,22 @@
 import { SimulatedResponse, listen, type ReceivedRequest } from "./http-server.ts";
 import type { Fault, Behaviour } from "./behaviour.ts";
 
-/** Handles a request of a vendor. `exchange` provides the behaviour and records what was sent. */
+/** Handles a request of a vendor. `exchange` has the behaviour and records what is sent. */
 export type Vendor = (
   request: ReceivedRequest,
   response: SimulatedResponse,
   exchange: HttpExchange,
 ) => Promise<void>;
 
-/** One request and its result. Times are `performance.now()`; null means not yet, or never. */
+/** A request and its result. Times are `performance.now()`. Null means not yet or never. */
 export interface Hit extends ReceivedRequest {
   receivedAt: number;
   behaviour: Behaviour;
-  /** The sent status; null if none was sent yet. */
+  /** The sent status; null before a status is sent. */
   readonly status: number | null;
-  /** Time at which the complete response was written to the socket. */
+  /** Time when the complete response was written to the socket. */
   respondedAt: number | null;
-  /** Time at which the client closed the connection before the response was complete. */
+  /** Time when the client closed the connection before the response was complete. */
   closedAt: number | null;
   /** The usage report that was sent. */
   usage: unknown;
@@ -29,13 +29,13 @@ export interface HttpExchange {
   hit: Hit;
   /** Returns the behaviour for this request: the next queued one, else the prompt's, else the normal one. */
   takeBehaviour(fromPrompt: (() => Behaviour | undefined) | undefined): Behaviour;
-  /** Call when a usage report has been written. */
+  /** Must be called when a usage report has been written. */
   reportUsage(usage: unknown): void;
-  /** Call when a response with this number of pictures has been written. */
+  /** Must be called when a response with this number of pictures has been written. */
   reportPictures(count: number): void;
 }
 
-/** Counts of the vendor, which tests compare with the gateway's ledger. */
+/** The vendor's counts, which tests compare with the gateway's ledger. */
 export interface Totals {
   /** Number of requests that arrived completely. */
   received: number;
@@ -52,11 +52,11 @@ export interface Simulator extends AsyncDisposable {
   url: string;
   hits: readonly Hit[];
   readonly totals: Totals;
-  /** Last time at which a client closed a connection before its response was complete. */
+  /** Last time when a client closed a connection before its response was complete. */
   readonly closedAt: number | null;
-  /** Queues one behaviour for each of the next requests. Queued behaviours have priority over markers in prompts. */
+  /** Queues a behaviour for each of the next requests. Queued behaviours have priority over markers in prompts. */
   next(...behaviours: (Fault | Behaviour)[]): void;
-  /** Sets a function that chooses behaviours when none is queued. Undefined selects the prompt's. */
+  /** Sets a function that chooses a behaviour when none is queued. If it returns undefined, the prompt's is used. */
   respondBy(choose: (hit: Hit) => Behaviour | undefined): void;
   /** Removes hits and queued behaviours. */
   reset(): void;

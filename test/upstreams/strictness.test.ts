@@ -7,7 +7,7 @@ import { SIMULATED_KEY as OPENROUTER_KEY, startOpenRouter } from "./openrouter.t
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "./replicate.ts";
 import type { Simulator } from "./simulator.ts";
 
-/** Checks that each simulator accepts a valid call and refuses what its vendor refuses. */
+/** Each simulator accepts a valid call and refuses what its vendor refuses. */
 interface Subject {
   name: string;
   start(): Promise<Simulator>;

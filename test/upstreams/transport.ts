@@ -3,17 +3,17 @@ import { writeJson } from "../../src/lib/json-edit.ts";
 import type { SimulatedResponse } from "./http-server.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/* Sends the bytes of a simulated vendor, with the transport faults that all vendors and protocols share. */
+/* Functions that send a simulated vendor's bytes, with the transport faults that all vendors share. */
 const JSON_TYPE = { "content-type": "application/json", "x-request-id": "req_simulated0001" };
 const FLOOD = Buffer.alloc(64 * 1024, 0x20);
 
-/** Adds an id of the call, unless the vendor's own headers contain one. */
+/** Adds an id of the call, unless the vendor's own headers have one. */
 function withRequestId(headers: Record<string, string>): Record<string, string> {
   const hasOwn = Object.keys(headers).some((name) => name.endsWith("requestid"));
   return hasOwn ? headers : { "x-request-id": JSON_TYPE["x-request-id"], ...headers };
 }
 
-/** Applies faults before or instead of a response. Returns true when no response remains to be sent. */
+/** Applies a fault that happens before or instead of a response. Returns true when no response is to be sent. */
 export async function applyEarlyFault(behaviour: Behaviour, response: SimulatedResponse): Promise<boolean> {
   if (behaviour.delayMs) await Bun.sleep(behaviour.delayMs);
   switch (behaviour.fault) {
@@ -55,7 +55,7 @@ export async function applyEarlyFault(behaviour: Behaviour, response: SimulatedR
   }
 }
 
-/** Sends a JSON body with the transport fault of the behaviour. */
+/** Sends a JSON body with the behaviour's transport fault. */
 export async function sendJson(
   response: SimulatedResponse,
   status: number,
@@ -97,7 +97,7 @@ export async function sendJson(
 
 const COMPRESS = { gzip: gzipSync, br: brotliCompressSync } as const;
 
-/** Sends the frames of a stream with the transport fault of the behaviour. Returns true when all were sent. */
+/** Sends a stream's frames with the behaviour's transport fault. Returns true when all frames were sent. */
 export async function sendFrames(
   response: SimulatedResponse,
   frames: Iterable<string | Buffer>,
@@ -140,7 +140,7 @@ async function sendEach(
   return true;
 }
 
-/** Sends single bytes, which also splits multi-byte characters. */
+/** Sends single bytes, and so also splits characters of several bytes. */
 async function drip(response: SimulatedResponse, bytes: Buffer, behaviour: Behaviour): Promise<void> {
   for (const byte of bytes) {
     if (response.isClosed) return;
@@ -150,7 +150,7 @@ async function drip(response: SimulatedResponse, bytes: Buffer, behaviour: Behav
 }
 
 async function breakOff(response: SimulatedResponse, behaviour: Behaviour): Promise<void> {
-  // A reset discards unsent data, so wait until the data is sent.
+  // This pause lets the data be sent first, because a reset discards unsent data.
   await Bun.sleep(5);
   if (behaviour.fault === "stall-midway") await response.closed();
   else response.cut(behaviour.fault === "reset-midway" ? "rst" : "fin");
@@ -168,7 +168,7 @@ async function sendBytes(
   await response.end();
 }
 
-/** Sends data without an end. */
+/** Sends data that never ends. */
 async function flood(response: SimulatedResponse): Promise<void> {
   await response.start(200, JSON_TYPE);
   while (!response.isClosed) await response.write(FLOOD);

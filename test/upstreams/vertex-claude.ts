@@ -12,7 +12,7 @@ import { startSimulator, type HttpExchange, type Simulator } from "./simulator.t
 import { applyEarlyFault, sendFrames, sendJson } from "./transport.ts";
 
 export interface VertexClaudeOptions {
-  /** Returns true when an access token is valid. */
+  /** True when the access token is valid. */
   accepts(token: string): boolean;
   region?: string;
 }
@@ -25,8 +25,8 @@ const MODELS: Readonly<Record<string, SimulatedModel>> = {
 const COUNTER = "count-tokens";
 
 /**
- * Anthropic's models on a simulated Vertex AI, in one project and region. The simulator refuses what Anthropic refuses,
- * and also fields that belong in the address, other versions, and links. Vertex AI's own errors have Google's format.
+ * Anthropic's models on a simulated Vertex AI, in one project and region. It refuses what Anthropic refuses, and also
+ * fields that belong in the address, other versions, and links. Vertex AI's own errors have Google's format.
  */
 export function startVertexClaude({ accepts, region = "global" }: VertexClaudeOptions): Promise<Simulator> {
   const cache: PromptCache = new Set();

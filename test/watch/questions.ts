@@ -1,26 +1,26 @@
 import packageFile from "../../package.json";
 import { MODEL } from "../support/fleet.ts";
 
-/** One line of a panel over the simulated week. */
+/** A line of a panel over the simulated week. */
 export interface Line {
   labels: Readonly<Record<string, string>>;
   values: readonly number[];
 }
 
 export interface Question {
-  /** The question's text on the board and in the documents. */
+  /** Text of the question on the board and in the documents. */
   text: string;
-  /** The panels that answer the question. A panel's function checks its lines after `npm run watch:check`. */
+  /** Panels that answer the question, by title. The function checks a panel's lines in `npm run watch:check`. */
   panels: Readonly<Record<string, (lines: readonly Line[]) => boolean>>;
 }
 
 /** The slow model of the simulated week. */
 export const SLOW_MODEL = "slow-chat";
-/** The channel whose credential is refused, and the slow channel. */
+/** The channel with a refused credential. `SLOW` is the slow channel. */
 const REFUSED = `${MODEL}-1`;
 const SLOW = `${SLOW_MODEL}-1`;
 
-/** The questions of a person on call, in the order of the board. */
+/** Questions of a person on call, in the order of the board. */
 export const QUESTIONS: readonly Question[] = [
   {
     text: "Is it up, and which version runs?",
@@ -55,7 +55,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     text: "Which target is out of service, since when?",
     panels: {
-      // The panel shows a target only during its outage, so the target's first point is the outage's start.
+      // The panel shows a target only during its outage. So the target's first point is the outage's start.
       "Targets out of service": (lines) =>
         lines.some(({ labels }) => labels["channel"] === REFUSED) &&
         !lines.some(({ labels }) => labels["channel"] === SLOW),
@@ -125,7 +125,7 @@ export const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** Returns the highest value of the lines with these labels; NaN for no lines. */
+/** Returns the highest value of the lines with these labels, or NaN if there are none. */
 export function peak(lines: readonly Line[], labels: Line["labels"] = {}): number {
   const values = lines
     .filter((line) => Object.entries(labels).every(([name, value]) => line.labels[name] === value))
@@ -134,7 +134,7 @@ export function peak(lines: readonly Line[], labels: Line["labels"] = {}): numbe
   return values.length === 0 ? Number.NaN : Math.max(...values);
 }
 
-/** Returns the highest of the newest values. */
+/** Returns the highest of the lines' newest values. */
 function last(lines: readonly Line[]): number {
   return peak(lines.map(({ labels, values }) => ({ labels, values: values.slice(-1) })));
 }

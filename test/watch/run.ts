@@ -12,17 +12,17 @@ import { type Line, peak, QUESTIONS, SLOW_MODEL } from "./questions.ts";
 import { DEPLOY, panels, rules } from "./shipped.ts";
 
 /*
- * A week of operation in a minute. A real Prometheus scrapes a real gateway under traffic. Vendors fail or are slow,
- * limits and budgets are used, the database hangs, mail is unavailable, and a configuration is refused. Prometheus
- * loads the shipped rules and runs every query of the shipped board. The results must answer each question.
- * `prometheus`, `redis-server` and PostgreSQL must be installed.
+ * Plays a week of operation in a minute. A real Prometheus scrapes a real gateway under traffic. Vendors fail or are
+ * slow, limits and budgets are used, the database hangs, mail is unavailable, and a configuration is refused.
+ * Prometheus loads the shipped rules and runs every query of the shipped board. The results must answer each question.
+ * Needs `prometheus`, `redis-server` and PostgreSQL.
  */
 const FIRST_SCRAPES_MS = 5_000;
 const EVENTS_MS = 12_000;
 const CALM_MS = 12_000;
 const FROZEN_MS = 3_000;
 const PAUSE_MS = 100;
-/** Replaces the windows of the board, because the simulated week is short. */
+/** Replaces the time windows of the board, because the simulated week is short. */
 const WINDOW = "20s";
 
 readOptions({
@@ -100,7 +100,7 @@ async function startPrometheus(gateway: TestGateway) {
   };
 }
 
-/** Causes the events of a week, beside continuous traffic. */
+/** Causes the events of a week during continuous traffic. */
 async function playWeek(fleet: Fleet, gateway: TestGateway): Promise<void> {
   const over = new AbortController();
   const traffic = [sendTraffic(fleet, over.signal), sendSlowTraffic(fleet, over.signal)];
@@ -128,7 +128,7 @@ async function playWeek(fleet: Fleet, gateway: TestGateway): Promise<void> {
   await Promise.all(traffic);
 }
 
-/** Sends one stream after another. Some fail at the vendor. */
+/** Sends one stream after another. Some streams fail at the vendor. */
 async function sendTraffic(fleet: Fleet, over: AbortSignal): Promise<void> {
   for (let sent = 0; !over.aborted; sent += 1) {
     const prompt = sent % 5 === 0 ? "[[error-status status=500]]" : "hello";
@@ -138,7 +138,7 @@ async function sendTraffic(fleet: Fleet, over: AbortSignal): Promise<void> {
   }
 }
 
-/** Sends some streams concurrently that begin late. */
+/** Sends concurrent streams that begin late. */
 async function sendSlowTraffic(fleet: Fleet, over: AbortSignal): Promise<void> {
   const prompt = "[[reply delayMs=1500 tokens=4]]";
   const one = async (): Promise<void> => {

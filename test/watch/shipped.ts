@@ -15,12 +15,12 @@ const boardSchema = z.object({
   ),
 });
 
-/** The shipped alert rules in their order. */
+/** The shipped alert rules, in order. */
 export const rules = rulesSchema
   .parse(parse(await Bun.file(join(DEPLOY, "prometheus/alerts.yaml")).text()))
   .groups.flatMap((group) => group.rules);
 
-/** The shipped board's panels with their queries, in their order. */
+/** The shipped board's panels with their queries, in order. */
 export const panels = boardSchema
   .parse(await Bun.file(join(DEPLOY, "grafana/board.json")).json())
   .panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ title, query: expr })));

@@ -9,16 +9,16 @@ export interface MessageReply {
   model: string;
   content: Record<string, unknown>[];
   stop: { stop_reason: string; stop_sequence: string | null };
-  /** The usage report; undefined for none. */
+  /** The usage report. Undefined when there is none. */
   usage: unknown;
-  /** Number of pieces in which the text of each block is sent. */
+  /** Number of pieces of each block's text. */
   pieces: number;
 }
 
-/** Prompts that are in the vendor's cache. */
+/** Prompts in the vendor's cache. */
 export type PromptCache = Set<string>;
 
-/** Replies with text, or calls every tool if the last message is the user's. Thinks first if this is enabled. */
+/** Replies with text or, if the last message is the user's, calls every tool. Thinks first if thinking is enabled. */
 export function makeReply(body: Body, behaviour: Behaviour, bytes: number, cache: PromptCache): MessageReply {
   const limit = Number(body["max_tokens"]);
   const wanted = behaviour.tokens ?? 8;
@@ -40,7 +40,7 @@ export function makeReply(body: Body, behaviour: Behaviour, bytes: number, cache
   };
 }
 
-/** Returns the number of input tokens that the vendor would count. */
+/** Returns the number of input tokens that the vendor counts. */
 export function countInput(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
@@ -52,7 +52,7 @@ function makeThinking({ thinking }: Body): Record<string, unknown>[] {
   return [{ type: "thinking", thinking: thought, signature: signatureOf(thought) }];
 }
 
-/** Large numbers and unusual spacing, so that tests notice when the text is parsed and printed again. */
+/** Large numbers and unusual spacing show whether the text is parsed and printed again. */
 export const CALL_INPUT = '{"id": 12345678901234567890, "n": 1.0}';
 
 function makeCalls(body: Body, behaviour: Behaviour): Record<string, unknown>[] {
@@ -77,7 +77,7 @@ function makeWords(count: number): string {
   return Array.from({ length: count }, (_, index) => `word${index} `).join("");
 }
 
-/** Fields of a report without further counts. */
+/** Fields of a usage report that has no other counts. */
 const NOTHING_MORE = {
   cache_creation_input_tokens: null,
   cache_read_input_tokens: null,
@@ -135,7 +135,7 @@ function reportUsage(body: Body, counts: Counts, behaviour: Behaviour, cache: Pr
   }
 }
 
-/** Counts the prompt's tokens up to the last `cache_control`: at first as written, later as read. */
+/** Counts the prompt's tokens up to the last `cache_control`: as written the first time, later as read. */
 function countCached(
   body: Body,
   prompt: number,

@@ -3,7 +3,7 @@ import type { ReceivedRequest } from "../http-server.ts";
 import { findMessageFault } from "./message-rules.ts";
 import { invalid, type Refusal } from "./refusals.ts";
 
-/** The control of a model's thinking, and its maximum output. */
+/** A model's kind of thinking, and its maximum output. */
 export interface SimulatedModel {
   thinking: "enabled" | "adaptive";
   maxTokens: number;
@@ -21,7 +21,7 @@ const VERSIONS: ReadonlySet<unknown> = new Set(["2023-06-01", "2026-10-21"]);
 const SAMPLING = ["temperature", "top_p", "top_k"];
 const MIN_BUDGET = 1_024;
 
-/** Returns the error of an invalid request, or undefined. Counting needs neither `max_tokens` nor a stream. */
+/** Returns the error of an invalid request, or undefined. Counting tokens needs no `max_tokens` and no stream. */
 export function findFault(
   { headers }: ReceivedRequest,
   body: Body | undefined,

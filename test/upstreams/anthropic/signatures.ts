@@ -1,4 +1,4 @@
-/** Returns the signature of a piece of thinking. Only this vendor can create it. */
+/** Returns the signature of a piece of thinking, which only this vendor can create. */
 export function signatureOf(thinking: string): string {
   return `sig/${Bun.hash(thinking).toString(36)}+==`;
 }

@@ -4,7 +4,7 @@ export interface ArkModel {
   maxPixels: number;
   tiers: Readonly<Record<string, string>>;
   references: number;
-  /** True when `output_format` may be sent. Otherwise pictures are JPEG. */
+  /** True when `output_format` is allowed. Other models make JPEG pictures. */
   hasFormat: boolean;
   /** True when groups and streams are supported. */
   hasGroups: boolean;
@@ -33,7 +33,7 @@ const FOUR: ArkModel = {
   tiers: { "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" },
 };
 
-/** Models by region. A key of one region cannot call models of the other region. */
+/** Models by region. A region's key cannot call models of the other region. */
 export const MODELS: Readonly<Record<"cn" | "global", Readonly<Record<string, ArkModel>>>> = {
   cn: {
     "doubao-seedream-5-0-pro-260628": PRO,

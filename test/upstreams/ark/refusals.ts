@@ -14,7 +14,7 @@ export interface Refusal {
 
 const REQUEST_ID = "0217000000000000a1b2c3d4e5f60718293a4b5c6d7e8f90";
 
-/** Adds the request's id to the end of a message, like the vendor. */
+/** Returns the error's body. Like the vendor, adds the request's id to the message. */
 export function envelope({ code, message, param = "", type = "BadRequest" }: Refusal): object {
   return { error: { code, message: `${message} Request id: ${REQUEST_ID}`, param, type } };
 }

@@ -4,8 +4,8 @@ const SAFE = { hate: { filtered: false, severity: "safe" }, violence: { filtered
 const PROMPT = [{ prompt_index: 0, content_filter_results: SAFE }];
 
 /**
- * Reports of the content filter. The report on the prompt is in a first frame without choices, id or model. The report
- * on the response is in each choice (Azure OpenAI content streaming).
+ * Reports of the content filter. A first frame without choices, id or model has the report on the prompt. Each choice
+ * has the report on the response (Azure OpenAI content streaming).
  */
 export const FILTER_REPORTS: ChatExtensions = {
   whole: (response) => ({ ...response, prompt_filter_results: PROMPT }),

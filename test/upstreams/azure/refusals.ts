@@ -2,7 +2,6 @@ import type { SimulatedResponse } from "../http-server.ts";
 import { sendJson } from "../transport.ts";
 import type { Behaviour } from "../behaviour.ts";
 
-/** An error response: the status and its body. */
 export interface Refusal {
   status: number;
   /** Value of `error`. */
@@ -25,7 +24,7 @@ export function invalid(message: string, param: string, code = "invalid_value"):
   return { status: 400, error: { message, type: "invalid_request_error", param, code } };
 }
 
-/** The vendor's errors by the names that tests use (Azure OpenAI image how-to, content filter and quota pages). */
+/** The vendor's errors, by names for tests (Azure OpenAI image how-to, content filter and quota pages). */
 export const REFUSALS: Readonly<Record<string, Refusal>> = {
   contentFilter: {
     status: 400,
@@ -113,7 +112,7 @@ export const REFUSALS: Readonly<Record<string, Refusal>> = {
   Timeout: { status: 408, error: { code: "Timeout", message: "The operation was timeout." } },
 };
 
-/** Returns the error of a behaviour. For `error-status` and `error-in-200`, `text` is the name of a row. */
+/** Returns the error of a behaviour. For `error-status` and `error-in-200`, `text` names a row. */
 export function findRefusal(behaviour: Behaviour, apiKey: string): Refusal | undefined {
   const row = REFUSALS[behaviour.text ?? ""];
   switch (behaviour.fault) {
@@ -127,7 +126,7 @@ export function findRefusal(behaviour: Behaviour, apiKey: string): Refusal | und
   }
 }
 
-/** Returns retry-after in seconds, or in milliseconds if the behaviour's value ends with `ms`. */
+/** Returns the header with the time to wait, in seconds, or in milliseconds if `retryAfter` ends with `ms`. */
 function retryHeaders({ retryAfter }: Behaviour): Record<string, string> {
   if (retryAfter === undefined) return {};
   return retryAfter.endsWith("ms")

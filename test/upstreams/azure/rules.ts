@@ -4,7 +4,7 @@ import { invalid, REFUSALS, type Refusal } from "./refusals.ts";
 export type Surface = "v1" | "classic";
 export type Operation = "chat/completions" | "responses" | "images/generations" | "images/edits";
 
-/** Operation and deployment of a path. Only paths of the classic surface contain the deployment. */
+/** Operation and deployment of a path. Only the classic surface has the deployment in its path. */
 export interface Target {
   surface: Surface;
   operation: Operation;
@@ -20,7 +20,7 @@ const V1_VERSIONS: ReadonlySet<string | null> = new Set([null, "v1", "preview"])
 /** Versions of the classic surface that support images. */
 const CLASSIC_VERSIONS: ReadonlySet<string | null> = new Set(["2025-04-01-preview", "2026-01-01-preview"]);
 
-/** Reads path and version like the vendor: dated versions belong to the classic surface, others to v1. */
+/** Reads path and version like the vendor: a dated version belongs to the classic surface, any other to v1. */
 export function readTarget({ path, query }: ReceivedRequest): Target | Refusal {
   const version = query.get("api-version");
   const onV1 = V1.exec(path);
@@ -34,7 +34,7 @@ export function readTarget({ path, query }: ReceivedRequest): Target | Refusal {
   return { surface: "classic", operation: onClassic[2] as Operation, deployment };
 }
 
-/** Returns faults that Azure refuses but OpenAI does not: WebP in both directions, and a single file named `image`. */
+/** Returns errors that only Azure sends: for WebP in both directions, and for a single file named `image`. */
 export function findImageFault({ body }: ReceivedRequest): Refusal | undefined {
   const text = body.toString("latin1");
   if (/"output_format":"webp"|name="output_format"\r\n\r\nwebp\r\n/.test(text))
@@ -48,7 +48,7 @@ export function findImageFault({ body }: ReceivedRequest): Refusal | undefined {
   return undefined;
 }
 
-/** Returns the deployment in the body. */
+/** Returns the deployment that the body names. */
 export function bodyModel({ body, headers }: ReceivedRequest): string | undefined {
   const text = body.toString("latin1");
   if (headers["content-type"]?.startsWith("multipart/form-data"))

@@ -4,7 +4,7 @@ import { writeFrames } from "../anthropic/frames.ts";
 import type { MessageReply } from "../anthropic/reply.ts";
 import type { Behaviour } from "../behaviour.ts";
 
-/** The counts of a call in the last event. */
+/** The counts in a stream's last event. */
 export interface InvocationMetrics {
   inputTokenCount: number;
   outputTokenCount: number;
@@ -12,7 +12,7 @@ export interface InvocationMetrics {
   firstByteLatency: number;
 }
 
-/** Yields the messages of a streamed reply. The stream has no pings, and an error is an exception message. */
+/** Yields the messages of a streamed reply. There are no pings, and an error is an exception message. */
 export function* writeEventStream(
   reply: MessageReply,
   metrics: InvocationMetrics,
@@ -35,7 +35,7 @@ export function* writeEventStream(
   }
 }
 
-/** Yields the messages' bytes in pieces that do not end at message boundaries. */
+/** Yields the messages' bytes in pieces that do not end at the messages' ends. */
 export function* cutAnywhere(messages: Iterable<Buffer>): Generator<Buffer> {
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let size = 1;
@@ -68,7 +68,7 @@ function writeException({ code = "modelStreamErrorException", text = "Trouble" }
   );
 }
 
-/** Encodes a message whose headers are strings (Amazon Transcribe guide, "Event stream encoding"). */
+/** Encodes a message with text headers (Amazon Transcribe guide, "Event stream encoding"). */
 export function writeMessage(headers: Record<string, string>, payload?: unknown): Buffer {
   const encoded = Buffer.concat(
     Object.entries(headers).flatMap(([name, value]) => {

@@ -1,4 +1,4 @@
-/** A response other than a success, and the response that the gateway's caller gets for it. */
+/** A refusal of a vendor, and the gateway's response to its caller. */
 export interface Refusal {
   status: number;
   body: object | string;
@@ -12,7 +12,7 @@ export interface Refusal {
 type Frames = readonly (object | string)[];
 type Body = Readonly<Record<string, unknown>>;
 
-/** A vendor's responses to `Say hello.`: "Hello there.", after "A greeting." if the vendor shows thoughts. */
+/** A vendor's responses to `Say hello.`: the text "Hello there.". A vendor that shows thoughts thinks "A greeting.". */
 export interface Persona {
   /** Name of the provider. */
   provider: string;
@@ -23,20 +23,20 @@ export interface Persona {
   hasNoList?: true;
   whole: object;
   frames: Frames;
-  /** The vendor's responses to a request with tools. They contain a call of `look_up`. */
+  /** The vendor's responses to a request with tools, with a call of `look_up`. */
   tool?: { whole: object; frames: Frames };
-  /** The usage in the ledger's categories. */
+  /** The usage, by the ledger's categories. */
   tokens: Readonly<Record<string, number>>;
   thinks?: true;
   unauthorized: object;
-  /** Returns the error for a request that OpenAI would accept but this vendor refuses. */
+  /** Returns the error for a request that this vendor refuses but OpenAI accepts. */
   findFault?(body: Body): Refusal | undefined;
   refusals: Readonly<Record<string, Refusal>>;
   /** An error in the middle of a stream. */
   failure?: object;
   hasNoEndMark?: true;
   lineEnd?: "\n" | "\r\n";
-  /** Bytes before a complete response. */
+  /** Bytes that precede a complete response. */
   leader?: string;
 }
 
@@ -119,7 +119,7 @@ const openrouterUsage = counted(20, 12, {
 });
 
 export const PERSONAS: Readonly<Record<string, Persona>> = {
-  // DeepSeek API: "Thinking Mode", "Rate Limit" (comments and empty lines in the queue), "Error Codes".
+  // DeepSeek API: "Thinking Mode", "Rate Limit" (comments and empty lines during a wait), "Error Codes".
   deepseek: {
     provider: "deepseek",
     path: "",
@@ -752,7 +752,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     unauthorized: UNAUTHORIZED,
     refusals: {},
   },
-  // Not a vendor: combines the peculiarities of all servers.
+  // Not a real vendor. It combines the peculiarities of all.
   messy: {
     provider: "openai",
     path: "/v1",

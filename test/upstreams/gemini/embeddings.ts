@@ -8,8 +8,8 @@ const MAX_BATCH = 100;
 const DIMENSIONS = 3_072;
 
 /**
- * Handles `batchEmbedContents`. No vector has unit length; of the vendor's vectors, only shortened ones do not have it
- * (Gemini API, embeddings).
+ * Handles `batchEmbedContents`. Here no vector has unit length. The real vendor's vectors have it unless they are
+ * shortened (Gemini API, embeddings).
  */
 export async function handleEmbeddings(
   model: string,

@@ -1,4 +1,4 @@
-/** Pixels by ratio and tier, from the vendor's image guide. 21:9 exists in landscape only. */
+/** Pixels by ratio and tier (the vendor's image guide). 21:9 exists only in landscape. */
 const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1:1": { "512": "512x512", "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" },
   "1:4": { "512": "256x1024", "1K": "512x2048", "2K": "1024x4096", "4K": "2048x8192" },
@@ -19,7 +19,7 @@ export interface SimulatedModel {
   tokens: Readonly<Record<string, number>>;
   /** Input tokens of a reference. */
   inputTokens: number;
-  /** True when the model's thoughts contain drafts. */
+  /** True when the model's thoughts contain drafts of pictures. */
   isThinking: boolean;
 }
 
@@ -50,7 +50,7 @@ export const MODELS: Readonly<Record<string, SimulatedModel>> = {
   },
 };
 
-/** Returns width and height of a valid tier and ratio. */
+/** Returns width and height for a valid tier and ratio. */
 export function pixelsOf(ratio: string, tier: string): [width: number, height: number] {
   const isTurned = SIZES[ratio] === undefined;
   const listed = SIZES[isTurned ? turned(ratio) : ratio]?.[tier] ?? "";

@@ -56,7 +56,7 @@ export const WRONG_TOKEN: Refusal = {
   details: [{ "@type": `${TYPES}ErrorInfo`, reason: "ACCESS_TOKEN_TYPE_UNSUPPORTED" }],
 };
 
-/** Errors of `error-status` by `text`. Without a text only the status is used. */
+/** Errors of `error-status` by `text`. Without `text`, only the status is used. */
 const BY_WORD: Readonly<Record<string, Refusal>> = {
   FAILED_PRECONDITION: {
     code: 400,

@@ -8,12 +8,12 @@ import { makeSpeckles } from "./noise.ts";
 import type { ParsedRequest } from "./rules.ts";
 
 const PROMPT_BLOCKED = "prompt:";
-/** So long that a reader which only checks the length would read it as a picture. */
+/** So long that a reader which checks only the length takes it for a picture. */
 const SIGNATURE = Buffer.alloc(60_000, 7).toString("base64");
 
 /**
- * Responds to a valid request. `content-refused` blocks the picture for the reason in `text`, or the prompt for
- * `prompt:REASON`. `no-images` ends without a picture for the reason in `text`.
+ * Responds to a valid request. `content-refused` blocks the picture for the reason in `text`; with `prompt:REASON`, it
+ * blocks the prompt. `no-images` ends without a picture for the reason in `text`.
  */
 export async function sendReply(
   parsed: ParsedRequest,
@@ -66,7 +66,7 @@ async function outcomeOf(parsed: ParsedRequest, behaviour: Behaviour): Promise<o
 const FILTERED =
   "Unable to show the generated image. It was filtered out because it violated Google's use policy. Try rephrasing the prompt.";
 
-/** A model that stops by itself returns text. A model that was stopped may return no content. */
+/** Returns a candidate without a picture. A model that stops by itself returns text, a stopped model no content. */
 function withoutPicture(reason: string): object {
   return reason === "STOP" ? { content: { role: "model", parts: [{ text: "Here is your image:" }] } } : {};
 }
@@ -94,7 +94,7 @@ async function makeParts(parsed: ParsedRequest, behaviour: Behaviour): Promise<o
   ];
 }
 
-/** Returns the model's ratio closest to the first reference; square without a reference. */
+/** Returns the model's ratio that is closest to the first reference's; square without a reference. */
 async function shapeOf({ references: [first], model }: ParsedRequest): Promise<string> {
   if (!first) return "1:1";
   const { width, height } = await new Bun.Image(first.bytes).metadata();

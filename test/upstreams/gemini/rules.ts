@@ -10,7 +10,7 @@ export interface ParsedRequest {
   model: SimulatedModel;
   prompt: string;
   references: Reference[];
-  /** Undefined for the shape of the first reference. */
+  /** Undefined means the shape of the first reference. */
   ratio: string | undefined;
   tier: string;
   mimeType: "image/png" | "image/jpeg";
@@ -22,7 +22,7 @@ export interface Reference {
   bytes: Buffer;
 }
 
-/** The address at which the request arrived. */
+/** The interface to which a request was sent. */
 export interface Surface {
   isVertex: boolean;
 }
@@ -35,7 +35,7 @@ const CONFIG =
   "responseModalities imageConfig candidateCount seed temperature topP topK thinkingConfig".split(" ");
 const IMAGE = ["aspectRatio", "imageSize"];
 const VERTEX_IMAGE = [...IMAGE, "imageOutputOptions", "personGeneration", "prominentPeople"];
-/** Functions that check the first bytes of a file, by type. */
+/** Checks of a file's first bytes, by type. */
 const SIGNATURES: Readonly<Record<string, (head: string) => boolean>> = {
   "image/png": (head) => head.startsWith("\x89PNG"),
   "image/jpeg": (head) => head.startsWith("\xff\xd8\xff"),
@@ -45,7 +45,7 @@ const SIGNATURES: Readonly<Record<string, (head: string) => boolean>> = {
   "image/avif": (head) => head.slice(4, 12) === "ftypavif",
 };
 
-/** The functions below throw this; `parseRequest` returns its error. */
+/** The functions below throw this error, whose refusal `parseRequest` returns. */
 class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.message);

@@ -60,7 +60,7 @@ function readPart(value: unknown, path: string, isModel: boolean): Record<string
   const part = objectAt(value, path, PART);
   const data = DATA.filter((name) => name in part);
   if (data.length !== 1) throw new Refused(invalid(`${path}.data: required oneof field 'data'`, path));
-  // Official clients send the empty last event of a stream back.
+  // An empty text is allowed from the model, because clients send back the empty last event of a stream.
   if (part["text"] === "" && !isModel)
     throw new Refused(invalid("Unable to submit request because it must have a text parameter.", path));
   if ("inlineData" in part) {
@@ -77,9 +77,9 @@ function readPart(value: unknown, path: string, isModel: boolean): Record<string
   return part;
 }
 
-/** Checks that results follow directly in one content, with the same number and names as the calls. */
+/** Checks that one content follows the calls directly, with as many results of the same names. */
 function checkCalls(all: readonly Content[]): void {
-  // Official clients send each event of a stream back as a separate content, including the empty last one.
+  // Official clients send each event of a stream back as a content, including the empty last event.
   const contents = all.filter(({ role, parts }) => role !== "model" || parts.some(({ text }) => text !== ""));
   for (const [index, content] of contents.entries()) {
     const calls = content.parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [functionCall] : []));
@@ -128,7 +128,7 @@ function checkSignatures(contents: readonly Content[], { isOwnSignature }: Conte
   }
 }
 
-/** Returns an object without unknown fields. Names in snake case are equivalent (protocol buffers, JSON mapping). */
+/** Returns an object without unknown fields. Snake case is allowed in names (protocol buffers, JSON mapping). */
 export function objectAt(value: unknown, path: string, known: readonly string[]): Record<string, unknown> {
   if (!isObject(value)) throw new Refused(invalid(`Invalid value at '${path}'.`, path));
   const entries = Object.entries(value).map(([name, each]) => [camelCase(name), each] as const);

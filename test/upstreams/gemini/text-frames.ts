@@ -10,10 +10,10 @@ export interface TextReply {
   /** Parts that contain calls. */
   calls: object[];
   signature: string | null;
-  /** Not null when the prompt was blocked. */
+  /** Reason why the prompt was blocked, or null. */
   blockReason: string | null;
   finish: string;
-  /** The usage report; undefined for none. */
+  /** The usage report. Undefined when there is none. */
   usage: unknown;
 }
 
@@ -22,8 +22,8 @@ const STREAM_ERROR = {
 };
 
 /**
- * Yields the events of a streamed reply as text with line ends, with the fault of the behaviour. Counts are cumulative.
- * The finish reason is in an event after the last content.
+ * Yields the events of a streamed reply as text with line ends, with the behaviour's fault. Counts are cumulative. The
+ * finish reason is in an event after the last content.
  */
 export function* textFrames(reply: TextReply, behaviour: Behaviour): Generator<string> {
   const write = (event: object) => frame(JSON.stringify(event), behaviour);

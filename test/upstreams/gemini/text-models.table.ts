@@ -1,4 +1,4 @@
-/** The differences between simulated text models (Gemini API, models and thinking). */
+/** Properties of a simulated text model (Gemini API, models and thinking). */
 export interface SimulatedTextModel {
   thinking: "level" | "budget";
   levels: readonly string[];

@@ -10,7 +10,7 @@ export interface ParsedTextRequest {
   mode: string;
   allowed: string[] | null;
   maxTokens: number;
-  /** Names that the reply must have as JSON; null for a reply in plain text. */
+  /** Names that the reply's JSON must have; null for plain text. */
   required: string[] | null;
   isThinking: boolean;
   showsThoughts: boolean;
@@ -91,7 +91,7 @@ const SCHEMA = (
   "minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum"
 ).split(" ");
 
-/** The vendor's own schema format has fewer keywords than JSON Schema. */
+/** The vendor's schema format has fewer keywords than JSON Schema. */
 function checkSchema(schema: Record<string, unknown>): void {
   const { properties, items } = objectAt(schema, "tools[0].function_declarations[0].parameters", SCHEMA);
   for (const each of Object.values(Object(properties ?? {}))) if (isObject(each)) checkSchema(each);

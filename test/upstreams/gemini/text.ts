@@ -26,7 +26,7 @@ export async function handleText(call: TextCall): Promise<void> {
   await refusing(call, () => (call.method === "countTokens" ? countTokens(call) : generate(call)));
 }
 
-/** Runs a handler. If it throws `Refused`, sends the error. */
+/** Runs a handler. If the handler throws `Refused`, sends the error. */
 export async function refusing(
   { response }: Pick<TextCall, "response">,
   handle: () => Promise<void>,
@@ -109,7 +109,7 @@ function composeReply(parsed: ParsedTextRequest, model: string, behaviour: Behav
   };
 }
 
-/** Calls the first declared function when the last content is the user's, twice if the content's text requests both. */
+/** Calls the first declared function when the last content is the user's. Calls it twice if the text requests both. */
 function chooseCalls({
   functions,
   contents,

@@ -16,11 +16,11 @@ export interface ChatReply {
   text: string;
   /** Pieces of the text, one for each content frame. */
   pieces: string[];
-  /** Number of alternatives for each token; null without log probabilities. */
+  /** Number of alternatives for each token. Null means no log probabilities. */
   alternatives: number | null;
   calls: { id: string; name: string; arguments: string }[];
   finish: "stop" | "length" | "tool_calls";
-  /** The usage report; undefined for none. */
+  /** The usage report. Undefined when there is none. */
   usage: unknown;
 }
 
@@ -59,7 +59,7 @@ export async function handleChat(
   }
 }
 
-/** Returns the choices of a response or chunk, with the fault of the behaviour. */
+/** Returns the choices of a response or chunk, with the behaviour's fault. */
 export function faultyChoices(choices: unknown[], { fault }: Behaviour): unknown[] | null {
   if (fault === "choices-null") return null;
   return fault === "choices-empty" ? [] : choices;
@@ -84,7 +84,7 @@ function makeReply(body: Record<string, unknown>, behaviour: Behaviour, requestB
   };
 }
 
-/** Returns the log probabilities of these pieces in the format of a choice. */
+/** Returns the log probabilities of these pieces, in the format of a choice. */
 export function writeLogprobs({ alternatives }: ChatReply, pieces: readonly string[]): object | null {
   if (alternatives === null || pieces.length === 0) return null;
   return { content: logprobsOf(pieces, alternatives), refusal: null };

@@ -9,7 +9,7 @@ const DIMENSIONS: Readonly<Record<string, number>> = {
   "text-embedding-3-large": 3_072,
 };
 
-/** Handles embeddings as strictly as the vendor. Each dimension's value depends on the text (OpenAI API reference). */
+/** Handles embeddings as strictly as the vendor. Each value of a vector depends on the text (OpenAI API reference). */
 export async function handleEmbeddings(
   request: ReceivedRequest,
   response: SimulatedResponse,

@@ -1,4 +1,4 @@
-/** Fields that a compatible vendor adds to OpenAI's chat responses. */
+/** Additions of a compatible vendor to OpenAI's chat responses. */
 export interface ChatExtensions {
   /** Extends a complete response. */
   whole(response: object): object;

@@ -5,7 +5,7 @@ const STREAM_ERROR = {
   error: { message: "The server had an error", type: "server_error", param: null, code: null },
 };
 
-/** Yields the frames of a streamed chat response as text with line ends, with the fault of the behaviour. */
+/** Yields the frames of a streamed chat response as text with line ends, with the behaviour's fault. */
 export function* writeFrames(reply: ChatReply, behaviour: Behaviour, hasUsage: boolean): Generator<string> {
   const write = (data: string) => frame(data, behaviour);
   if (behaviour.fault === "error-frame-first") {
@@ -68,7 +68,7 @@ function chunk(reply: ChatReply, behaviour: Behaviour, hasUsage: boolean, choice
   return JSON.stringify({
     ...envelope(reply),
     ...(behaviour.fault !== "choices-missing" && { choices: faultyChoices(choices, behaviour) }),
-    // With this option, every chunk except the last has a null usage.
+    // When usage is requested, every chunk except the last has a null usage.
     ...(hasUsage && { usage: null }),
   });
 }

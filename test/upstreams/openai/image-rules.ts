@@ -59,7 +59,7 @@ interface FormPart {
   body: Buffer;
 }
 
-/** Reads the parts without changes. The platform's own form reader would guess the type of a file without a type. */
+/** Reads a form's parts without changes. The platform's own reader would guess a missing type. */
 function* readParts({ body, headers }: ReceivedRequest): Generator<FormPart> {
   const boundary = `--${/boundary=(.+)$/.exec(headers["content-type"] ?? "")?.[1]}`;
   let start = body.indexOf(boundary) + boundary.length + 2;

@@ -6,7 +6,7 @@ import { makePicture } from "../picture.ts";
 import { readGeneration, readEdit, type ImageFields } from "./image-rules.ts";
 import { refuse } from "./refusals.ts";
 
-/** Factor of the longer edge in the token count, by quality (community cost model of the images protocol). */
+/** Factor of the longer edge in the count of tokens, by quality (community cost model of the images protocol). */
 const FACTORS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "gpt-image-2": { low: 16, medium: 48, high: 96 },
   default: { low: 16, medium: 24, high: 48, xhigh: 64, max: 96 },
@@ -59,12 +59,12 @@ async function makeItems(
     return Array.from({ length: count }, () => ({ b64_json: "*".repeat(200_000) }));
   const [width = 0, height = 0] = size.split("x").map(Number);
   const picture = await makePicture(width, height, fields.output_format);
-  // Some compatible vendors return a data URL.
+  // Some compatible vendors return a `data:` URL.
   const header = behaviour.fault === "data-url" ? "data:image/png;base64," : "";
   return Array.from({ length: count }, () => ({ b64_json: header + picture.toString("base64") }));
 }
 
-/** Tokens of the prompt depend on its length, tokens of an image on its area and shape. */
+/** Counts tokens. The prompt's depend on its length, those of an image on its area and shape. */
 function countTokens(fields: ImageFields, size: string, quality: string, count: number): object {
   const [width = 1, height = 1] = size.split("x").map(Number);
   const factor = (FACTORS[fields.model] ?? FACTORS["default"])?.[quality] ?? 0;

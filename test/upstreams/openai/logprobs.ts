@@ -1,4 +1,4 @@
-/** Log probabilities. Each piece counts as a token with this number of alternatives (OpenAI chat reference). */
+/** Returns log probabilities. Each piece counts as a token with this number of alternatives (OpenAI chat reference). */
 export function logprobsOf(pieces: readonly string[], alternatives: number): object[] {
   const names = Array.from({ length: alternatives }, (_, index) => `other${index}`);
   return pieces.map((piece) => ({

@@ -1,4 +1,4 @@
-/** A complete response of the responses protocol with this output, but without model and usage. */
+/** Returns a complete response of the responses protocol with this output, but without model and usage. */
 export function responseOf(output: readonly object[]): object {
   return {
     id: "resp_1",

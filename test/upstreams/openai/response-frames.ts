@@ -12,7 +12,7 @@ export interface SimulatedReply {
 
 type Send = (type: string, fields: object) => string;
 
-/** Yields the events of a streamed response in the vendor's order, with the fault of the behaviour. */
+/** Yields the events of a streamed response in the vendor's order, with the behaviour's fault. */
 export function* writeResponseFrames(reply: SimulatedReply, behaviour: Behaviour): Generator<string> {
   const send = numbered(behaviour);
   const { fault, code = "server_error" } = behaviour;
@@ -105,7 +105,7 @@ function* itemFrames(send: Send, index: number, item: Parsed, pieces: number): G
   yield send("response.output_item.done", { output_index, item });
 }
 
-/** Fields that are empty at the beginning of an item. */
+/** Fields that are empty when an item begins, by the item's type. */
 const EMPTY = {
   message: { status: "in_progress", content: [] },
   reasoning: { summary: [], encrypted_content: "" },

@@ -1,7 +1,7 @@
 import type { ReceivedRequest } from "../http-server.ts";
 import { invalid, unknownModel, type Refusal } from "./refusals.ts";
 
-/** A parsed request. Its members are checked one by one. */
+/** Any value of a parsed request. Its members are checked where they are used. */
 export type Parsed = ReturnType<typeof JSON.parse>;
 
 const FIELDS: ReadonlySet<string> = new Set(
@@ -38,10 +38,10 @@ const TOOLS =
     " ",
   );
 
-/** Prefix of an account's encrypted reasoning. Other accounts cannot decrypt it. */
+/** Prefix of an account's encrypted reasoning, which no other account can decrypt. */
 export const encryptedBy = (account: string) => `enc-${account}-`;
 
-/** Returns the error of an invalid request, or undefined. Only data encrypted by `account` is accepted. */
+/** Returns the error of an invalid request, or undefined. Encrypted data of other accounts is refused. */
 export function findResponsesFault(
   request: ReceivedRequest,
   models: readonly string[],

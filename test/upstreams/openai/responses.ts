@@ -7,7 +7,7 @@ import { logprobsOf } from "./logprobs.ts";
 import { cut, writeResponseFrames, type SimulatedReply } from "./response-frames.ts";
 import { encryptedBy, findResponsesFault, type Parsed } from "./responses-rules.ts";
 
-/** Handles responses, complete and streamed, of an account that stores nothing (OpenAI responses reference). */
+/** Handles responses, complete and streamed, for an account that stores nothing (OpenAI responses reference). */
 export async function handleResponses(
   request: ReceivedRequest,
   response: SimulatedResponse,
@@ -112,7 +112,7 @@ function reasoningItem(body: Parsed, number: number, account: string): Record<st
   };
 }
 
-/** Calls a tool when the last item is the user's: the forced tool, or else the first. */
+/** Calls a tool when the last item is the user's: the forced tool, or else the first tool. */
 function callItems(body: Parsed, number: number, behaviour: Behaviour): Record<string, unknown>[] {
   const added: Parsed[] = Array.isArray(body["input"])
     ? body["input"].flatMap((item) => item.tools ?? [])

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../behaviour.ts";
 
-/** Returns the usage of a chat response, with the fault of the behaviour; undefined for none. */
+/** Returns the usage of a chat response, with the behaviour's fault. Undefined means no usage. */
 export function reportUsage(counts: { prompt: number; completion: number }, behaviour: Behaviour): unknown {
   if (behaviour.usage !== undefined) return behaviour.usage;
   const { prompt, completion } = counts;

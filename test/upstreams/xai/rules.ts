@@ -1,7 +1,7 @@
 import type { ReceivedRequest } from "../http-server.ts";
 import { readInlineImage } from "../inline-image.ts";
 
-/** An error response. The vendor uses several shapes of body (xAI API reference). */
+/** An error response. The vendor's bodies have several shapes (xAI API reference). */
 export interface Refusal {
   status: number;
   body: object;
@@ -30,7 +30,7 @@ const COMMON = "model prompt n response_format aspect_ratio resolution quality u
 type Values = Readonly<Record<string, unknown>>;
 type Read<Wanted> = Wanted | { refusal: Refusal };
 
-/** Reads a generation or edit as strictly as the vendor: JSON only, every field and value is checked. */
+/** Reads a generation or edit as strictly as the vendor: only JSON, with a check of every field and value. */
 export async function parseRequest(request: ReceivedRequest): Promise<Read<ParsedRequest>> {
   if (request.headers["content-type"] !== "application/json")
     return {
@@ -103,7 +103,7 @@ async function readReferences(values: Values, max: number): Promise<Shape[] | { 
   return shapes;
 }
 
-/** One image keeps its shape in any case. Several images get the first image's shape, unless a ratio is sent. */
+/** A single image keeps its shape. Several images get the first one's shape, unless a ratio is requested. */
 function ratioOf(label: string, [first, ...rest]: readonly Shape[]): number {
   if (first && (rest.length === 0 || label === "auto")) return first.width / first.height;
   const [across = 1, down = 1] = label === "auto" ? [1, 1] : label.split(":").map(Number);
