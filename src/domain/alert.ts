@@ -2,7 +2,7 @@ import type { Period } from "./calendar.ts";
 import type { Severity, StatusCause } from "./status.ts";
 import type { Nanos } from "../lib/money.ts";
 
-/** The settings of an alert rule. `kind` says which facts the rule watches. */
+/** The settings of an alert rule. `kind` is the kind of facts that the rule watches. */
 export type AlertSettings =
   | {
       kind: "budget";
@@ -13,7 +13,7 @@ export type AlertSettings =
     }
   | {
       kind: "error_rate";
-      /** The rule alerts from this percentage of requests that fail because of the gateway or its vendors. */
+      /** Percentage of requests that fail because of the gateway or its vendors, from which the rule alerts. */
       percent: number;
       /** Length of the watched time in minutes. The rule needs at least `minRequests` requests in this time. */
       minutes: number;
@@ -26,11 +26,11 @@ export type AlertSettings =
     }
   | {
       kind: "status";
-      /** Lowest severity of the problems that the rule alerts about. */
+      /** Lowest severity of problems for which the rule alerts. */
       severity: Severity;
     };
 
-/** A rule that sends alerts to people when something needs their attention. */
+/** A rule that alerts people when something needs their attention. */
 export interface AlertRule {
   id: string;
   /** Null for a rule of the installation, which watches all organizations. */
@@ -42,7 +42,7 @@ export interface AlertRule {
   /** True when the webhook endpoints of the organization or installation also get a message. */
   usesWebhooks: boolean;
   isDisabled: boolean;
-  /** Unix milliseconds at which the rule was made. */
+  /** Unix milliseconds at which the rule was created. */
   createdAt: number;
 }
 
@@ -61,15 +61,15 @@ export interface AlertEvent {
   firedAt: number;
   /** Unix milliseconds at which the condition ended; null while it lasts. */
   resolvedAt: number | null;
-  /** The reason why the event ended although its condition may last; null when the condition lasts or is over. */
+  /** The reason why the event ended although its condition may last; null when the condition lasts or has ended. */
   endReason: "disabled" | "removed" | null;
 }
 
-/** The facts about one organization, or about all organizations. Rules are evaluated with these facts. */
+/** The facts with which rules are evaluated, about one organization or about all organizations. */
 export interface AlertFacts {
   budgets: readonly WatchedBudget[];
   /**
-   * The numbers of all requests and of failed requests in each of the last minutes, the newest minute first. A minute
+   * The numbers of all requests and of failed requests in each of the last minutes, newest minute first. A minute
    * without requests may be missing.
    */
   minutes: readonly { at: number; requests: number; failed: number }[];
@@ -80,7 +80,7 @@ export interface AlertFacts {
   now: number;
 }
 
-/** A budget in its current period. The period is determined by the store's clock. */
+/** A budget in its current period, by the store's clock. */
 export interface WatchedBudget {
   id: string;
   /** Name of the key or organization that the budget limits. */

@@ -11,14 +11,14 @@ export interface ApiKey {
   /** First characters of the secret, by which people recognize the key. */
   prefix: string;
   scopes: ReadonlySet<Scope | "ai:*">;
-  /** Model ids that the key may call; `"*"` stands for all models of its organization. */
+  /** Model ids that the key may call; `"*"` for all models of its organization. */
   models: ModelSet;
   /** Addresses from which the key may be used; `null` allows any address. */
   addresses: AddressList | null;
   limits: Partial<Limits>;
   budgets: readonly string[];
   isDisabled: boolean;
-  /** True when requests of this key are refused if they contain a field that would have no effect. */
+  /** True when a request of this key is refused if it contains a field without effect. */
   refuseIgnored: boolean;
   /** Unix milliseconds at which the key expires; null for a key that never expires. */
   expiresAt: number | null;

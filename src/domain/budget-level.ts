@@ -16,8 +16,8 @@ interface SpentBudget {
 }
 
 /**
- * Returns the level of a budget whose `spent` or `amount` has changed now. A budget of zero has no level, because
- * nothing is spent of it.
+ * Returns the level of a budget whose `spent` or `amount` has changed now. A budget of zero has no level, because none
+ * of it can be spent.
  */
 export function levelOf(
   { amount, spent }: SpentBudget,
@@ -31,7 +31,7 @@ export function levelOf(
   };
 }
 
-/** Describes for operators how much of a budget is spent, such as `0.85 of 1.00 USD this month`. */
+/** Describes for operators the spent part of a budget, such as `0.85 of 1.00 USD this month`. */
 export function budgetFigures({
   spent,
   amount,

@@ -1,9 +1,9 @@
-/** A length of time for which sums are kept; days and months are in UTC. */
+/** A length of time of sums. Days and months are in UTC. */
 export type Span = "minute" | "quarter" | "hour" | "day" | "month";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Lengths in milliseconds of the spans whose length never changes. A `quarter` is a quarter of an hour. */
+/** Lengths in milliseconds of spans with a fixed length. A `quarter` is a quarter of an hour. */
 export const SPAN_MS = { minute: MINUTE_MS, quarter: 15 * MINUTE_MS, hour: 60 * MINUTE_MS, day: DAY_MS };
 
 /** Returns the start of the span that contains a time, in Unix milliseconds. */
@@ -13,7 +13,7 @@ export function startOfSpan(span: Span, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
-/** Returns the start of the next span, given the start of a span. */
+/** Returns the start of the next span. `start` is the start of a span. */
 export function nextSpan(span: Span, start: number): number {
   if (span !== "month") return start + SPAN_MS[span];
   const date = new Date(start);
@@ -21,8 +21,8 @@ export function nextSpan(span: Span, start: number): number {
 }
 
 /**
- * The days of a time zone, which have 23 to 25 hours: the start of the day that contains a time, and the start of the
- * day that follows the one with the given start. `zone` is an IANA name.
+ * The days of a time zone, which have 23 to 25 hours. `startOf` returns the start of the day that contains `at`.
+ * `nextOf` returns the start of the day after the day that begins at `start`. `zone` is an IANA name.
  */
 export function daysIn(zone: string): { startOf(at: number): number; nextOf(start: number): number } {
   // Making a format takes a hundred times as long as using it.
@@ -36,7 +36,7 @@ export function daysIn(zone: string): { startOf(at: number): number; nextOf(star
   return { startOf, nextOf: (start) => startOf(start + 1.5 * DAY_MS) };
 }
 
-/** Returns the offset of a time zone from UTC at a time, in milliseconds. It is positive east of UTC. */
+/** Returns the offset of a time zone from UTC at a time, in milliseconds; positive east of UTC. */
 function offsetOf(format: Intl.DateTimeFormat, at: number): number {
   const name = format.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "";
   const [, sign, hours, minutes] = /GMT([+-])(\d{2}):(\d{2})/.exec(name) ?? [];
@@ -48,8 +48,7 @@ function offsetOf(format: Intl.DateTimeFormat, at: number): number {
 export type Period = "total" | "day" | "month";
 
 /**
- * Maximum milliseconds by which the start of a period may be later than the clock. A later start was set by a wrong
- * clock.
+ * Maximum milliseconds by which the start of a period may be later than the clock. A wrong clock has set a later start.
  */
 const MAX_AHEAD_MS = { day: 2 * DAY_MS, month: 62 * DAY_MS };
 
@@ -64,9 +63,9 @@ export function periodEnd(period: Period, startedAt: number): number | null {
 }
 
 /**
- * Returns the start of the current period, given the start of the last known period. The result is not earlier than
- * `startedAt`, so that a clock that was set back does not reset a budget twice. A `startedAt` too far in the future is
- * ignored: a wrong clock has set it, and it would prevent resets for a long time.
+ * Returns the start of the current period. `startedAt` is the start of the last known period. The result is not earlier
+ * than `startedAt`, so that a clock that was set back does not reset a budget twice. A `startedAt` too far in the
+ * future is ignored: a wrong clock has set it, and it would prevent resets for a long time.
  */
 export function runningPeriod(period: Period, startedAt: number, now: number): number {
   if (period === "total") return startedAt;
@@ -75,8 +74,8 @@ export function runningPeriod(period: Period, startedAt: number, now: number): n
 }
 
 /**
- * True when a charge made at `at` counts in the period that began at `startedAt`. If a wrong clock has set `startedAt`
- * to the future, all charges of the current period count.
+ * True when a charge at `at` counts in the period that began at `startedAt`. If a wrong clock has set `startedAt` to
+ * the future, all charges of the current period count.
  */
 export function countsInPeriod(period: Period, startedAt: number, at: number, now: number): boolean {
   return period === "total" || at >= Math.min(startedAt, periodStart(period, now));

@@ -11,17 +11,17 @@ export interface Channel {
   timeouts?: Partial<Timeouts>;
   /**
    * Networks (CIDR notation) that the channel may call in addition to the public internet. Undefined for a channel that
-   * the operator declares; such a channel may call any address.
+   * the operator declares, which may call any address.
    */
   networks?: readonly string[];
-  /** Maximum number of simultaneous calls from one process; undefined is unlimited. */
+  /** Maximum number of simultaneous calls from one process; undefined for no maximum. */
   maxConcurrent?: number;
-  /** True for a server that the operator runs. Such a server must not fetch links that callers chose. */
+  /** True for a server of the operator, which must not fetch links of callers. */
   isOwnServer?: boolean;
 }
 
 export interface Timeouts {
-  /** Text: time until the first byte of a stream; unused for complete responses. Images: time until the response. */
+  /** For text, the time until the first byte of a stream. For images, the time until the response. */
   firstByteMs: number;
   /** Maximum time between two bytes of a response. */
   idleMs: number;
@@ -35,15 +35,15 @@ export interface Target {
   upstreamModel: string;
   /** Relative share of traffic under the `weighted` strategy. */
   weight: number;
-  /** The way to request reasoning from this target; absent when the vendor and model decide it. */
+  /** The form for requesting reasoning from this target; absent when the vendor and model decide it. */
   reasoning?: TargetReasoning;
-  /** The target's context window in tokens, if it differs from that of the model. */
+  /** The target's context window in tokens, if it differs from the model's. */
   contextWindow?: number;
 }
 
 /**
- * The targets that serve a model. `ordered` calls them in the given order. `weighted` first calls one that is chosen by
- * weight; the others are fallbacks.
+ * The targets that serve a model. `ordered` calls them in the given order. `weighted` first calls a target that is
+ * chosen by weight; the other targets are fallbacks.
  */
 export interface Route {
   strategy: "ordered" | "weighted";

@@ -1,8 +1,8 @@
-/** The declaration of one error response. Its texts appear in the documentation. */
+/** The declaration of one error response. Its texts are also in the documentation. */
 interface ErrorDeclaration {
   status: number;
   kind: ErrorKind;
-  /** Key in `RETRIES`: the advice to clients about sending the same request again. */
+  /** Key in `RETRIES`. */
   retry: keyof typeof RETRIES;
   /** The situation in which callers get this error. */
   when: string;
@@ -10,7 +10,7 @@ interface ErrorDeclaration {
   remedy: string;
 }
 
-/** The advice to clients about sending the same request again. */
+/** Advice to clients about sending the same request again. */
 export const RETRIES = {
   no: "No: the same request fails again.",
   after: "After the seconds of `Retry-After`; without that header not.",
@@ -19,8 +19,8 @@ export const RETRIES = {
 } as const;
 
 /**
- * All error responses that the gateway sends on purpose. An error is thrown by its code, and the dialect of the route
- * renders it.
+ * All error responses that the gateway sends on purpose. An error is thrown by its code. The dialect of the route
+ * renders the error.
  */
 export const ERROR_CODES = {
   invalid_request_body: {
@@ -286,7 +286,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The kind of an error. Dialects derive the error's `type` from it. */
+/** The kind of an error, from which dialects derive the error's `type`. */
 export type ErrorKind =
   | "parameter"
   | "access"

@@ -1,7 +1,7 @@
 /**
- * Request features with extra cost or risk: vendors bill them in addition to tokens and pictures, or they make the
- * vendor use another model than the requested one, or they refer to objects in the operator's account. A model serves
- * only the features that its record allows.
+ * Request features with extra cost or risk. Vendors bill them in addition to tokens and pictures, or use another model
+ * than the requested one, or give access to objects in the operator's account. A model serves only the features that
+ * its record allows.
  */
 export const FEATURES = [
   "service_tier",
@@ -33,7 +33,7 @@ export type Feature = (typeof FEATURES)[number];
 
 /**
  * Features that vendors bill by use, in addition to tokens. If a model with a token price allows such a feature, its
- * price contains an amount per use; zero means that the price of tokens covers the feature.
+ * price contains an amount per use. An amount of zero means that the price of tokens covers the feature.
  */
 const BILLED_FEATURES: readonly Feature[] = [
   "web_search_options",
@@ -51,21 +51,20 @@ const BILLED_FEATURES: readonly Feature[] = [
   "enterprise_web_search",
 ];
 
-/** Features whose uses at least one protocol reports. Only these features can have an amount per use above zero. */
+/** Features whose uses at least one protocol reports. Only these can have an amount per use above zero. */
 export const COUNTED_FEATURES = ["web_search", "web_fetch"] as const satisfies readonly Feature[];
 
 /** The error message for an amount above zero on a feature that is not in `COUNTED_FEATURES`. */
 export const UNCOUNTED =
   'must be "0": no protocol reports how often it was used, so the price of tokens has to cover it';
 
-/** Features that a price may contain. */
 export const PRICEABLE_FEATURES: readonly Feature[] = [...BILLED_FEATURES, "web_fetch"];
 
-/** A feature that a request uses, and the field that requests it. A null feature cannot be allowed by any record. */
+/** A feature that a request uses, and the field that requests it. No record can allow a null feature. */
 export interface FeatureUse {
   feature: Feature | null;
   param: string;
-  /** Maximum number of uses that the request allows, if it sets a limit. */
+  /** Maximum number of uses in the request; absent when the request sets none. */
   maxUses?: number;
 }
 
@@ -73,7 +72,7 @@ export function isBilledFeature(feature: Feature): boolean {
   return BILLED_FEATURES.includes(feature);
 }
 
-/** True when at least one protocol reports how often a feature was used. */
+/** True when at least one protocol reports the number of uses of a feature. */
 export function isCountedFeature(feature: Feature): boolean {
   return COUNTED_FEATURES.some((each) => each === feature);
 }

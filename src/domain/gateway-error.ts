@@ -3,8 +3,8 @@ import { ERROR_CODES, type ErrorCode, type ErrorKind } from "./error-codes.table
 import type { LimitState } from "./limits.ts";
 
 /**
- * Statuses of errors that a retry cannot avoid. Some clients nevertheless retry after such a status, most of all after
- * 401, and never show the error.
+ * Statuses of errors that a retry cannot avoid. Some clients retry after such a status anyway, most of all after 401,
+ * and never show the error.
  */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 
@@ -15,23 +15,22 @@ interface ErrorDetail {
   retryAfterSeconds?: number;
   /**
    * `false` adds the header `x-should-retry: false`, which the official clients obey. When absent, the header is added
-   * if the status is one of `FINAL_STATUSES` and `retryAfterSeconds` is not set.
+   * for one of the `FINAL_STATUSES` without `retryAfterSeconds`.
    */
   shouldRetry?: false;
   /** State of the limits for the rate-limit headers, when a limit refused the request. */
   limitState?: LimitState;
   /**
-   * True when the connection is closed after the response, because reading the rest of the request's body would take
-   * too long.
+   * True when the connection is closed after the response, because reading the rest of the request's body takes too
+   * long.
    */
   closesConnection?: true;
-  /** The original error, only for the log; the caller never sees it. */
+  /** The original error, only for the log. The caller never sees it. */
   cause?: unknown;
 }
 
 /**
- * An error response that the gateway sends on purpose. It is thrown by its code, and the dialect of the route renders
- * it.
+ * An error response that the gateway sends on purpose. It is thrown by its code. The dialect of the route renders it.
  */
 export class GatewayError extends ExpectedError {
   readonly status: number;
@@ -42,7 +41,7 @@ export class GatewayError extends ExpectedError {
   readonly limitState: LimitState | null;
   readonly closesConnection: boolean;
 
-  /** `message` is for the caller: it says what to change, and contains no vendor, credential or internal address. */
+  /** `message` tells the caller what to change. It contains no vendor, credential or internal address. */
   constructor(
     readonly code: ErrorCode,
     message: string,

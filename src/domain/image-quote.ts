@@ -13,29 +13,29 @@ export interface ImageQuote {
   quality: string;
   rate: Rate;
   /**
-   * The quality that `rate` is for. It is the requested quality, with one exception: `auto` becomes the most expensive
-   * quality if the price has no amount for `auto` and the model has qualities.
+   * The quality of `rate`. It is the requested quality, with one exception: `auto` becomes the most expensive quality
+   * if the price has no amount for `auto` and the model has qualities.
    */
   billedQuality: string;
   /**
-   * `request`: `rate` is that of the requested quality. The charge is lower if the vendor delivers a cheaper tier or,
-   * for a quality other than `auto`, reports a cheaper one. `delivered`: `rate` is that of the most expensive quality,
-   * and the quality that the vendor reports decides the charge.
+   * `request`: `rate` is for the requested quality. The charge is lower if the vendor delivers a cheaper tier. For a
+   * quality other than `auto`, the charge is also lower if the vendor reports a cheaper quality. `delivered`: `rate` is
+   * for the most expensive quality. The quality that the vendor reports decides the charge.
    */
   settlesBy: "request" | "delivered";
 }
 
-/** Tier and quality of a delivered image, as far as they are known. */
+/** Tier and quality of a delivered image, as far as known. */
 interface DeliveredImageFacts {
   tier: SizeTier;
-  /** The quality that the vendor reports; undefined when it reports none. */
+  /** The quality that the vendor reports; undefined when the vendor reports none. */
   quality: string | undefined;
 }
 
 /**
- * Returns the maximum price of an image of this tier and quality. If the price has no amount for `auto`, `auto` is
- * quoted at the most expensive quality and charged by the quality that the vendor reports. Returns undefined when the
- * price has no amount for the image.
+ * Returns the maximum price of an image of this tier and quality; undefined when the price has no amount for the image.
+ * If the price has no amount for `auto`, `auto` is quoted at the most expensive quality and charged by the quality that
+ * the vendor reports.
  */
 export function quoteImage(
   price: ImagePrice,
@@ -58,9 +58,9 @@ export function quoteImage(
 }
 
 /**
- * Returns the tier and quality by which a delivered image is billed: the tier and quality that took effect, but never
- * more expensive ones than those of the quote. `auto` with an amount of its own is billed as `auto`. Without an amount
- * of its own, `auto` is billed by the quality that the vendor reports, else by `defaultQuality`, else by the quote.
+ * Returns the tier and quality by which a delivered image is billed. These are the tier and quality that took effect,
+ * but never more expensive than those of the quote. `auto` is billed as `auto` if the price has an amount for it.
+ * Otherwise `auto` is billed by the quality that the vendor reports, else by `defaultQuality`, else by the quote.
  */
 export function billedCell(
   price: ImagePrice,

@@ -21,18 +21,15 @@ export interface ImageRequest {
   delivery?: "url" | "b64_json";
   /** Reference images in the order of the upload: the first is image 1. An edit has at least one. */
   references: ReferenceSource[];
-  /** Reads the mask, if the request has one. Not called for models that ignore masks. Throws a `GatewayError`. */
+  /** Reads the mask, if any. It is not called for models that ignore masks. Throws a `GatewayError`. */
   readMask?(): ReferenceSource | undefined;
   /** True when the request has the header `x-input-image-compress: true`. */
   compressReferences: boolean;
   /** Names of fields that were ignored, for the response header `x-gateway-ignored-params`. */
   ignored: string[];
-  /** Features that the request uses and the model's record must allow. */
+  /** Features that the request uses. The model's record must allow them. */
   features?: readonly FeatureUse[];
-  /**
-   * The caller's body in the native generate protocol. `references` contains the pictures of the body, in the order of
-   * the body.
-   */
+  /** The caller's body in the native generate protocol. `references` has the pictures of this body, in order. */
   native?: StreamedObject;
 }
 
@@ -59,18 +56,18 @@ export interface ResolvedSize {
   ratio: string;
   width: number;
   height: number;
-  /** True when the caller gave no size, so that the model may choose one. */
+  /** True when the caller set no size, so that the model may choose a size. */
   isAuto: boolean;
-  /** True when the caller gave no ratio: an edit then keeps the ratio of image 1, in the requested tier. */
+  /** True when the caller set no ratio. An edit then keeps the ratio of image 1, in the requested tier. */
   isShapeFree: boolean;
 }
 
-/** The request to a provider: its values are adapted to the model, and its reference images are fetched. */
+/** The request to a provider. Its values are adapted to the model, and its reference images are fetched. */
 export interface ImageOrder {
   /** The vendor's name for the model. */
   upstreamModel: string;
   model: ImageModel;
-  /** Id of the organization that sends the request; vendors do not get it. */
+  /** Id of the organization that sends the request. Vendors do not get it. */
   organization: string;
   prompt: string;
   size: ResolvedSize;
@@ -78,37 +75,37 @@ export interface ImageOrder {
   quality?: string;
   background?: string;
   count: number;
-  /** The format that the caller requests. The gateway converts images when the vendor cannot deliver this format. */
+  /** The format that the caller requests. The gateway converts images if the vendor cannot deliver this format. */
   format?: ImageFormat;
   compression?: number;
   references: ReferenceImage[];
   mask?: ReferenceImage;
   /**
-   * The caller's body in the native generate protocol. Only the providers of that protocol read it; all others read the
-   * fields above.
+   * The caller's body in the native generate protocol. Only providers of this protocol read it; all other providers
+   * read the fields above.
    */
   native?: StreamedObject;
   /** Receives large pictures while they arrive. It is disposed after the response is sent. */
   spool: Spool;
   /**
-   * Returns the record of the vendor's job for a call of this order; `call` counts from 0. Absent when no other process
+   * Returns the record of the vendor's job for a call of this order. `call` counts from 0. Absent when no other process
    * can continue the order.
    */
   vendorJobs?(call: number): VendorJobRecord;
 }
 
-/** The stored record of a job at an asynchronous vendor. With it, another process can finish the call. */
+/** The stored record of a job at an asynchronous vendor. With the record, another process can finish the call. */
 export interface VendorJobRecord {
   /** Id of the vendor's job; null before the job was submitted. */
   id: string | null;
   /**
-   * True when an earlier process may have submitted the job but did not store its id. The job must then not be
+   * True when an earlier process may have submitted the job but did not store its id. Then the job must not be
    * submitted again.
    */
   isLost: boolean;
-  /** Stores the id of the vendor's job. Resolves when the id is stored. */
+  /** Stores the id of the vendor's job. Resolves when it is stored. */
   save(id: string): Promise<void>;
-  /** Returns true when another process continues the job, which must then not be cancelled. */
+  /** Returns true when another process continues the job. Then the job must not be cancelled. */
   isHandedOver(): boolean;
 }
 
@@ -119,13 +116,13 @@ export interface ImageReply {
   requestId?: string;
   quality?: string;
   background?: string;
-  /** True when the vendor compressed the images as requested; otherwise the gateway compresses them. */
+  /** True when the vendor compressed the images as requested. Otherwise the gateway compresses them. */
   isCompressed?: boolean;
   usage?: ImageTokens;
   vendorCost?: VendorCost;
   /**
-   * The vendor's reply to `native`. Handles of spooled data replace its pictures. `images` contains the final pictures
-   * in the same order.
+   * The vendor's reply to `native`, with handles of spooled data in place of its pictures. `images` contains the final
+   * pictures in the same order.
    */
   native?: StreamedObject;
 }
@@ -141,13 +138,13 @@ export interface ImageDelivery {
   format: ImageFormat;
   images: DeliveredImage[];
   usage?: ImageTokens;
-  /** The vendor's reply, when both the request and the vendor use the native protocol. */
+  /** The vendor's reply, if both the request and the vendor use the native protocol. */
   native?: StreamedObject;
 }
 
 export interface DeliveredImage {
   blob: Blob;
-  /** The signed link, and the name of the stored picture. Both are absent when only the bytes are delivered. */
+  /** The signed link. `name` is the name of the stored picture. Both are absent when only the bytes are delivered. */
   url?: string;
   name?: string;
   /** True when the response contains the bytes of the picture. */

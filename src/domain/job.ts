@@ -1,7 +1,7 @@
 import type { ImageFormat } from "./model.ts";
 
 /**
- * Statuses of jobs. `completed`, `failed`, `cancelled` and `expired` are final; only `completed` can still change, to
+ * Statuses of jobs. `completed`, `failed`, `cancelled` and `expired` are final, except that `completed` can change to
  * `expired`.
  */
 export const JOB_STATUSES = [
@@ -15,7 +15,7 @@ export const JOB_STATUSES = [
 
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** An asynchronous image job as its organization sees it. All times are Unix milliseconds by the store's clock. */
+/** An asynchronous image job as its organization sees it. All times are in Unix milliseconds by the store's clock. */
 export interface Job {
   id: string;
   organizationId: string;
@@ -23,10 +23,10 @@ export interface Job {
   status: JobStatus;
   /** The progress in percent that the job has certainly reached. */
   stage: number;
-  /** The usual duration of a job for images of the requested size tier, in milliseconds. */
+  /** The usual duration of a job with images of the requested size tier, in milliseconds. */
   typicalMs: number;
   createdAt: number;
-  /** Start of the job's first vendor call; null before that call. */
+  /** Start of the job's first vendor call; null before this call. */
   startedAt: number | null;
   endedAt: number | null;
   /** Time at which the job was read from the store. */

@@ -4,8 +4,8 @@ import type { PriceSource } from "./price.ts";
 import type { Usage, VendorCost } from "./usage.ts";
 
 /**
- * One immutable entry of the ledger. Entries are unique by (`id`, `kind`), so posting an entry again changes nothing.
- * `id` is the gateway's own id. `requestId` is the caller's `X-Request-Id`, or `id` when that is absent or unusable.
+ * One immutable entry of the ledger. Entries are unique by `id` and `kind`, so that posting an entry again changes
+ * nothing. `id` is the gateway's own id. `requestId` is the caller's `X-Request-Id` if it is usable, else `id`.
  */
 export interface LedgerEntry {
   id: string;
@@ -18,13 +18,13 @@ export interface LedgerEntry {
    * holder.
    */
   source?: string;
-  /** The client program that sent the request, as `clientProgram` returns it; absent when the request has none. */
+  /** The client program that sent the request, as `clientProgram` returns it; absent when it is unknown. */
   client?: string;
   model: string;
   /** Channel and vendor model of the charged or abandoned call. */
   channel: string;
   upstreamModel: string;
-  /** Unix milliseconds at which the entry was made. */
+  /** Unix milliseconds at which the entry was created. */
   at: number;
   /** Unix milliseconds at which the request was admitted and priced; absent in old charges and in corrections. */
   admittedAt?: number;
@@ -35,31 +35,27 @@ export interface LedgerEntry {
   priceSource: PriceSource;
   /** Estimated cost of vendor calls whose response was not delivered. It is recorded but never billed. */
   orphanCost: Nanos;
-  /**
-   * The cost of the delivered work as the vendor reports it; absent when the vendor reports none. It is never billed.
-   */
+  /** The cost of the delivered work as the vendor reports it, never billed; absent when the vendor reports none. */
   vendorCost?: VendorCost;
-  /** Ids of the budgets that the entry counts in. */
+  /** Ids of the budgets in which the entry counts. */
   budgets: readonly string[];
   attempts: readonly Attempt[];
   flags: readonly LedgerFlag[];
   /** Id of the charge that this refund or adjustment corrects. */
   corrects?: string;
   /**
-   * Position of an entry in the order of posting, set when the entry is read from the ledger. Entries of earlier
-   * versions have none.
+   * Position of an entry in the order of posting, set when the entry is read. Entries of earlier versions have none.
    */
   sequence?: number;
 }
 
-/** A ledger entry as JSON: money is written as decimal strings of nano-units. */
+/** A ledger entry as JSON, with money as decimal strings of nano-units. */
 type WrittenEntry = Omit<LedgerEntry, "amount" | "orphanCost" | "vendorCost"> & {
   amount: string;
   orphanCost: string;
   vendorCost?: { amount: string; currency: string };
 };
 
-/** Returns an entry in its form for JSON. */
 export function writeEntry(entry: LedgerEntry): WrittenEntry {
   const { amount, orphanCost, vendorCost } = entry;
   return {
@@ -81,26 +77,25 @@ export function readEntry({ amount, orphanCost, vendorCost, ...rest }: WrittenEn
   };
 }
 
-/** Returns the amount of a charge minus the vendor's cost; null when that cost is unknown or in another currency. */
+/** Returns the amount of a charge minus the vendor's cost; null when this cost is unknown or in another currency. */
 export function marginOf({ amount, currency, vendorCost }: LedgerEntry): Nanos | null {
   return vendorCost?.currency === currency ? amount - vendorCost.amount : null;
 }
 
-/** `price_correction` marks a refund or an adjustment that was made because a price was corrected. */
+/** `price_correction` marks a refund or an adjustment after the correction of a price. */
 export type LedgerFlag =
   "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold" | "price_correction";
 
 /**
- * The largest possible charge, more than a billion units of a currency. Seven such charges still fit into a signed
- * 64-bit number of a database.
+ * The largest possible charge: more than a billion units of a currency. Seven such charges fit into a signed 64-bit
+ * number of a database.
  */
 export const MAX_CHARGE: Nanos = 2n ** 60n;
 
-/** One call to a vendor and how it ended. */
+/** One call to a vendor, with its outcome. */
 export interface Attempt {
   channel: string;
   upstreamModel: string;
-  /** Duration of the call in milliseconds. */
   durationMs: number;
   outcome: "answered" | "caller_gone" | "stopped" | UpstreamErrorKind;
   /** HTTP status; absent when no response arrived. */
@@ -109,6 +104,6 @@ export interface Attempt {
   isAmbiguous?: boolean;
   /** The vendor's own id of the call, from its response. */
   vendorRequestId?: string;
-  /** The caller's fields that had no effect at this vendor. The list contains at most as many as fit into a header. */
+  /** The caller's fields that had no effect at this vendor, at most as many as fit into a header. */
   ignoredParams?: readonly string[];
 }

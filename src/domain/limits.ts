@@ -1,4 +1,4 @@
-/** Numeric limits; `null` is unlimited. */
+/** Numeric limits; `null` for no limit. */
 export interface Limits {
   /** Requests a minute on text routes (chat, messages and responses). */
   requestsPerMinute: number | null;
@@ -40,9 +40,9 @@ export interface RateWindow {
   resetSeconds: number;
 }
 
-/** The state of the limits, which the rate-limit headers report; `null` where no limit applies. */
+/** The state of the limits for the rate-limit headers; `null` where no limit applies. */
 export interface LimitState {
-  /** Limit of requests a minute on text routes, or of simultaneous calls on image routes. */
+  /** State of the limit of requests a minute (text routes) or of simultaneous calls (image routes). */
   requests: RateWindow | null;
   tokens: RateWindow | null;
 }

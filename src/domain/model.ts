@@ -2,10 +2,10 @@ import type { Feature } from "./feature.ts";
 import { FAMILIES, type Family } from "./family.ts";
 import type { SizeTier } from "./usage.ts";
 
-/** A model under the name that callers use. Routes decide which channels serve it. */
+/** A model under the name that callers use. Routes decide which channels serve the model. */
 export type Model = TextModel | ImageModel | EmbeddingModel;
 
-/** Ids of models that may be called. `has` also considers patterns such as `openai/*`. `"*"` is all models. */
+/** Ids of models that may be called; `"*"` for all models. `has` also considers patterns such as `openai/*`. */
 export type ModelSet = { has(id: string): boolean } | "*";
 
 interface ModelFacts {
@@ -14,7 +14,7 @@ interface ModelFacts {
   pattern?: string;
   displayName: string;
   ownedBy: string;
-  /** Date in the list of models, in Unix seconds. */
+  /** Date for the list of models, in Unix seconds. */
   created: number;
   /** Calls of a retired model get 400 `model_retired`. */
   isRetired: boolean;
@@ -34,21 +34,21 @@ export interface TextModel extends ModelFacts {
   contextWindow?: number;
   modalities: { input: string[]; output: string[] };
   /**
-   * The form in which a request that the gateway translates asks the vendor for reasoning, if the target sets no form.
-   * Absent for a model without reasoning.
+   * The form in which a translated request asks the vendor for reasoning, if the target sets no form. Absent for a
+   * model without reasoning.
    */
   reasoning?: ReasoningControl;
 }
 
 /**
- * The forms in which reasoning is requested. `effort` is a word and `budget` a number of tokens. `adaptive` lets the
- * model decide, with a word as guidance (Claude). `level` is one of Gemini's levels.
+ * The forms of a request for reasoning. `effort` is a word and `budget` a number of tokens. `adaptive` lets the model
+ * decide, with a word as guidance (Claude). `level` is one of Gemini's levels.
  */
 export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as const;
 
 export type ReasoningControl = (typeof REASONING_CONTROLS)[number];
 
-/** The forms of reasoning requests that a target can set; with `none`, the target is never asked for reasoning. */
+/** The forms of a reasoning request that a target can set. With `none`, the target never gets such a request. */
 export const TARGET_REASONING = [...REASONING_CONTROLS, "none"] as const;
 
 export type TargetReasoning = (typeof TARGET_REASONING)[number];
@@ -71,18 +71,18 @@ export type ImageFormat = "png" | "jpeg" | "webp";
 export interface ImageCapability {
   /** `pixels`: any width and height within `bounds`; `table`: only the sizes in `sizes`. */
   sizeMode: "pixels" | "table";
-  /** Tiers of the model, smallest first. The first is the default. */
+  /** Tiers of the model, smallest first. The first tier is the default. */
   tiers: SizeTier[];
-  /** Aspect ratios as `W:H`; the first is the default. */
+  /** Aspect ratios as `W:H`. The first ratio is the default. */
   ratios: string[];
   /**
-   * Exact size for a tier and ratio: `sizes["1K"]["16:9"] = "1376x768"`. For `pixels` models, these sizes are preferred
-   * to computed ones.
+   * Exact size for a tier and ratio: `sizes["1K"]["16:9"] = "1376x768"`. In `pixels` models, such a size takes
+   * precedence over a computed size.
    */
   sizes: Partial<Record<SizeTier, Record<string, string>>>;
   /** Bounds of width and height; only for `pixels` models. */
   bounds?: { minPixels: number; maxPixels: number; maxEdge: number; multiple: number; maxRatio: number };
-  /** Qualities of the model, lowest first; empty when it has none. */
+  /** Qualities of the model, lowest first; empty when the model has none. */
   qualities: string[];
   /** The quality that the model uses for `auto`; absent when it is unknown. */
   defaultQuality?: string;
@@ -91,11 +91,11 @@ export interface ImageCapability {
   backgrounds: string[];
   /** Maximum number of images in one call to the vendor. */
   maxImagesPerCall: number;
-  /** Maximum number of reference images, when it differs from that of the family. */
+  /** Maximum number of reference images, if it differs from the family's. */
   maxReferences?: number;
 }
 
-/** Returns the maximum number of reference images in one request: that of the model, else that of the family. */
+/** Returns the maximum number of reference images in one request: the model's if it has one, else the family's. */
 export function referenceLimit({ family, image }: ImageModel): number {
   return image.maxReferences ?? FAMILIES[family].references;
 }

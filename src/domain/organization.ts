@@ -9,7 +9,7 @@ export interface Organization {
   /** ISO 4217 code of the currency. */
   currency: string;
   isDisabled: boolean;
-  /** Model ids that the organization may call; `"*"` stands for all. */
+  /** Model ids that the organization may call; `"*"` for all models. */
   models: ModelSet;
   settings: OrganizationSettings;
   /** Limits of the organization that differ from the defaults. */
@@ -29,17 +29,17 @@ export interface OrganizationSettings {
   fallbackAfterMs: number | null;
   /** Channel that is called after `fallbackAfterMs` if the model has a target there; `null` for the next target. */
   fallbackChannel: string | null;
-  /** Hours for which links to pictures are valid, at most the retention of pictures; `null`: the configured time. */
+  /** Hours for which links to pictures are valid, at most the retention of pictures; `null` for the configured time. */
   linkHours: number | null;
   /**
-   * The action when a client disconnects: `abort` ends the call to the vendor, `drain` reads its response to the end.
+   * The action when a client disconnects. `abort` ends the call to the vendor; `drain` reads its response to the end.
    */
   callerGone: "abort" | "drain";
-  /** True when the next target is called after a vendor refuses the content. */
+  /** True when the next target is called after a vendor has refused the content. */
   failOverRefusals: boolean;
-  /** True when requests are refused if they contain a field that would have no effect. */
+  /** True when a request is refused if it contains a field without effect. */
   refuseIgnored: boolean;
-  /** Days for which prompts and replies are kept, so that administrators can read them; `null` keeps none. */
+  /** Days for which prompts and replies are kept for administrators; `null` when they are not kept. */
   promptLogDays: number | null;
 }
 

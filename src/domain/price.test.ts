@@ -10,8 +10,7 @@ const rate = (amount: bigint, source: PriceSource = "default"): Rate => ({
 });
 
 /**
- * Returns the charge for tokens at a price of 1 nano-unit for input, 4 for output, and `perMillion` for the categories
- * that it contains.
+ * Returns the charge for tokens. The price is 1 nano-unit for input, 4 for output, and `perMillion` for its categories.
  */
 function charged(tokens: TokenCounts, perMillion: Partial<TokenPrice["perMillion"]> = {}) {
   const price: TokenPrice = {

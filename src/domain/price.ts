@@ -12,17 +12,16 @@ import {
 } from "./usage.ts";
 
 /**
- * The owner of the price row that an amount comes from. A `default` row applies to all organizations and is stored or
- * configured.
+ * The owner of the price row with an amount. A `default` row applies to all organizations and is stored or configured.
  */
 export type PriceSource = "organization" | "default";
 
-/** The amounts of a price row in nano-units. Another row may price what has no amount here. */
+/** The amounts of a price row in nano-units. Another row may contain the amounts that are missing here. */
 export type PriceAmounts =
   | {
       unit: "image";
       /**
-       * Price of one image, by tier and then by quality. The quality `*` covers every quality that has no amount of its
+       * Price of one image, by tier and then by quality. The quality `*` covers every quality without an amount of its
        * own.
        */
       perImage: Partial<Record<SizeTier, Readonly<Record<string, Nanos>>>>;
@@ -39,8 +38,8 @@ export type PriceAmounts =
 export type FeatureAmounts = Partial<Record<Feature, Nanos>>;
 
 /**
- * Prices of all tokens, including cached ones, of a request that has more than `above` input tokens. Contains only
- * categories that are also in the row's `perMillion`; other categories cost the same at any length.
+ * Prices of all tokens, including cached tokens, of a request with more than `above` input tokens. Contains only
+ * categories that are also in the row's `perMillion`. Other categories cost the same at any length.
  */
 interface LongContextAmounts {
   above: number;
@@ -58,13 +57,13 @@ export type PriceRow = PriceAmounts & {
   effectiveUntil: number | null;
 };
 
-/** One amount and the price row that it comes from. */
+/** One amount and its price row. */
 export interface Rate {
   amount: Nanos;
   source: PriceSource;
   /** Unix milliseconds from which the row of the amount applies. */
   effectiveFrom: number;
-  /** The amount for requests with more than `above` input tokens, when the same row contains one. */
+  /** The amount for requests with more than `above` input tokens, if the price row has one. */
   longContext?: { above: number; amount: Nanos };
 }
 
@@ -86,7 +85,7 @@ export interface TokenPrice {
   perUse?: Partial<Record<Feature, Rate>>;
 }
 
-/** For each category, the category whose price applies when the category has no price of its own. */
+/** For each category, the category whose price applies when the category itself has no price. */
 const FALLBACK: Record<Exclude<TokenCategory, "input" | "output">, TokenCategory> = {
   cacheRead: "input",
   cacheWrite: "input",
@@ -96,28 +95,27 @@ const FALLBACK: Record<Exclude<TokenCategory, "input" | "output">, TokenCategory
   imageOutput: "output",
 };
 
-/**
- * Returns the time from which a price applies, as ISO text; null for a price without a start, such as a configured one.
- */
+/** Returns the start of a price as ISO text; null for a price without a start, such as a configured price. */
 export function priceStart(effectiveFrom: number): string | null {
   return effectiveFrom === 0 ? null : new Date(effectiveFrom).toISOString();
 }
 
 /**
- * Combines rows of one currency and unit, ordered by precedence: each amount comes from the first row that has it.
- * Returns null when the result cannot charge anything: it has no amount for images, or none for input or output tokens.
+ * Combines rows of one currency and unit, ordered by precedence. Each amount comes from the first row that contains it.
+ * Returns null for a result that cannot charge, because it has no amount for images, or none for input or output
+ * tokens.
  */
 export function resolvePrice(unit: Price["unit"], currency: string, rows: readonly PriceRow[]): Price | null {
   return unit === "image" ? resolveImagePrice(currency, rows) : resolveTokenPrice(currency, rows);
 }
 
-/** Returns the rate of one image, or undefined when no row covers this tier and quality. */
+/** Returns the rate of one image; undefined when no row covers this tier and quality. */
 export function imageRate(price: ImagePrice, tier: SizeTier, quality: string): Rate | undefined {
   const row = price.perImage[tier];
   return row && (ownValue(row, quality) ?? row["*"]);
 }
 
-/** Returns the rate for a million tokens of a category, or the rate of its fallback category. */
+/** Returns the rate for a million tokens of a category, or of its fallback category. */
 export function tokenRate(price: TokenPrice, category: TokenCategory): Rate {
   if (category === "input" || category === "output") return price.perMillion[category];
   return price.perMillion[category] ?? tokenRate(price, FALLBACK[category]);
@@ -135,7 +133,7 @@ export function longContextSteps(price: TokenPrice): number[] {
 }
 
 /**
- * Returns the source and start of a whole price. The source is `organization` when at least one rate comes from the
+ * Returns the source and start of a whole price. The source is `organization` if at least one rate comes from the
  * organization's own rows. The start is the latest start of all rates.
  */
 export function priceOrigin(price: Price): { source: PriceSource; effectiveFrom: number } {
@@ -155,7 +153,7 @@ function resolveImagePrice(currency: string, rows: readonly PriceRow[]): ImagePr
     if (row.unit !== "image") continue;
     for (const [tier, amounts] of entriesOf(row.perImage)) {
       const cells = (perImage[tier] ??= {});
-      // `*` in an earlier row covers every quality, so later rows add nothing to this tier.
+      // `*` in an earlier row covers every quality, so that later rows add nothing to this tier.
       if (Object.hasOwn(cells, "*")) continue;
       for (const [quality, amount] of Object.entries(amounts))
         if (!Object.hasOwn(cells, quality)) cells[quality] = rateOf(row, amount);
@@ -200,7 +198,7 @@ function rateOf({ source, effectiveFrom }: PriceRow, amount: Nanos): Rate {
 export interface ChargedAmount {
   /** The amount, rounded once, half up. */
   amount: Nanos;
-  /** `organization` when at least one of the rates is the organization's own. */
+  /** `organization` if at least one rate is the organization's own. */
   source: PriceSource;
 }
 
@@ -225,10 +223,10 @@ export interface ChargeLine {
   what: "image" | TokenCategory | Feature;
   quantity: number;
   rate: Rate;
-  /** Price of `per` units: the amount of `rate` that applies to the request's number of input tokens. */
+  /** Price of `per` units: the amount of `rate` for the request's number of input tokens. */
   unitPrice: Nanos;
   per: 1 | 1_000_000;
-  /** Product of quantity and price in millionths of a nano-unit: only the sum of all lines is rounded. */
+  /** Product of quantity and price in millionths of a nano-unit. Only the sum of all lines is rounded. */
   millionths: bigint;
 }
 

@@ -1,4 +1,4 @@
-/** Maximum length of a kept prompt, and of a kept reply, in characters. */
+/** Maximum length of a stored prompt, and of a stored reply, in characters. */
 const MAX_LENGTH = 64 * 1024;
 
 /** Prompt and reply of a request, for organizations whose prompts are logged. Longer texts are cut. */
@@ -14,7 +14,7 @@ export class RequestContent {
     this.days = days;
   }
 
-  /** Keeps the beginning of the reply as a copy, so that the long original can be freed. */
+  /** Stores a copy of the reply's beginning, so that the long original can be freed. */
   keepReply(text: string): void {
     this.#reply = Buffer.from(text.slice(0, MAX_LENGTH));
   }

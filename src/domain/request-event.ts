@@ -5,11 +5,11 @@ import type { RequestContent } from "./request-content.ts";
 import type { RequestTrace } from "./trace.ts";
 import type { Usage } from "./usage.ts";
 
-/** The record of one request. Listeners (log, metrics) get it after the request's end. */
+/** The record of one request. Listeners (log, metrics) get the record after the request's end. */
 export interface RequestEvent {
   /** The gateway's own id for the request. */
   id: string;
-  /** The caller's `X-Request-Id`, or `id` when the caller sent none or an unusable one. */
+  /** The caller's `X-Request-Id` if it is usable, else `id`. */
   requestId: string;
   /** Id of the request's ledger entry; null when nothing was charged. */
   ledgerId: string | null;
@@ -18,26 +18,26 @@ export interface RequestEvent {
   /** Spans of the request while traces are exported; null otherwise. */
   trace: RequestTrace | null;
   /**
-   * Name of the route, such as `chat` or `images.generations`, or `none` when no route was found. The set of names is
+   * Name of the route, such as `chat` or `images.generations`; `none` when no route was found. The set of names is
    * fixed.
    */
   route: string;
   method: string;
   /** Path without the query. */
   path: string;
-  /** The caller's IP address when the request was refused because of its key, address or path; otherwise null. */
+  /** The caller's IP address if its key, address or path was refused; otherwise null. */
   address: string | null;
   status: number;
-  /** Error code of a failed request; null for a successful one. */
+  /** Error code of a failed request; null for a successful request. */
   code: string | null;
-  /** The message that the caller of a failed request got. */
+  /** The message to the caller of a failed request; null for a successful request. */
   message: string | null;
   /** Unix milliseconds at which the request began. */
   at: number;
   /** Monotonic milliseconds at which the request began. */
   startedAt: number;
   durationMs: number;
-  /** Milliseconds until the first byte of a stream; null without one. */
+  /** Milliseconds until the first byte of a stream; null when there is no stream. */
   firstByteMs: number | null;
   organizationId: string | null;
   keyId: string | null;
@@ -48,7 +48,7 @@ export interface RequestEvent {
   source: string | null;
   /** Id of the requested model; null when no such model exists or the name was not read. */
   model: string | null;
-  /** The requested name, if no model has that name; null when a model has the name or the name was not read. */
+  /** The requested name if no model has it; null when a model has this name or no name was read. */
   askedModel: string | null;
   /** The caller's `user-agent` header. */
   client: string | null;
@@ -57,7 +57,7 @@ export interface RequestEvent {
   channel: string | null;
   isStream: boolean;
   usage: Usage | null;
-  /** Number of pictures that a vendor made in addition to the requested ones. They are neither delivered nor billed. */
+  /** Number of pictures beyond the requested number. They are neither delivered nor billed. */
   surplus: number;
   amount: Nanos;
   /** Currency of the amount; null when nothing was charged. */
@@ -65,9 +65,9 @@ export interface RequestEvent {
   attempts: Attempt[];
   /** Delivered pictures that were stored. */
   pictures: readonly StoredImage[];
-  /** Prompt and reply; null unless the organization logs them. */
+  /** Prompt and reply; null if the organization does not log prompts. */
   content: RequestContent | null;
-  /** The reason for a failure, for operators. It never contains content of the caller. */
+  /** The reason for a failure, for operators, without content of the caller. */
   cause: unknown;
 }
 

@@ -7,7 +7,7 @@ import type { SizeTier } from "./usage.ts";
 
 const rest = { qualities: [], formats: ["png" as const], backgrounds: [], maxImagesPerCall: 1 };
 
-/** Rows of landscape sizes as `[ratio, pixels per tier]`; the portrait rows are derived from them. */
+/** Rows of landscape sizes as `[ratio, pixels per tier]`. The portrait rows are derived from them. */
 function table(
   tiers: SizeTier[],
   rows: [string, ...string[]][],
@@ -99,7 +99,7 @@ const familyD = capability(
   ],
 );
 
-/** Catalogue data with missing values. The resolved size must be legal nevertheless. */
+/** Catalogue data with missing values. The resolved size must be legal anyway. */
 const bare: ImageCapability = {
   sizeMode: "table",
   tiers: ["2K"],

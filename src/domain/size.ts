@@ -5,7 +5,7 @@ import type { SizeTier } from "./usage.ts";
 
 /**
  * Reads the size and aspect ratio of a request. Unknown values count as absent, because unsupported sizes are ignored.
- * `WxH` has priority over a ratio. Never throws.
+ * `WxH` takes precedence over a ratio. Never throws.
  */
 export function readSize(size: string | null | undefined, ratio?: string | null): RequestedSize {
   const word = size?.trim() ?? "";
@@ -48,7 +48,7 @@ export function ratioValue(ratio: string): number | null {
 }
 
 /**
- * Returns the supported size that is nearest to the requested one. The result is always legal: tier and ratio are the
+ * Returns the supported size that is nearest to the requested size. The result is always legal: tier and ratio are the
  * model's, and the pixels are in the model's table or within its bounds.
  */
 export function resolveSize(requested: RequestedSize, capability: ImageCapability): ResolvedSize {
@@ -66,8 +66,8 @@ export function resolveSize(requested: RequestedSize, capability: ImageCapabilit
 }
 
 /**
- * Returns the tier to bill: that of the area when the caller requests exact pixels, else the tier that is sent to the
- * vendor.
+ * Returns the tier to bill. If the caller requests exact pixels, this is the tier of their area; otherwise it is the
+ * tier sent to the vendor.
  */
 export function priceTier(resolved: ResolvedSize, requested: RequestedSize): SizeTier {
   return requested.kind === "exact" ? areaTier(resolved.width * resolved.height) : resolved.tier;
@@ -79,8 +79,8 @@ function areaTier(area: number): SizeTier {
 }
 
 /**
- * Returns the tier that took effect: the resolved tier, or the tier of the delivered area when a vendor delivers
- * clearly less. Vendors round sizes, so a small difference is ignored.
+ * Returns the tier that took effect: the resolved tier, or the tier of the delivered area if this area is clearly
+ * smaller. A small difference is ignored, because vendors round sizes.
  */
 export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixels): SizeTier {
   const area = delivered.width * delivered.height;
@@ -90,8 +90,8 @@ export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixel
 }
 
 /**
- * Returns the size for a requested ratio. A model that accepts any size keeps the requested ratio even if its list of
- * ratios does not contain this ratio.
+ * Returns the size for a requested ratio. A model that accepts any size keeps the requested ratio, even if its list of
+ * ratios lacks it.
  */
 function resolveRatio(
   value: number,
@@ -140,21 +140,21 @@ function readTier(word: string): SizeTier | null {
   return closestTier(Math.log(number ** 2 * TIER_PIXELS["1K"]), TIERS);
 }
 
-/** Returns the model's tier that is nearest to the requested one, or the model's first tier when none was requested. */
+/** Returns the model's tier that is nearest to the requested tier, or the model's first tier if none was requested. */
 function nearestTier(tier: SizeTier | null, capability: ImageCapability): SizeTier {
   const tiers = tiersOf(capability);
   return closestTier(Math.log(TIER_PIXELS[tier ?? tiers[0]]), tiers);
 }
 
-/** Returns the nearest tier. If two are equally near, returns the earlier one, which is smaller and cheaper. */
+/** Returns the nearest tier. Of two equally near tiers, returns the earlier, which is smaller and cheaper. */
 function closestTier(logArea: number, tiers: readonly SizeTier[]): SizeTier {
   const distance = (tier: SizeTier) => Math.abs(Math.log(TIER_PIXELS[tier]) - logArea);
   return tiers.reduce((best, tier) => (distance(tier) < distance(best) - SAME ? tier : best));
 }
 
 /**
- * Returns the model's ratio that is nearest to `value` by logarithm. If two are equally near, returns the one with more
- * pixels.
+ * Returns the model's ratio that is nearest to `value` by logarithm. Of two equally near ratios, returns the one with
+ * more pixels.
  */
 function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability): string {
   const candidates = capability.ratios.map((ratio) => {
@@ -173,7 +173,7 @@ function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability
   }, first).ratio;
 }
 
-/** Returns the size in pixels for a tier and ratio: from the model's table, else computed from the tier's area. */
+/** Returns the size in pixels for a tier and ratio: from the model's table, or computed from the tier's area. */
 function pixelsOf(tier: SizeTier, ratio: string, capability: ImageCapability): Pixels {
   const row = capability.sizes[tier];
   const listed = EXACT.exec((row && ownValue(row, ratio)) || "");
@@ -205,8 +205,8 @@ function tiersOf(capability: ImageCapability): readonly [SizeTier, ...SizeTier[]
 }
 
 /**
- * Returns the legal size that is nearest to the requested one; a legal size is returned unchanged. `keep` decides if
- * the requested edges or the requested ratio are more important when edges are rounded to multiples. A size that must
+ * Returns the legal size that is nearest to the requested size. A legal size is returned unchanged. `keep` decides what
+ * is more important when edges are rounded to multiples: the requested edges or the requested ratio. A size that must
  * be scaled always keeps its ratio.
  */
 export function nearestLegalSize(requested: Pixels, bounds: PixelBounds, keep: "edges" | "ratio"): Pixels {
@@ -257,8 +257,8 @@ export function isLegalSize({ width, height }: Pixels, bounds: PixelBounds): boo
 }
 
 /**
- * Scales a size to the bounds of ratio, edge and area, without rounding to multiples: first shortens the long edge to
- * the maximum ratio, then scales both edges.
+ * Scales a size to the bounds of ratio, edge and area, without rounding to multiples. First shortens the long edge to
+ * the maximum ratio. Then scales both edges.
  */
 function scaleWithinBounds({ width, height }: Pixels, bounds: PixelBounds): Pixels {
   const max = bounds.maxRatio * Math.min(width, height);
@@ -277,8 +277,8 @@ function gridAround(edge: number, bounds: PixelBounds): number[] {
 }
 
 /**
- * Returns the largest square of the bounds, for the case that no size near the ideal one is legal. The square is legal
- * unless the bounds allow no square.
+ * Returns the largest square within the bounds, if no size near the ideal size is legal. The square is illegal only if
+ * the bounds allow no square.
  */
 function largestSquare(bounds: PixelBounds): Pixels {
   const edge = Math.min(bounds.maxEdge, Math.sqrt(bounds.maxPixels));

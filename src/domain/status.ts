@@ -1,7 +1,7 @@
 /** Severities of causes. A cause is `critical` when requests are refused or money is at risk. */
 export type Severity = "warning" | "critical";
 
-/** One current problem of the whole installation or of one organization. */
+/** One current problem, of the whole installation or of one organization. */
 export interface StatusCause {
   /**
    * `part`: a part of the gateway has a problem · `ejection`: a target is out of service · `model`: no target of a
@@ -14,13 +14,13 @@ export interface StatusCause {
   severity: Severity;
   /** The part, channel, target, model, organization, budget or rule that has the problem. */
   subject: string;
-  /** Id of the organization that the problem concerns; null when it concerns all. */
+  /** Id of the organization that the problem concerns; null for all organizations. */
   organizationId: string | null;
-  /** Unix milliseconds at which the problem began; null when that is unknown. */
+  /** Unix milliseconds at which the problem began; null when the time is unknown. */
   since: number | null;
   /** One sentence about the problem, for operators. */
   message: string;
-  /** The numbers and names that occur in the message. */
+  /** The numbers and names in the message. */
   figures: Readonly<Record<string, string | number>>;
   /** Page below `/console` that shows details. */
   path: string;
@@ -28,11 +28,11 @@ export interface StatusCause {
 
 /** The state of the installation or of one organization, with all current problems. */
 export interface InstallationStatus {
-  /** The worst severity of the causes. Without causes it is `ok`, or `idle` when no model was called recently. */
+  /** The worst severity of the causes. Without causes: `ok`, or `idle` when no model was called recently. */
   state: "ok" | "idle" | Severity;
   /** Unix milliseconds at which the state was determined. */
   checkedAt: number;
-  /** All current problems, the worst first. */
+  /** All current problems, worst first. */
   causes: readonly StatusCause[];
 }
 

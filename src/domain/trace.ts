@@ -1,13 +1,13 @@
 /**
- * The trace of one request (W3C Trace Context). It exists only while traces are exported. Ids are lower-case
- * hexadecimal: 32 digits for a trace, 16 for a span.
+ * The trace of one request (W3C Trace Context), while traces are exported. Ids are lower-case hexadecimal: 32 digits
+ * for a trace, 16 for a span.
  */
 export interface RequestTrace {
   readonly traceId: string;
   /** Id of the caller's span; null for a trace that begins in this gateway. */
   readonly parentId: string | null;
   readonly spanId: string;
-  /** False when the trace is not exported. Vendors get its id nevertheless. */
+  /** False when the trace is not exported. Vendors get its id anyway. */
   readonly isSampled: boolean;
   /** The spans of the calls to vendors, in the order of the attempts; empty when the trace is not exported. */
   readonly attempts: AttemptSpan[];
@@ -20,7 +20,7 @@ export interface AttemptSpan {
 }
 
 /**
- * Begins a trace, or continues the caller's trace. If the caller sends none, the trace id is made of the digits of
+ * Begins a trace, or continues the caller's trace. Without a caller's trace, the trace id consists of the digits of
  * `id`, the id of a request or a job.
  */
 export type BeginTrace = (traceparent: string | null, id: string) => RequestTrace;
@@ -31,8 +31,8 @@ const SPAN_DIGITS = 16;
 const RANDOM_DIGITS = 14;
 
 /**
- * Returns a function that begins traces. The share `ratio` of them is exported. The trace id decides if a trace is
- * exported, so all services with the same ratio export the same traces.
+ * Returns a function that begins traces, of which the share `ratio` is exported. The trace id decides if a trace is
+ * exported, so that all services with the same ratio export the same traces.
  */
 export function traceSampler(ratio: number): BeginTrace {
   // The 56 random bits of the id decide (W3C Trace Context, level 2).
@@ -41,12 +41,12 @@ export function traceSampler(ratio: number): BeginTrace {
     const [, callersId, parentId = null] = (traceparent !== null && TRACEPARENT.exec(traceparent)) || [];
     const traceId = callersId ?? id.slice(-TRACE_DIGITS);
     const isSampled = Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) >= threshold;
-    // The span id is the end of `id`, because that end is random. This saves generating a random span id.
+    // The span id is the end of `id`, which is random, to save the cost of generating an id.
     return { traceId, parentId, spanId: id.slice(-SPAN_DIGITS), isSampled, attempts: [] };
   };
 }
 
-/** Returns the id of a trace that can be looked up: the caller's or an exported one. Null for any other trace. */
+/** Returns the id of a trace that can be looked up: a caller's trace or an exported trace; null otherwise. */
 export function visibleTraceId({ traceId, parentId, isSampled }: RequestTrace): string | null {
   return isSampled || parentId !== null ? traceId : null;
 }

@@ -1,15 +1,15 @@
 import type { RequestEvent } from "./request-event.ts";
 
-/** Number of requests in one minute that agree in all texts of this record. Counts are kept apart from the ledger. */
+/** Number of requests in one minute that agree in all texts of this record. These counts are not part of the ledger. */
 export interface TrafficCount {
   /** Unix milliseconds at which the minute starts. */
   at: number;
-  /** Id of the organization. This field and the three that follow are empty when they are unknown. */
+  /** Id of the organization. `organizationId`, `keyId`, `model` and `channel` are empty when unknown. */
   organizationId: string;
   keyId: string;
   model: string;
   channel: string;
-  /** Name of the endpoint, or `attempt` when calls to vendors are counted. */
+  /** Name of the endpoint; `attempt` for calls to vendors. */
   route: string;
   /** First digit of the HTTP status as text; `0` for a call to a vendor without a status. */
   status: string;
@@ -27,7 +27,7 @@ export const ATTEMPT_ROUTE = "attempt";
 
 /**
  * Number of buckets of durations. The first bucket ends at 5 ms. Each next bucket ends at twice the end of the previous
- * bucket, and the last bucket has no end.
+ * bucket. The last bucket has no end.
  */
 export const DURATION_BUCKETS = 18;
 const FIRST_BOUND_MS = 5;
@@ -40,8 +40,8 @@ export function durationBucket(milliseconds: number): number {
 
 /**
  * Returns the duration in milliseconds that the fraction `share` of all requests did not exceed; null when there were
- * no requests. Assumes that the durations in a bucket are evenly spread. For a duration in the last bucket, returns the
- * lower bound of that bucket.
+ * no requests. Assumes that the durations in a bucket are evenly spread. For a duration in the last bucket, returns its
+ * lower bound.
  */
 export function percentile(buckets: readonly number[], share: number): number | null {
   const total = buckets.reduce((sum, count) => sum + count, 0);
@@ -82,7 +82,7 @@ const MODEL_ROUTES: ReadonlySet<string> = new Set([
 const GIVEN_UP: ReadonlySet<string> = new Set(["caller_gone", "cancelled"]);
 
 /**
- * True when a request called a model, or would have called one if it had not failed. A job counts when it runs; its
+ * True when a request called a model, or would have called a model without its failure. A job counts when it runs. Its
  * submission counts only when it fails.
  */
 export function isModelCall({ route, status }: Pick<RequestEvent, "route" | "status">): boolean {

@@ -31,7 +31,7 @@ export type UpstreamErrorKind =
   | "too_large"
   | "rejected";
 
-/** Kinds of errors that the request causes: they give no information about the target's health. */
+/** Kinds of errors that the request causes. They say nothing about the target's health. */
 export const KINDS_BY_REQUEST: ReadonlySet<UpstreamErrorKind> = new Set<UpstreamErrorKind>([
   "refused",
   "empty",
@@ -48,25 +48,25 @@ interface UpstreamErrorDetail {
   /** True when the vendor may have done the work, and may charge for it, although no response arrived. */
   isAmbiguous?: boolean;
   /**
-   * The message for the caller, without names of vendors, for kinds that the request causes. When absent, the caller
+   * The message for the caller, without names of vendors, for kinds that the request causes. By default, the caller
    * gets a general message.
    */
   publicMessage?: string;
-  /** The vendor's own message. It may quote the prompt, so only the log level `debug` contains it. */
+  /** The vendor's own message. Only the log level `debug` contains it, because it may quote the prompt. */
   vendorMessage?: string;
   /** For `rejected` and `too_long`: the request field that the vendor's error names. */
   param?: string;
   /**
-   * For `rejected`: true when the request was refused before any work, for a reason of this vendor alone. Another
-   * vendor may accept the request.
+   * For `rejected`: true when this vendor alone refused the request before any work. Another vendor may accept the
+   * request.
    */
   isUnsent?: boolean;
   /**
-   * For `account`: true when every target fails for this reason, so that retries are useless until an operator changes
+   * For `account`: true when every target fails for this reason. Retries are then useless until an operator changes
    * something.
    */
   isFinal?: boolean;
-  /** True when the request may be the cause. The error then does not affect the target's health. */
+  /** True when the request may be the cause. Then the error does not affect the target's health. */
   isByRequest?: boolean;
   cause?: unknown;
 }

@@ -59,7 +59,7 @@ export interface TokenUsage {
   vendorCost?: VendorCost;
   /** `estimated` when the gateway had to estimate the input, the output or the uses. */
   source: "upstream" | "estimated";
-  /** True when the vendor reported impossible numbers. They were limited or replaced. */
+  /** True when the vendor reported impossible numbers, which were limited or replaced. */
   anomalous?: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface UsageReport {
   tokens: TokenCounts;
   uses?: UseCounts;
   cost?: VendorCost;
-  /** True when a well-formed number of input (`hasInput`) or output tokens was reported; zero is well-formed. */
+  /** True when a well-formed number of input tokens was reported; zero is well-formed. `hasOutput` is for output. */
   hasInput: boolean;
   hasOutput: boolean;
   /**
@@ -81,7 +81,7 @@ export interface UsageReport {
   isAnomalous: boolean;
 }
 
-/** All known facts about the usage of a text response. The facts may be incomplete. */
+/** All known facts about the usage of a text response. They may be incomplete. */
 export interface ObservedUsage {
   /** The vendor's last usable report; null when there was none. */
   report: UsageReport | null;
@@ -91,15 +91,13 @@ export interface ObservedUsage {
   delivered?: CountableText;
   /** Number of uses of each feature whose results were delivered. */
   seenUses: UseCounts;
-  /**
-   * True when the report covers the complete response: nothing was delivered after the report, and nothing is missing.
-   */
+  /** True when the report covers the complete response, without anything missing or delivered after the report. */
   isReportFinal: boolean;
 }
 
 /** A text whose tokens can be counted. */
 export interface CountableText {
-  /** The whole text, or the beginning of a long one. */
+  /** The whole text, or the beginning of a long text. */
   readonly text: string;
   /** Length of `text` as a share of the whole text, from 0 to 1. */
   readonly share: number;
@@ -141,14 +139,14 @@ export type SizeTier = "1K" | "2K" | "4K";
 
 const MAX_TOKENS = 2 ** 40;
 
-/** Returns a vendor's number if it is a whole number from 0 to 2^40, else null. */
+/** Returns a vendor's number if it is a whole number from 0 to 2^40; otherwise null. */
 export function saneCount(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
     ? value
     : null;
 }
 
-/** True when the caller must get numbers that differ from those of the vendor. */
+/** True when the caller must get other numbers than the vendor's. */
 export function isCorrected({ source, anomalous }: TokenUsage): boolean {
   return source === "estimated" || anomalous === true;
 }
@@ -164,7 +162,7 @@ export function sumTokens(
 }
 
 /**
- * The cost of a vendor's work for the operator, as the vendor reports it. It is recorded next to a charge but never
+ * The cost of a vendor's work for the operator, as the vendor reports it. It is recorded with a charge but never
  * billed.
  */
 export interface VendorCost {
@@ -173,12 +171,12 @@ export interface VendorCost {
   currency: string;
 }
 
-/** Maximum cost of one call in US dollars. A larger reported number is replaced by this maximum. */
+/** Maximum cost of one call in US dollars. It replaces a larger reported number. */
 const MAX_UNITS = 1_000_000;
 
 /**
- * Reads a cost that a vendor reports in US dollars, or in parts of a dollar, of which `perDollar` make one dollar. The
- * value is not trustworthy: negative values and other types count as no cost, and very large numbers are limited.
+ * Reads a cost in US dollars, or in parts of a dollar (`perDollar` parts make one dollar). A vendor's value is not
+ * trustworthy: negative values and other types count as no cost, and very large numbers are limited.
  */
 export function readVendorCost(value: unknown, perDollar = 1): VendorCost | undefined {
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return undefined;
@@ -186,7 +184,7 @@ export function readVendorCost(value: unknown, perDollar = 1): VendorCost | unde
   return { amount: parseNanos(units.toFixed(9)), currency: "USD" };
 }
 
-/** Returns the sum of the costs of several calls. Returns undefined when a cost is unknown or the currencies differ. */
+/** Returns the sum of the costs of several calls; undefined when a cost is unknown or the currencies differ. */
 export function sumVendorCosts(costs: readonly (VendorCost | undefined)[]): VendorCost | undefined {
   const [first] = costs;
   if (!first) return undefined;

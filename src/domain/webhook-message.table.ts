@@ -1,4 +1,4 @@
-/** Every type of message that webhooks send, with the situation in which it is sent and the kind of its data. */
+/** Every type of message to webhooks, with the situation in which it is sent and the kind of its data. */
 export const WEBHOOK_MESSAGES = {
   "job.completed": { when: "A job has its pictures", data: "job" },
   "job.failed": { when: "A job has failed for good", data: "job" },
@@ -23,15 +23,14 @@ export const ALERT_DATA = {
   resolved_at: "When it ended; null while it holds",
 } as const;
 
-/** The data of an alert's message. */
 export type AlertData = Record<keyof typeof ALERT_DATA, string | null>;
 
-/** The type of a message that webhooks send. */
+/** The type of a message to webhooks. */
 export type WebhookMessageType = keyof typeof WEBHOOK_MESSAGES;
 
 /**
- * Formats of the messages to an endpoint. `standard` endpoints get messages about jobs and alerts, endpoints with other
- * formats only about alerts.
+ * Formats of the messages to an endpoint. `standard` endpoints get messages about jobs and alerts. Endpoints with other
+ * formats get only messages about alerts.
  */
 export const WEBHOOK_FORMATS = ["standard", "slack", "pagerduty"] as const;
 

@@ -7,14 +7,14 @@ import type { Hold } from "../gateway/metering/budget-leases.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /**
- * Billing of one job. The store reserves the job's money from the submission to the end of the job. The store also
- * writes the job's ledger entry. So this class only records the amount to reserve (hold) and the ledger entry.
+ * Billing of one job. It only records the amount to reserve (hold) and the ledger entry. The store reserves the job's
+ * money from the submission to the end of the job, and writes the ledger entry.
  */
 export class JobBilling {
   /** The maximum cost, which is the amount to reserve. */
   ceiling: Nanos = 0n;
   budgets: readonly string[];
-  /** The job's ledger entry, once settled. Its charge is zero when it only records an orphan cost (unbilled work). */
+  /** The job's ledger entry after settling. Its charge is zero when it only records an orphan cost (unbilled work). */
   entry: LedgerEntry | null = null;
 
   /** `budgets` are the ids of the budgets on which the money is reserved. */

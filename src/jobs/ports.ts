@@ -41,11 +41,11 @@ import type { Nanos } from "../lib/money.ts";
 
 /**
  * The store of jobs. Every method throws a `DependencyError` while the store is unavailable. The caller may then repeat
- * the call: nothing is changed twice.
+ * the call, because a repeated call changes nothing twice.
  */
 export interface JobStore {
   /**
-   * Accepts a job. Writes its row, its position in the queue and its hold (reserved money) on every budget, all in one
+   * Accepts a job. Writes its row, its position in the queue and its hold (reserved money) on every budget in one
    * transaction. Resolves when the transaction is on the disk.
    */
   submit(job: NewJob): Promise<Submission>;
@@ -54,7 +54,7 @@ export interface JobStore {
    * Returns null when there is no earlier submission.
    */
   findSubmitted(keyId: string, idempotency: NonNullable<NewJob["idempotency"]>): Promise<Submission | null>;
-  /** Returns a job of the organization; null for an unknown job or a job of another organization. */
+  /** Returns a job of the organization; null for an unknown job and for a job of another organization. */
   get(organizationId: string, id: string): Promise<Job | null>;
   /** Returns jobs, newest first. */
   list(organizationId: string, page: JobPage): Promise<Job[]>;
@@ -67,13 +67,13 @@ export interface JobStore {
   /** Resolves to true when `claim` might find a job. A call is cheap. */
   hasWork(): Promise<boolean>;
   /**
-   * Takes the lease of a job. A job whose worker has ended comes before queued jobs. Organizations take turns. The keys
-   * of each organization take turns, too. Respects the limits of running jobs. Returns null when no job can be claimed.
+   * Takes the lease of a job. Returns null when no job can be claimed. A job whose worker has ended comes before queued
+   * jobs. Organizations take turns, and so do the keys of each organization. Respects the limits of running jobs.
    */
   claim(worker: string, runningLimit: RunningLimit): Promise<ClaimedJob | null>;
   /**
-   * Prolongs leases. Returns the leases that this worker still has, by job id. A job whose lease is missing has ended,
-   * or another worker has claimed the job.
+   * Prolongs leases. Returns the leases that this worker still has, by job id. If a lease is missing, its job has ended
+   * or another worker has claimed it.
    */
   renew(leases: readonly JobLease[]): Promise<ReadonlyMap<string, { isCancelRequested: boolean }>>;
   /** Returns the ids of this worker's jobs whose cancellation was requested. */
@@ -98,17 +98,17 @@ export interface JobStore {
   releaseAll(worker: string): Promise<void>;
 
   /**
-   * Ends queued jobs whose deadline has passed. Returns the number of these jobs and the names of blobs that are no
+   * Ends queued jobs whose deadline has passed. Returns the number of ended jobs and the names of blobs that are no
    * longer needed. While the number equals `limit`, call this method again.
    */
   endOverdue(limit: number): Promise<{ count: number; files: string[] }>;
   /**
    * Turns completed jobs that were created more than `retentionMs` ago into tombstones: rows without outputs. Returns
-   * the number of these jobs and the names of their pictures. While the number equals `limit`, call this method again.
+   * the number of tombstones and the names of the pictures. While the number equals `limit`, call it again.
    */
   expire(retentionMs: number, limit: number): Promise<{ count: number; names: string[] }>;
   /**
-   * Removes ended jobs that were created more than `retentionMs` ago. Returns the number of these jobs. While the
+   * Removes ended jobs that were created more than `retentionMs` ago. Returns the number of removed jobs. While the
    * number equals `limit`, call this method again.
    */
   remove(retentionMs: number, limit: number): Promise<number>;
@@ -121,7 +121,7 @@ export interface JobStore {
   wakes(wake: () => void): Promise<{ stop(): Promise<void> } | null>;
 }
 
-/** Returns the maximum number of an organization's running jobs; null when it is unlimited. */
+/** Returns the maximum number of an organization's running jobs; null for no maximum. */
 export type RunningLimit = (organizationId: string) => number | null;
 
 export interface NewJob {
@@ -147,12 +147,12 @@ export interface NewJob {
   keyRunningLimit: number | null;
 }
 
-/** The price, budgets and ledger details that were fixed when the job was admitted. */
+/** The price, budgets and ledger details that were fixed at the admission of the job. */
 export interface JobTerms {
-  /** Time in Unix milliseconds at which the price was looked up. */
+  /** Time in Unix milliseconds at which the price was read. */
   admittedAt: number;
   price: ImagePrice;
-  /** The maximum cost. This amount is held on each budget. */
+  /** The maximum cost, which is held on each budget. */
   ceiling: Nanos;
   budgets: readonly string[];
   /** The member or program that submitted the job, for the ledger. Null means the holder of the key. */
@@ -163,10 +163,10 @@ export interface JobTerms {
 
 export type Submission =
   | { kind: "accepted" | "known"; job: Job }
-  /** An earlier job has this idempotency key, but was submitted with a different request. */
+  /** An earlier job with this idempotency key had a different request. */
   | { kind: "other" }
   | { kind: "full"; scope: "organization" | "key"; limit: number }
-  /** `spent`: the budget is used up. `held`: other requests have reserved the rest and may return a part of it. */
+  /** `spent`: the budget is used up. `held`: other requests hold the rest and may return a part of it. */
   | { kind: "exhausted"; reason: BudgetRefusal };
 
 export interface JobPage {
@@ -179,7 +179,7 @@ export interface JobPage {
   createdTo: number | null;
 }
 
-/** The right of one worker to run and change a job. This right ends when another worker claims the job. */
+/** The right of one worker to run and change a job. It ends when another worker claims the job. */
 export interface JobLease {
   jobId: string;
   organizationId: string;
@@ -193,7 +193,7 @@ export interface ClaimedJob extends JobLease {
   model: string;
   status: "pending" | "in_progress";
   createdAt: number;
-  /** Milliseconds until the job's deadline; zero or negative when it has passed. */
+  /** Milliseconds until the job's deadline; zero or negative when the deadline has passed. */
   remainingMs: number;
   /** Milliseconds between the job's creation and its first claim; null when this claim is not the first. */
   pickUpMs: number | null;
@@ -202,7 +202,7 @@ export interface ClaimedJob extends JobLease {
   isKeyUsable: boolean;
   terms: JobTerms;
   request: string;
-  /** The target to which an earlier worker has sent the job; null when no worker has sent it. */
+  /** The target to which an earlier worker has sent the job; null when the job was not sent. */
   sent: SentJob | null;
 }
 
@@ -220,7 +220,7 @@ export interface JobEnding {
   status: "completed" | "failed" | "cancelled";
   outputs: JobOutput[];
   error: JobError | null;
-  /** The ledger entry, if any. Its charge is zero when it only records an orphan cost (work that is not billed). */
+  /** The ledger entry; null for none. Its charge is zero when it only records an orphan cost (unbilled work). */
   entry: LedgerEntry | null;
 }
 

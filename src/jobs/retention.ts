@@ -3,7 +3,7 @@ import type { JobStore } from "./ports.ts";
 import type { WebhookQueue } from "./webhook-ports.ts";
 import { removeBlobs } from "./stored-request.ts";
 
-/** Maximum number of rows in one transaction. The limit is small, so that requests do not wait for the transaction. */
+/** Maximum number of rows in one transaction. It is small, so that requests do not wait for the transaction. */
 const BATCH = 50;
 const DAY_MS = 24 * 60 * 60_000;
 /** Time from a job's creation to the removal of its tombstone (the row that remains after its outputs are deleted). */

@@ -4,7 +4,7 @@ import { random } from "../lib/random.ts";
 import { after, sleep } from "../lib/waiting.ts";
 import type { ClaimedJob } from "./ports.ts";
 
-/** The reason why a running job was stopped. The first reason is final. */
+/** The reason why a running job was stopped. Only the first reason counts. */
 type StopReason = "cancelled" | "overdue" | "handed over" | "lost";
 
 /** Stops one running job, on request or at its deadline. Dispose of this object when the job has ended. */
@@ -14,8 +14,8 @@ export class RunControl implements Disposable {
   #reason: StopReason | null = null;
   #isCancelRequested: boolean;
   /**
-   * True when a vendor already works on the job and this run has not polled the vendor yet. Only after a poll can the
-   * work be cancelled.
+   * True when a vendor already works on the job and this run has not polled it yet. The work can be cancelled only
+   * after a poll.
    */
   #isUnpolled: boolean;
 
@@ -95,7 +95,7 @@ export async function waitForCapacity<Result>(
 const MAX_REFUSED_CALLS = 5;
 
 /**
- * Returns the milliseconds that the job should wait. The job waits when all vendors are at their limits, or when the
+ * Returns the milliseconds for which the job should wait. It waits when all vendors are at their limits, or when the
  * called vendors reported overload and did no work. Returns null in all other cases and after too many calls.
  */
 export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: boolean): number | null {
@@ -107,7 +107,7 @@ export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: bool
 
 const RETRY_MS = 250;
 
-/** Repeats a write while the store is unavailable. So finished or paid work is not lost. */
+/** Repeats a write while the store is unavailable, so that finished or paid work is not lost. */
 export async function retryWhileUnavailable<Result>(
   write: () => Promise<Result>,
   isOver: () => boolean,

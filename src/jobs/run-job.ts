@@ -33,7 +33,7 @@ export class LeaseLost extends Error {
 /**
  * Runs a claimed job with the image pipeline of the synchronous endpoints. Returns the ending of the job. A job that a
  * vendor already has is polled to its end. A job that was possibly sent but cannot be polled is not sent again. Throws
- * `LeaseLost` when a write finds the lease lost. Once `control.isHandedOver` is true, any error can be thrown.
+ * `LeaseLost` when a write finds that the lease is lost. Once `control.isHandedOver` is true, it may throw any error.
  */
 export async function runJob(claimed: JobRun): Promise<JobEnding> {
   const run = isRepeatable(claimed) ? { ...claimed, job: { ...claimed.job, sent: null } } : claimed;
@@ -52,7 +52,7 @@ export async function runJob(claimed: JobRun): Promise<JobEnding> {
     entry: billing.entry,
   });
   try {
-    // No vendor works on this cancelled job, so it ends without a run.
+    // A cancelled job without a vendor's work ends without a run.
     if (control.isCancelled && !job.sent) return cancelled();
     if (job.sent && Object.keys(job.sent.vendorJobs).length === 0) {
       await recordLoss(run, billing);
@@ -95,14 +95,14 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
 }
 
 /**
- * Returns a copy of the core for a running job. This copy does not check the cap on orphan costs, because the
- * submission has checked it. At the end the worker counts the job's orphan cost towards the cap.
+ * Returns a copy of the core for a running job. The copy does not check the cap on orphan costs, because the submission
+ * has checked it. At the end the worker counts the job's orphan cost towards the cap.
  */
 function runningCoreOf<OfCore extends ImageCore>(core: OfCore, billing: JobBilling): OfCore {
   return { ...coreOf(core, billing), orphanCosts: new OrphanCosts(null, core.clock) };
 }
 
-/** Returns callbacks that write each step of the vendor's calls to the store before the step is taken. */
+/** Returns callbacks that write each step of the vendor calls to the store before the step. */
 export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" | "control">): ImageRun {
   const { sent } = job;
   const require = async (write: () => Promise<boolean>): Promise<void> => {
@@ -111,7 +111,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
   let target = { channel: sent?.channel ?? "", upstreamModel: sent?.upstreamModel ?? "" };
   let vendorJobs: Record<string, string> = { ...sent?.vendorJobs };
-  /** The last write of ids. The next write waits for this write, so that an older list never replaces a newer list. */
+  /** The last write of ids. The next write waits for it, so that an older list never replaces a newer list. */
   let last: Promise<void> = Promise.resolve();
   return {
     isTarget: ({ channel, upstreamModel }) =>
@@ -140,7 +140,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
 }
 
-/** Records the estimated cost of a call that was possibly sent and can no longer be polled. */
+/** Records the estimated cost of a call that was possibly sent and cannot be polled. */
 async function recordLoss({ job, core: plain, context, spool }: JobRun, billing: JobBilling): Promise<void> {
   const core = runningCoreOf(plain, billing);
   const channel = job.sent && core.snapshot.directory().channels.get(job.sent.channel);
@@ -179,12 +179,12 @@ export function contextOfJob(
       expiresAt: null,
     },
   };
-  // This grant counts nothing, because the limits counted the request at its submission.
+  // This grant counts nothing, because the limits have counted the request at its submission.
   const grant = new LimitGrant(core.limiter, { organization: NO_LIMITS, key: NO_LIMITS }, principal);
   const { jobId: id, requestId } = job;
   const { source, client } = job.terms;
   const facts = newRequestFacts();
-  // Ignored fields do not fail the run: the submission has refused them or named them in its response.
+  // Ignored fields do not fail the run, because the submission has refused them or named them in its response.
   const isStrict = false;
   return {
     id,
@@ -217,7 +217,7 @@ const TIMED_OUT: JobError = {
   message: "The job did not end before its deadline. Nothing is billed. Submit it again.",
 };
 
-/** Returns the error that the caller sees. A synchronous request would get the same code and message. */
+/** Returns the error for the caller, with the code and message of a synchronous request's error. */
 function executionError(thrown: unknown): JobError {
   const { code, message } = asGatewayError(thrown);
   return { type: code, message };

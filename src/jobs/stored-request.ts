@@ -18,8 +18,8 @@ export type JobRequest = { isCompressing: boolean } & (
 );
 
 /**
- * Reads a job's request, both at its submission and when it runs. A request with a picture is an edit. Pictures are
- * always delivered as links. Throws a `GatewayError` as the synchronous endpoints do.
+ * Reads a job's request, at its submission and when it runs. A request with a picture is an edit. Pictures are always
+ * delivered as links. Throws a `GatewayError` as the synchronous endpoints do.
  */
 export async function readJobRequest(request: JobRequest): Promise<ImageRequest> {
   if (request.kind === "native") {
@@ -42,7 +42,7 @@ interface StoredRequest {
 interface StoredFile {
   name: string;
   /**
-   * `upload` is an uploaded file. `text` and `base64` are long strings. The blob of a `base64` string contains the
+   * `upload` is an uploaded file. `text` and `base64` are long strings; the blob of a `base64` string contains the
    * decoded bytes.
    */
   kind: "upload" | "text" | "base64";
@@ -57,7 +57,7 @@ export async function writeStoredRequest(
   organizationId: string,
 ): Promise<{ text: string; names: string[] }> {
   const handles: (Blob | SpooledString)[] = [];
-  // Each request has a new random placeholder, so that no text of the caller can equal it.
+  // The placeholder is random for each request, so that no text of the caller can equal it.
   const placeholder = `file:${crypto.randomUUID()}:`;
   const skeleton = JSON.stringify(withoutUnread(request), (_, value: StreamedJson) =>
     isHandle(value) ? placeholder + (handles.push(value) - 1) : value,
@@ -73,7 +73,6 @@ export async function writeStoredRequest(
   return { text, names: files.map(nameOf) };
 }
 
-/** Returns the names of the blobs of a stored request. */
 export function filesOf(text: string): string[] {
   return (JSON.parse(text) as StoredRequest).files.map(nameOf);
 }
@@ -90,7 +89,7 @@ export async function readStoredRequest(text: string, blobs: BlobStore, spool: S
   ) as JobRequest;
 }
 
-/** Tries to remove blobs. The periodic sweep removes blobs that could not be removed here. */
+/** Tries to remove blobs. A periodic sweep removes any that remain. */
 export async function removeBlobs(blobs: BlobStore, names: readonly string[]): Promise<void> {
   await Promise.allSettled(names.map((name) => blobs.remove(name)));
 }

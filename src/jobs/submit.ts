@@ -35,16 +35,16 @@ interface JobSubmission {
   idempotency: { key: string; fingerprint: string } | null;
 }
 
-/** Typical durations of a job in milliseconds, by size tier. Each value is the middle of the usual range. */
+/** Typical durations of a job in milliseconds, by size tier: the middle of the usual range. */
 const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
 /**
- * Maximum number of attempts to reserve the money. Other processes return unused money within half a second, so a later
- * attempt may succeed.
+ * Maximum number of attempts to hold the money. A later attempt may succeed, because other processes return unused
+ * money within half a second.
  */
 const MAX_HOLD_ATTEMPTS = 8;
 const HOLD_SLEEP_MS = 100;
 const FULL_RETRY_SECONDS = 5;
-/** After this time the transaction of a failed submission is certainly either committed or rolled back. */
+/** Time after which the transaction of a failed submission has certainly been committed or rolled back. */
 const UNDECIDED_MS = 5_000;
 
 /**
@@ -58,7 +58,7 @@ export async function submitJob(
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
-  // Look up a repeated submission before the limits are checked: the first submission may have used up the limits.
+  // A repeated submission is looked up before the limits are checked, because the first one may have used them up.
   const submitted = idempotency && (await core.jobs.findSubmitted(key.id, idempotency));
   if (submitted) return { job: accepted(submitted), ignored: [] };
   const images = await readJobRequest(request);
@@ -107,9 +107,7 @@ export async function submitJob(
   return { job: taken, ignored: [...ignoredParams(images, admission.fitted)] };
 }
 
-/**
- * Throws when calls to the webhook's address are not allowed, or when the organization has no secret to sign messages.
- */
+/** Throws when the webhook's address is not allowed or the organization has no secret for signing messages. */
 async function requireWebhook(
   { webhooks }: JobCore,
   organizationId: string,
@@ -125,7 +123,7 @@ async function requireWebhook(
   throw new GatewayError("unsupported_parameter", message, { param });
 }
 
-/** Submits a job. Waits briefly and tries again if other processes have reserved the rest of a budget. */
+/** Submits a job. Waits briefly and tries again if other processes hold the rest of a budget. */
 async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await jobs.submit(job);
@@ -136,8 +134,8 @@ async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
 }
 
 /**
- * Removes the files of a failed submission. A failed call may still have committed the job, so this function first
- * waits and then looks up the job. If the job exists or the store is unavailable, the files stay.
+ * Removes the files of a failed submission. It first waits and then looks up the job, because a failed call may still
+ * have committed the job. If the job exists or the store is unavailable, the files stay.
  */
 async function removeUnlessSubmitted({ jobs, blobs }: JobCore, job: NewJob): Promise<void> {
   if (job.files.length === 0) return;

@@ -10,10 +10,10 @@ import { random } from "../lib/random.ts";
 export interface WebhookOptions {
   queue: WebhookQueue;
   safeFetch: Pick<SafeFetch, "post">;
-  /** Returns the networks, besides the public internet, in which endpoints may be. */
+  /** Returns the networks, besides the public internet, in which endpoints are allowed. */
   networks(): readonly string[];
   links: Links;
-  /** Base address of links. Null means the base address of the job's submission. */
+  /** Base address of links; null for the base address of the job's submission. */
   publicUrl: string | null;
   /** Returns the hours for which an organization's links are valid, or null for the default. */
   linkHoursOf(organizationId: string): number | null;
@@ -43,7 +43,7 @@ const TRANSIENT = new Set([408, 425, 429]);
 
 /**
  * Sends messages until the returned work is stopped. A message may be sent more than once. Messages of the format
- * `standard` are signed as Standard Webhooks prescribes. Calls only allowed addresses and follows no redirects.
+ * `standard` are signed according to Standard Webhooks. Calls only allowed addresses and follows no redirects.
  */
 export function startWebhooks(options: WebhookOptions): BackgroundWork {
   const stopping = new AbortController();
@@ -62,7 +62,7 @@ export function startWebhooks(options: WebhookOptions): BackgroundWork {
   };
 }
 
-/** Sends some of the due messages; organizations take turns. Returns the number of messages. */
+/** Sends some of the due messages; organizations take turns. Returns the number of sent messages. */
 export async function sendDue(options: WebhookOptions): Promise<number> {
   const due = await options.queue.due(AT_ONCE);
   await Promise.all(due.map((message) => send(options, message)));
@@ -80,7 +80,7 @@ async function send(options: WebhookOptions, message: DueWebhook): Promise<void>
   await queue.failed(message.id, result, retryMs);
 }
 
-/** Adds jitter, so that messages that failed at the same time are not all sent again at the same time. */
+/** Adds jitter, so that messages that failed together are not all sent again at the same time. */
 function jittered(milliseconds: number): number {
   return Math.round(milliseconds * (0.9 + random() * 0.2));
 }
@@ -99,7 +99,7 @@ async function post(
     });
     const isDelivered = status >= 200 && status < 300;
     // A refusal by Slack or PagerDuty is permanent, because the address, the key or the message is wrong. A refusal by
-    // the operator's own receiver is not permanent, because the operator may correct the receiver.
+    // the operator's own receiver is not, because the operator may correct it.
     const isRefused = format !== "standard" && status >= 400 && status < 500 && !TRANSIENT.has(status);
     const askedMs = Math.min(Number(retryAfter ?? 0) * 1_000 || 0, MAX_ASKED_MS);
     return { result: `status ${status}`, isDelivered, isFinal: status === GONE || isRefused, askedMs };
@@ -110,7 +110,7 @@ async function post(
   }
 }
 
-/** Returns the body and its headers. Returns null when the endpoint or job of the message was removed. */
+/** Returns the body and its headers; null when the endpoint or job of the message was removed. */
 function contentOf(
   options: WebhookOptions,
   message: DueWebhook,

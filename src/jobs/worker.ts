@@ -28,7 +28,7 @@ export interface JobWorkerOptions {
 const POLL_MS = 250;
 const HEARTBEAT_MS = 5_000;
 const CANCEL_POLL_MS = 1_000;
-/** Pause after a failed claim. It is so long that, after an outage, every worker first renews its own leases. */
+/** Pause after a failed claim. After an outage, every worker can thus renew its own leases first. */
 const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
 /** Time that jobs have to stop when they are handed over to another worker. */
 const HAND_OVER_MS = 2_000;
@@ -82,8 +82,8 @@ export class JobWorker {
   }
 
   /**
-   * Starts no more jobs and waits at most `graceMs` for the running jobs. Then hands over the remaining jobs: another
-   * worker, or this process after its next start, continues them.
+   * Starts no more jobs and waits at most `graceMs` for the running jobs. Then hands over the remaining jobs, which
+   * another worker, or this process after its next start, continues.
    */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
@@ -122,8 +122,8 @@ export class JobWorker {
     const { organizations } = core.snapshot.directory();
     const job = await core.jobs.claim(worker, (id) => {
       const organization = organizations.get(id);
-      // The organization is new and this process has not loaded it yet. The organization's jobs wait up to half a
-      // second, unless another worker takes them first.
+      // This process has not loaded the new organization yet. Its jobs wait up to half a second here, but another
+      // worker may take them first.
       if (!organization) return 0;
       return limitOf(organization.limits.runningJobs, core.limits.organization.runningJobs);
     });
@@ -196,7 +196,7 @@ interface EndedRun {
   durationMs: number;
 }
 
-/** Returns the record of a job's run in the form of a request's record. The log and the metrics use this form. */
+/** Returns the record of a job's run in the form of a request's record, for the log and the metrics. */
 export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: EndedRun): RequestEvent {
   const { attempts, facts } = context;
   const { entry, error, status } = ending;

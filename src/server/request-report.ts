@@ -17,7 +17,7 @@ export interface ReportSettings {
   idleSeconds: number;
 }
 
-/** Statuses of requests that their key, address or path does not allow. Their log lines have the caller's address. */
+/** Statuses of requests that their key, address or path does not allow. Their log lines name the caller's address. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 interface Ending {
@@ -29,7 +29,7 @@ interface Ending {
   firstByteMs?: number;
 }
 
-/** Reports the end of a request. Returns the request's response. */
+/** Reports the end of a request and returns the request's response. */
 type Report = (exchange: HttpExchange, ending: Ending) => Response;
 
 /** Returns a function that passes one record of each request to the listeners when the request ends. */

@@ -11,9 +11,10 @@ const CELLS = FAMILIES.flatMap((family) =>
 const FINAL: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 const TYPES = "type.googleapis.com/google.rpc.";
 
-/* Clients decide by different values whether to repeat a request. The official clients of OpenAI and Anthropic and
-   Claude Code read `x-should-retry` and `Retry-After`. Google's clients read the details. Codex reads the status of
-   a 4xx. */
+/*
+ * Clients decide by different values if they repeat a request. OpenAI's and Anthropic's clients and Claude Code read
+ * `x-should-retry` and `Retry-After`, Google's clients the details, Codex the status of a 4xx.
+ */
 test.each(CELLS)("on %s the error %s says whether and when to repeat it", async (family, code) => {
   const { status } = ERROR_CODES[code];
   const read = async (error: GatewayError) => {

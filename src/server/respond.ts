@@ -27,7 +27,7 @@ const ADMIN_TYPES: Readonly<Record<number, string>> = {
   429: "too_many_requests",
 };
 
-/** Returns the body of an error of the administrative interface; `field` is the path of the wrong input field. */
+/** Returns the body of an error of administration. `field` is the path of the wrong input field. */
 export function adminErrorBody(
   status: number,
   message: string,
@@ -40,7 +40,7 @@ function adminType(status: number): string {
   return ADMIN_TYPES[status] ?? (status < 500 ? "invalid_input" : "unavailable");
 }
 
-/** Renders an error in the format of its route family. */
+/** Renders an error in the format of its family of routes. */
 export function errorResponse(
   error: GatewayError,
   family: ErrorFamily,
@@ -55,9 +55,8 @@ export function errorResponse(
 }
 
 /**
- * Returns the headers of every response: the request id, under the header names that the clients of each protocol read,
- * and headers that forbid caching and guessing of the type. An endpoint whose responses may be cached sets its own
- * `cache-control`.
+ * Returns the headers of every response: the request id under the names that clients of each protocol read, and headers
+ * that forbid caching and guessing of the type. An endpoint with cacheable responses sets its own `cache-control`.
  */
 export function baseHeaders(requestId: string): Record<string, string> {
   return {
@@ -97,12 +96,12 @@ export interface HttpRefusal {
 }
 
 /**
- * Matches one host. Several Host headers arrive joined by commas and never match: a proxy may have used another of
- * these hosts (request smuggling, RFC 9112).
+ * Matches one host. Several Host headers arrive joined by commas and never match, because a proxy may have used another
+ * one of the hosts (request smuggling, RFC 9112).
  */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Returns the refusal of a request with an invalid Host or length, whatever its path; null when both are valid. */
+/** Returns the refusal of a request with an invalid Host or length, for any path; null when both are valid. */
 export function badHead(request: Pick<Request, "headers">, path: string): HttpRefusal | null {
   const host = request.headers.get("host");
   if (host !== null && !HOST.test(host))
@@ -118,7 +117,7 @@ function badHeader(message: string, path: string): HttpRefusal {
 
 /**
  * Returns the refusal of a WebSocket handshake on an existing path; null for any other request. Clients such as Codex
- * try a WebSocket first; only status 426 makes them continue over HTTP at once (RFC 9110, 15.5.22).
+ * try a WebSocket first. Only status 426 makes them continue over HTTP at once (RFC 9110, 15.5.22).
  */
 export function webSocketRefusal({ headers }: Request, family: ErrorFamily): HttpRefusal | null {
   const protocols = headers.get("upgrade")?.split(",") ?? [];
@@ -129,8 +128,8 @@ export function webSocketRefusal({ headers }: Request, family: ErrorFamily): Htt
 }
 
 /**
- * Returns the refusal of a path with dot segments. A proxy may check the path as it was sent, but the gateway would
- * serve another path.
+ * Returns the refusal of a path with dot segments. A proxy may check this path, but the gateway would serve another
+ * path.
  */
 export function badTarget(): HttpRefusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
@@ -138,8 +137,8 @@ export function badTarget(): HttpRefusal {
 }
 
 /**
- * Returns the refusal of a path and method without a route. The refusal gives advice when the client's base address is
- * probably wrong.
+ * Returns the refusal of a path and method without a route. It gives advice when the client's base address is probably
+ * wrong.
  */
 export function notRouted(
   found: OtherMethods | null,
@@ -162,15 +161,15 @@ export function notRouted(
   return { error, family: found.family, headers: { allow } };
 }
 
-/** Returns the error format that clients of this path can read. */
+/** Returns the error format that clients of the path can read. */
 function likelyFamily(path: string): ErrorFamily {
   if (/^\/v1(?:beta)?\/.+:\w+$/.test(path)) return "native";
   return /\/messages(?:\/|$)/.test(path) ? "messages" : "images";
 }
 
 /**
- * Returns the path that a client probably meant when its base address has a slash too many, or one version segment too
- * few or too many; null when there is none.
+ * Returns the path that a client probably meant; null when there is none. The client's base address may have a slash
+ * too many, or one version segment too few or too many.
  */
 function servedPath(table: RouteTable, method: string, path: string): string | null {
   const trimmed = path.replaceAll(/\/{2,}/g, "/").replace(/\/$/, "");

@@ -8,7 +8,7 @@ import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 /** The format of a route's errors. */
 export type ErrorFamily = "chat" | "messages" | "responses" | "images" | "native" | "admin";
 
-/** An endpoint. Either it requires a key with a scope, or a signed-in member, or it is public for the stated reason. */
+/** An endpoint. It requires a key with a scope or a signed-in member, or it is public for the stated reason. */
 export type HttpRoute = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** The path, which may contain one `{…}` part. */
@@ -16,9 +16,9 @@ export type HttpRoute = {
   /** Name of the route in logs and metrics. */
   name: string;
   family: ErrorFamily;
-  /** True when the `{…}` part of the path may have this value. When absent, every value is possible. */
+  /** True when the `{…}` part of the path may have this value. When absent, every value is allowed. */
   takes?(parameter: string): boolean;
-  /** Returns another route that serves this exchange, chosen by path or headers; null to use this route. */
+  /** Returns another route that serves this exchange, chosen by path or headers; null for this route. */
   routeFor?(exchange: HttpExchange): HttpRoute | null;
   /** True for a route that an overloaded server still serves. */
   isProbe?: true;
@@ -27,7 +27,7 @@ export type HttpRoute = {
       auth: "key";
       /** The scope that the key must have; null when any key may call the route. */
       scope: Scope | null;
-      /** The pipeline whose limits count the request before its body is read; absent if no limit does. */
+      /** The pipeline whose limits count the request before its body is read; absent when no limit counts it. */
       pipeline?: LimitedPipeline;
       /** True when the endpoint itself stores the outcomes of requests with an idempotency key. */
       keepsOutcomes?: true;
@@ -44,9 +44,7 @@ export type HttpRoute = {
   | {
       /** The route is for signed-in members. The endpoint itself checks the sign-in. */
       auth: "member";
-      /**
-       * The lowest role that is accepted. `reach` states whether the route concerns data that all organizations share.
-       */
+      /** The lowest accepted role. `reach` is `installation` for data that all organizations share. */
       role: Role;
       reach: "organization" | "installation";
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
@@ -90,7 +88,7 @@ export class RouteTable {
   }
 
   /**
-   * Returns the routes by the pattern of their request target, for the runtime's router. The router compares request
+   * Returns the routes by the pattern of their request target, for the runtime's router. This router compares request
    * targets as clients sent them.
    */
   byTarget(): Map<string, ReadonlySet<HttpRoute>> {
@@ -99,7 +97,7 @@ export class RouteTable {
   }
 
   /**
-   * Returns the route. Returns the allowed methods of a path that has no route for this method, and null for an unknown
+   * Returns the route. Returns the allowed methods if the path has no route for this method, and null for an unknown
    * path. HEAD is handled like GET.
    */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
@@ -119,8 +117,8 @@ export class RouteTable {
         continue;
       const parameter = decoded(path.slice(before.length, path.length - after.length));
       if (parameter === null || route.takes?.(parameter) === false) continue;
-      // A parameter may contain slashes, so a path that matches a longer pattern may also match a shorter one. The
-      // longest pattern wins.
+      // The longest matching pattern is used. A path may match several patterns, because a parameter may contain
+      // slashes.
       const length = before.length + after.length;
       if (length < longest) continue;
       if (length > longest) matches = [];

@@ -5,7 +5,7 @@ import { callerBase, type HttpExchange } from "./http-exchange.ts";
 /** The settings that decide how browsers reach the gateway. */
 export interface Reachability {
   trustedProxies: AddressList;
-  /** The configured base address; null when none is configured. */
+  /** The configured base address; null for none. */
   publicUrl: string | null;
 }
 
@@ -18,7 +18,7 @@ export function baseOf(
 }
 
 /**
- * Reads a cookie. Over https its name has a prefix, which makes browsers refuse the cookie from any other host, path or
+ * Reads a cookie. Over https its name has a prefix, with which browsers refuse the cookie from any other host, path or
  * scheme (RFC 6265bis).
  */
 export function readCookie(reach: Reachability, exchange: HttpExchange, name: string): string | null {
@@ -51,8 +51,8 @@ export function writeCookie(
 }
 
 /**
- * Refuses a request that a page of another site made the browser send: throws 403. Browsers state the origin of a
- * request in `Sec-Fetch-Site`, older ones in `Origin`. A request without both headers passes only with `mayBeUnknown`.
+ * Throws a 403 for a request that a page of another site made the browser send. Browsers send the origin of a request
+ * in `Sec-Fetch-Site`, older browsers in `Origin`. A request without both headers is allowed only with `mayBeUnknown`.
  */
 export function requireSameOrigin(
   reach: Reachability,

@@ -13,7 +13,7 @@ import { readCookie, requireSameOrigin, writeCookie, type Reachability } from ".
 export interface Administration extends Reachability {
   /** The store and the current configuration. The endpoint adds the author of a change. */
   context: Omit<OperationContext, "by" | "signedIn">;
-  /** The OpenID provider at which members may sign in instead of by password; null when there is none. */
+  /** The OpenID provider at which members may sign in instead of by password; null for none. */
   identity: IdentitySettings | null;
   /** Outcomes of requests with an idempotency key. */
   outcomes: OutcomeStore;
@@ -30,7 +30,7 @@ interface SignedInCaller {
 
 /**
  * Returns the sender of a request: by its admin token if it has one, otherwise by the session's cookie. Writes a new
- * session token to `outgoing`. Throws an `AdminError`: 401 when there is neither, and 403 when a page of another site
+ * session token to `outgoing`. Throws an `AdminError`: 401 without token and cookie, 403 when a page of another site
  * made the browser send a change.
  */
 export async function readCaller(
@@ -71,7 +71,7 @@ export async function readConsoleMember(
   };
 }
 
-/** True for a request with a session's cookie. The session may have ended. */
+/** True for a request with a session's cookie, even if the session has ended. */
 export function hasSessionCookie(reach: Reachability, exchange: HttpExchange): boolean {
   return readCookie(reach, exchange, SESSION_COOKIE) !== null;
 }
@@ -82,7 +82,7 @@ export async function endSession(admin: Administration, exchange: HttpExchange):
   if (token !== null) await forgetSession(admin.context, token);
 }
 
-/** Returns a `Set-Cookie` with the token of a session. With null, it removes the cookie. */
+/** Returns a `Set-Cookie` with the token of a session. A token of null removes the cookie. */
 export function sessionCookie(admin: Administration, exchange: HttpExchange, token: string | null): string {
   return writeCookie(admin, exchange, [SESSION_COOKIE, token ?? ""]);
 }

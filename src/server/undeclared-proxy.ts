@@ -1,10 +1,7 @@
 import { plainAddress, type AddressList } from "../lib/cidr.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 
-/**
- * Detects a member's request that came through an undeclared proxy: all clients of such a proxy seem to have one
- * address.
- */
+/** Detects requests of members through an undeclared proxy. All clients of such a proxy seem to have one address. */
 export class UndeclaredProxy {
   /** The warning; null until a member's request has come through an undeclared proxy. */
   message: string | null = null;

@@ -11,11 +11,11 @@ export class CallMetrics {
   readonly #webhooks = attempts();
   readonly #mails = attempts();
 
-  /** Records a call to the database. Failed calls are recorded too. */
+  /** Records a call to the database, also a failed call. */
   readonly databaseCall = (operation: string, seconds: number): void =>
     this.#database.observe([operation], seconds);
 
-  /** Records a call to Redis. Failed calls are recorded too. */
+  /** Records a call to Redis, also a failed call. */
   readonly redisCall = (seconds: number): void => this.#redis.observe(TOTAL, seconds);
 
   /** Returns a copy of the webhook queue whose methods also count the outcomes of attempts. */

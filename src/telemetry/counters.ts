@@ -3,13 +3,13 @@ import { NestedMap } from "../lib/nested-map.ts";
 /** The suffix of the metric's name, the labels without braces, and the value. */
 export type Sample = readonly [suffix: string, labels: string, value: number];
 
-/** Maximum number of series of one metric. In further series some labels get the value `other`. */
+/** Maximum number of series of one metric. In further series, some labels get the value `other`. */
 const MAX_SERIES = 2_000;
 
 /** Maximum number of series of a histogram. It is lower than `MAX_SERIES`, because a series has a sample per bucket. */
 export const MAX_HISTOGRAMS = 300;
 
-/** A series without changes for this time is removed when another series needs its place. */
+/** Time after which a series without changes may be removed for another series. */
 const IDLE_MS = 24 * 3_600_000;
 
 /** Minimum time between two searches for idle series. */
@@ -27,8 +27,8 @@ interface Series<Value> {
 }
 
 /**
- * The values of one metric by its labels, limited in number. At the limit a new series is folded: the first foldable
- * label gets the value `other`. If there are too many folded series, the second foldable label also gets this value,
+ * The values of one metric by its labels, limited in number. At the limit, a new series is folded: its first foldable
+ * label gets the value `other`. If there are too many folded series, its second foldable label also gets this value,
  * and so on. Labels that are not foldable must have a closed set of values.
  */
 export class BoundedSeries<Value> {
@@ -49,7 +49,7 @@ export class BoundedSeries<Value> {
     this.#make = make;
   }
 
-  /** Number of changes whose label values were replaced by `other`. */
+  /** Number of changes to folded series. */
   get folded(): number {
     return this.#folded;
   }
@@ -119,14 +119,14 @@ export class Counters {
     this.#series = new BoundedSeries(names, foldable, MAX_SERIES, () => ({ total: 0 }));
   }
 
-  /** Number of additions whose label values were replaced by `other`. */
+  /** Number of additions to folded series. */
   get folded(): number {
     return this.#series.folded;
   }
 
   /**
-   * Adds `by` to the series with these label values. Metrics with foldable labels need `at` (Unix milliseconds) to find
-   * idle series.
+   * Adds `by` to the series with these label values. A metric with foldable labels needs `at` (Unix milliseconds) to
+   * find idle series.
    */
   add(values: readonly string[], by = 1, at = 0): void {
     this.#series.open(values, at).total += by;
@@ -154,7 +154,6 @@ export const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0
 
 /** Counts observations in buckets. */
 export class Histogram {
-  /** Upper bounds of the buckets. */
   readonly bounds: readonly number[];
   /** Number of observations for each bound, and a last number for observations above all bounds. */
   readonly buckets: Float64Array;
@@ -186,7 +185,7 @@ export class Histograms {
     this.#series = new BoundedSeries(names, foldable, MAX_HISTOGRAMS, () => new Histogram(bounds));
   }
 
-  /** Number of observations whose label values were replaced by `other`. */
+  /** Number of observations in folded series. */
   get folded(): number {
     return this.#series.folded;
   }

@@ -13,7 +13,7 @@ export class JobMetrics {
     this.#queues = queues;
   }
 
-  /** Records the first claim of a job. `milliseconds` is the time since the submission of the job. */
+  /** Records the first claim of a job. `milliseconds` is the time since its submission. */
   pickedUp(milliseconds: number): void {
     this.#pickUps.observe(TOTAL, milliseconds / 1000);
   }

@@ -5,9 +5,8 @@ export interface LogOutput {
 }
 
 /**
- * Opens the standard output for the log. If the reader of the output has ended, or the disk with the output is full,
- * lines are lost and counted. The process continues, because of the listener for `error`. Without this listener the
- * first lost line would end the process.
+ * Opens the standard output for the log. If its reader has ended or its disk is full, lines are lost and counted, and
+ * the process continues. Without the listener for `error`, the first lost line would end the process.
  */
 export function openLogOutput(): LogOutput {
   let lost = 0;

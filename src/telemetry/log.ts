@@ -17,20 +17,20 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 
 interface RequestLog {
   listener: RequestListener;
-  /** Writes the waiting lines. Call this function when the process ends. */
+  /** Writes the waiting lines. Call it when the process ends. */
   flush(): void;
 }
 
 /**
- * Writes one JSON line for each request after the request's end. Lines are formatted after the response was sent and
- * are written in batches. They contain only the fields of `LOG_FIELDS`: no headers, bodies, prompts or keys.
+ * Writes one JSON line for each request after its end. Lines are formatted after the response was sent, and are written
+ * in batches. They contain only the fields of `LOG_FIELDS`: no headers, bodies, prompts or keys.
  */
 export function requestLog(write: (lines: string) => void, minimum: LogLevel = "info"): RequestLog {
   const pending: RequestEvent[] = [];
   let lines = "";
   let cancelFlush: (() => void) | undefined;
-  // Format the lines soon. An event that waits for the write survives a minor garbage collection, with everything that
-  // the event references.
+  // Lines are formatted soon, because a waiting event and everything that it references would survive a minor garbage
+  // collection.
   const format = (): void => {
     for (const event of pending) lines += line(event, minimum);
     pending.length = 0;
@@ -55,8 +55,8 @@ export function requestLog(write: (lines: string) => void, minimum: LogLevel = "
 export type SystemLog = (message: string, cause: unknown, level?: LogLevel) => void;
 
 /**
- * Writes one line for each event outside of requests, by default at level `warn`. Failures caused by an unavailable
- * database have the level `debug`, because one line already reports that the database is unavailable.
+ * Writes one line for each event outside of requests, by default at level `warn`. A failure caused by an unavailable
+ * database has the level `debug`, because one line already reports the unavailable database.
  */
 export function systemLog(write: (lines: string) => void, minimum: LogLevel = "info"): SystemLog {
   return (message, cause, level = isDatabaseAway(cause) ? "debug" : "warn") => {
@@ -75,7 +75,7 @@ function isDatabaseAway(cause: unknown): boolean {
   return cause instanceof DependencyError && cause.dependency === "database";
 }
 
-/** Routes of probes. Probes come every few seconds, so they are logged only at `debug`. */
+/** Routes of probes. They are logged only at `debug`, because probes arrive every few seconds. */
 const PROBES: ReadonlySet<string> = new Set(["health", "readiness", "metrics"]);
 
 function levelOf({ status, route }: RequestEvent): LogLevel {
@@ -119,7 +119,7 @@ function line(event: RequestEvent, minimum: LogLevel): string {
   return `${JSON.stringify(fields)}\n`;
 }
 
-/** Cache of the last formatted time. Many requests end in the same millisecond. */
+/** Cache of the last formatted time, because many requests end in the same millisecond. */
 const written = { at: 0, text: "" };
 
 function timeOf(at: number): string {
@@ -149,7 +149,7 @@ export function causeText(cause: unknown, minimum: LogLevel): string {
   return redact(describeCause(cause, minimum === "debug")).slice(0, MAX_CAUSE);
 }
 
-/** Describes a cause. Adds a vendor's message only at the debug level, because the message may quote the prompt. */
+/** Describes a cause. Adds a vendor's message only at the debug level, because it may quote the prompt. */
 function describeCause(cause: unknown, isDebug: boolean): string {
   if (!(cause instanceof Error)) return String(cause);
   // The driver's message says what failed: a refused connection, a missing bucket, a wrong signature.

@@ -1,4 +1,4 @@
-/** The declaration of a metric. The code that measures the metric provides its samples. */
+/** The declaration of a metric. The samples come from the code that measures it. */
 export interface MetricDeclaration {
   type: "counter" | "gauge" | "histogram";
   labels: readonly string[];

@@ -10,7 +10,7 @@ export interface Gauge {
   value(): number;
 }
 
-/** All samples of one metric name. */
+/** All samples of one metric. */
 export interface MetricFamily {
   name: string;
   type: "counter" | "gauge" | "histogram";
@@ -19,9 +19,9 @@ export interface MetricFamily {
 }
 
 /**
- * Counters in Prometheus' text format (version 0.0.4). Callers cannot create series: label values are from closed sets
- * or declared by operators (models, organizations, channels). A model that matches a pattern counts under the id of the
- * pattern. The number of series of a metric is limited.
+ * Counters in Prometheus' text format (version 0.0.4). Callers cannot create series, because label values are from
+ * closed sets or declared by operators (models, organizations, channels). A model that matches a pattern counts under
+ * the id of the pattern. The number of series of a metric is limited.
  */
 export class Metrics {
   readonly #requests = new Counters(METRICS.gateway_requests_total.labels);
@@ -75,7 +75,7 @@ export class Metrics {
 
   /** Returns the values of all metrics. */
   families(): MetricFamily[] {
-    // Start at zero, so that the first failure is an increase. An ejected target may have no second failure.
+    // Counters start at zero, so that the first failure is an increase. An ejected target may have no second failure.
     for (const channel of this.#channels())
       for (const outcome of VENDOR_FAULTS) this.#attempts.add([channel, outcome], 0);
     return [
@@ -141,7 +141,7 @@ const VENDOR_FAULTS: readonly UpstreamErrorKind[] = [
 const NANOS = 1e9;
 
 /**
- * Writes the exposition text. Merges the families of several processes by name. The label `process` then identifies the
+ * Writes the exposition text. Merges the families of several processes by name; then the label `process` identifies the
  * process. A single process has no such label.
  */
 export function formatMetrics(processes: ReadonlyMap<number | null, readonly MetricFamily[]>): string {
@@ -165,7 +165,7 @@ export function formatMetrics(processes: ReadonlyMap<number | null, readonly Met
   return [...texts].join("");
 }
 
-/** Returns the family of a histogram. A family is all samples with one metric name. */
+/** Returns the family (all samples) of a histogram. */
 export function histogram(name: MetricsOfType<"histogram">, histograms: Histograms): MetricFamily {
   return familyOf(name, histograms.samples());
 }

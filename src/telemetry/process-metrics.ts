@@ -2,12 +2,10 @@ import { z } from "zod";
 import { formatMetrics, type MetricFamily, type Metrics } from "./metrics.ts";
 import { after } from "../lib/waiting.ts";
 
-/** Maximum milliseconds to wait for the other workers' replies. A process that is restarting is left out. */
+/** Maximum milliseconds to wait for the other workers' replies. A process that restarts in this time is left out. */
 const GATHER_MS = 500;
 
-/**
- * A message between workers. The supervisor forwards it to worker `to`; without `to`, to all workers but the sender.
- */
+/** A message between workers. The supervisor forwards it to worker `to`; by default, to all workers but the sender. */
 const messageSchema = z.object({
   from: z.int(),
   to: z.int().optional(),
@@ -18,7 +16,7 @@ type Message = z.output<typeof messageSchema>;
 
 /**
  * Returns a function that gathers the metrics of all processes that share the port. The processes exchange their
- * metrics through the supervisor. `worker` is the number of this process; null means that there is only one process.
+ * metrics through the supervisor. `worker` is the number of this process; null for a single process.
  */
 export function gatherMetrics(
   metrics: Metrics,
@@ -53,6 +51,6 @@ export function gatherMetrics(
     return formatMetrics(new Map([...processes].toSorted(([one], [other]) => one - other)));
   };
   let running: Promise<string> | null = null;
-  // Concurrent scrapes share one gathering, so several scrapes at once cost no more than a single scrape.
+  // Concurrent scrapes share one gathering, so that they cost no more than a single scrape.
   return () => (running ??= gather().finally(() => (running = null)));
 }

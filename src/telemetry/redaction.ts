@@ -8,8 +8,7 @@ export function redact(text: string): string {
 
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g;
 /**
- * Matches thirteen to nineteen digits, possibly in groups. Digits with a valid check digit are treated as the number of
- * a payment card.
+ * Matches thirteen to nineteen digits, possibly in groups. If their check digit is valid, they count as a card number.
  */
 const DIGITS = /\b\d(?:[ -]?\d){12,18}\b/g;
 const PHONE = /(?<![\w.])\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}\b/g;

@@ -6,7 +6,6 @@ import { counter, type MetricFamily } from "./metrics.ts";
 import { redact, redactPersonal } from "./redaction.ts";
 import type { PromptRecord } from "../admin/prompts/schema.ts";
 
-/** The current settings of recording. */
 export interface RecorderSettings {
   /** `all` records every request with a key. `failed` records only failed, slow and retried requests. */
   log: "failed" | "all";
@@ -14,9 +13,9 @@ export interface RecorderSettings {
   slowMs: number;
 }
 
-/** Maximum number of requests that a process records in a burst, and then per second. */
+/** Maximum number of requests that a process records at once, and then per second. */
 const PER_PROCESS = { atOnce: 1_000, perSecond: 50 };
-/** The limits for one key, per process. All requests without a key count as one key. */
+/** The limits of one key, per process. All requests without a key count as one key. */
 const PER_KEY = { atOnce: 500, perSecond: 0.5 };
 /** Maximum number of records that wait for the database. */
 const MAX_WAITING = 5_000;
@@ -24,12 +23,12 @@ const MAX_TEXT = 500;
 /** Maximum length of names that callers choose, in characters. */
 const MAX_NAME = 128;
 
-/** Routes that are not recorded, because these routes call no model and serve only people and probes. */
+/** Routes that are not recorded: they call no model, and serve only people and probes. */
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
 
 /**
- * Collects failed, slow and retried requests, and delivered pictures, until the database writer takes them. Limits per
- * process and per key prevent refused requests from filling the disk. Requests above the limits are only counted.
+ * Collects failed, slow and retried requests, and delivered pictures, until the database writer takes them. Requests
+ * above the limits per process and per key are only counted, so that refused requests cannot fill the disk.
  */
 export class RequestRecorder {
   readonly #settings: () => RecorderSettings;
@@ -53,7 +52,7 @@ export class RequestRecorder {
     else this.#dropped += 1;
   };
 
-  /** Returns the collected records and removes them from this object. */
+  /** Removes and returns the collected records. */
   take(): { records: RequestRecord[]; pictures: PictureRecord[] } {
     const taken = { records: this.#events.map(recordOf), pictures: this.#pictures };
     this.#events = [];
@@ -126,7 +125,7 @@ function recordOf(event: RequestEvent): RequestRecord {
     status: event.status,
     code: event.code,
     message: message === null ? null : redact(message).slice(0, MAX_TEXT),
-    // Only members who see all organizations can read the cause. Such a member may need the vendor's own message.
+    // A member who sees all organizations may need the vendor's own message. Only such members can read the cause.
     cause: cause === undefined ? null : causeText(cause, "debug").replace(/^UpstreamError: /, ""),
     durationMs: event.durationMs,
     firstByteMs: event.firstByteMs,
@@ -143,8 +142,7 @@ interface Bounds {
 }
 
 /**
- * Maximum number of names that are remembered. At the limit the name that was remembered first is forgotten and may
- * send another burst.
+ * Maximum number of names that are remembered. At the limit, the oldest name is forgotten and may send another burst.
  */
 const MAX_NAMES = 10_000;
 
@@ -159,7 +157,7 @@ class Allowance {
     this.#now = now;
   }
 
-  /** Takes one token of the name's bucket. Returns false when the bucket is empty. */
+  /** Takes one token from the name's bucket. Returns false when the bucket is empty. */
   take(name: string): boolean {
     const { atOnce, perSecond } = this.#bounds;
     const at = this.#now();

@@ -12,14 +12,13 @@ import { NestedMap } from "../lib/nested-map.ts";
 const MINUTE_MS = 60_000;
 /** Maximum number of counts that wait for the database. At the limit, `#openUnnamed` opens new counts. */
 const MAX_COUNTS = 20_000;
-/** The outcome of an attempt to which a vendor replied. */
 const ANSWERED = "answered";
 
 type Count = Pick<TrafficCount, "requests" | "charged" | "durations">;
 
 /**
- * Counts requests and calls to vendors by minute, until the database writer takes the counts. Counting delays the next
- * request on this thread, but only by about a microsecond.
+ * Counts requests and calls to vendors by minute, until the database writer takes the counts. Counting takes about a
+ * microsecond on the thread of the requests.
  */
 export class TrafficCounters {
   readonly #minutes = new Map<number, NestedMap<Count>>();
@@ -46,7 +45,7 @@ export class TrafficCounters {
     }
   };
 
-  /** Returns the collected counts and removes them from this object. */
+  /** Removes and returns the collected counts. */
   take(): TrafficCount[] {
     const counts = [...this.#minutes].flatMap(([at, counted]) =>
       Array.from(counted.entries(), ([names, count]): TrafficCount => {
@@ -102,7 +101,7 @@ export class TrafficCounters {
     return count;
   }
 
-  /** Opens a count by route, status and code alone, because these three have closed sets of values. */
+  /** Opens a count by route, status and code alone, because only these have closed sets of values. */
   #openUnnamed(counted: NestedMap<Count>, names: readonly string[]): Count {
     const unnamed = ["", "", "", "", ...names.slice(4)];
     return counted.get(unnamed) ?? this.#openNew(counted, unnamed);

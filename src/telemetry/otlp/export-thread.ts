@@ -15,8 +15,8 @@ import { contentAttributes, contextOf, spansOf, timeOf } from "./spans.ts";
 
 /*
  * This thread makes spans, metrics and events from records and sends them to the collector with the official libraries.
- * It reports each batch of requests that it has sent. Until the process stops, it gets a batch only after it has
- * reported the previous batch.
+ * It reports each batch of requests after sending it. Until the process stops, the thread gets a batch only after it
+ * has reported the previous batch.
  */
 const TIMEOUT_MS = 5_000;
 
@@ -31,7 +31,7 @@ const at = (signal: string) => ({ url: `${endpoint}/v1/${signal}`, headers, time
 const scope = { resource, name: "model-inference-gateway", version };
 const traces = new OTLPTraceExporter(at("traces"));
 const metrics = new OTLPMetricExporter(at("metrics"));
-// Records are exported in batches. An exporter of single records would drop new records while it sends thirty.
+// Records are exported in batches. An exporter of single records drops new records while it sends thirty.
 const logs = new LoggerProvider({
   resource,
   processors: [
@@ -58,7 +58,7 @@ async function send(requests: readonly SpanRecord[]): Promise<void> {
   const spans = requests.flatMap((request) => spansOf(request, scope));
   const [problem] = await Promise.all([
     spans.length === 0 ? null : exported(spans),
-    // Send the logs now, so that all logs of this batch are sent before the next batch arrives.
+    // The logs are sent now, so that the logs of this batch are sent before the next batch arrives.
     logs.forceFlush().catch(() => {}),
   ]);
   report({ failed: problem === null ? 0 : spans.length, problem });
@@ -72,7 +72,7 @@ function exported(spans: ReturnType<typeof spansOf>): Promise<string | null> {
   });
 }
 
-/** Sends metrics. Each value counts from the start of the process, so the next message replaces a lost message. */
+/** Sends metrics. A lost message does not matter, because values count from the start of the process. */
 function sendMetrics(exportedMetrics: readonly ExportedMetric[]): void {
   const endTime = timeOf(systemClock.now());
   const data = exportedMetrics

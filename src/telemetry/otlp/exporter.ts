@@ -35,7 +35,7 @@ interface ExporterOptions extends ExportSetup {
 
 /**
  * A message to the thread: a batch of `SpanRecord` of sampled requests as JSON, the sums of all requests, or the order
- * to end. Sending a text costs the sender a fraction of the time that cloning an object costs.
+ * to end. Sending a text takes the sender a fraction of the time of cloning an object.
  */
 export type ExportOrder =
   { kind: "requests"; requests: string } | { kind: "metrics"; metrics: ExportedMetric[] } | { kind: "end" };
@@ -51,8 +51,8 @@ const MAX_CONTENT = 16_000_000;
 const END_MS = 2_000;
 
 /**
- * Passes records of requests to a thread that exports them. Until `stop`, the thread has only one batch at a time. So a
- * slow or unavailable collector only costs the memory of the waiting records. New records above `MAX_WAITING` or
+ * Passes records of requests to a thread that exports them. Until `stop`, the thread has only one batch at a time. A
+ * slow or unavailable collector thus costs only the memory of the waiting records. New records above `MAX_WAITING` or
  * `MAX_CONTENT` are dropped and counted.
  */
 export class OtlpExporter {
@@ -139,7 +139,7 @@ export class OtlpExporter {
       onProblem("the collector of telemetry is away: spans are dropped", problem);
     if (problem === null && this.#isAway) onProblem("the collector of telemetry is back", null, "info");
     this.#isAway = problem !== null;
-    // Send a batch immediately if it became full during the last export.
+    // A batch that became full during the last export is sent immediately.
     if (this.#waiting.length >= BATCH) this.#send();
   }
 }

@@ -1,7 +1,7 @@
 import { BoundedSeries, Histogram, MAX_HISTOGRAMS } from "../counters.ts";
 import type { Measurement } from "./record.ts";
 
-/** One metric for the collector, with all values since the start. `postMessage` can clone this object. */
+/** One metric for the collector, with all values since the start. `postMessage` can clone it. */
 export interface ExportedMetric {
   name: string;
   unit: string;
@@ -13,7 +13,7 @@ interface ExportedSeries {
   histogram: Omit<Histogram, "observe">;
 }
 
-/** Bounds of buckets from OpenTelemetry's conventions for generative AI. Durations are in seconds. */
+/** Bounds of buckets from OpenTelemetry's conventions for generative AI. `SECONDS` is for durations. */
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
@@ -26,7 +26,7 @@ const ATTRIBUTES = [
 /** Attributes that may have many values, because callers can choose model names. */
 const FOLDABLE = ["gen_ai.response.model", "gen_ai.request.model"];
 
-/** The histograms of all requests with the same attributes. One search per request finds all of them. */
+/** The histograms of all requests with equal attributes. One search per request finds all of them. */
 class CallHistograms {
   /** Durations of calls by error code, which is empty for success. */
   readonly durations = new Map<string, Histogram>();
@@ -76,7 +76,7 @@ export class GenAiMetrics {
   }
 }
 
-/** A histogram of some calls, with the attribute, if any, that tells it from other histograms of its metric. */
+/** A histogram of some calls. The attribute, if any, distinguishes it from other histograms of its metric. */
 type Own = readonly [histogram: Histogram, attribute?: string, value?: string];
 
 function seriesOf(values: readonly string[], [histogram, attribute, value]: Own): ExportedSeries[] {

@@ -98,7 +98,7 @@ test("all events of requests that wait are exported at its end", async () => {
   const content = logged();
   const record = () => exporter.listener(requestEvent({ at: 1_700_000_000_000, trace, content }));
   record();
-  // The thread has started.
+  // The first event shows that the thread has started.
   await until("the first event", () => (collector.events.length === 1 ? true : undefined));
   for (let sent = 0; sent < 900; sent += 1) record();
   await exporter.stop();

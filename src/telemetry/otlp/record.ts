@@ -2,7 +2,7 @@ import type { Attempt } from "../../domain/ledger.ts";
 import type { RequestEvent } from "../../domain/request-event.ts";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory, type Usage } from "../../domain/usage.ts";
 
-/** The fields of a request that the metrics need. */
+/** The fields of a request for the metrics. */
 export interface Measurement {
   /** Value of `gen_ai.operation.name`. */
   operation: string;
@@ -18,9 +18,7 @@ export interface Measurement {
   outputTokens: number | null;
 }
 
-/**
- * The fields of a request that spans and events need. JSON can represent this object. Times are in Unix milliseconds.
- */
+/** The fields of a request for spans and events, as JSON values. Times are in Unix milliseconds. */
 export interface SpanRecord {
   measured: Measurement;
   traceId: string;
@@ -63,7 +61,7 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** Values of `gen_ai.operation.name` by route. All other routes have `generate_content`. */
+/** Values of `gen_ai.operation.name` by route; `generate_content` for all other routes. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   chat: "chat",
   messages: "chat",
@@ -88,7 +86,7 @@ export function measurementOf(event: RequestEvent, options: RecordOptions): Meas
   };
 }
 
-/** Returns the record for the spans of a request. Returns null when the trace of the request is not sampled. */
+/** Returns the record for the spans of a request; null when the trace of the request is not sampled. */
 export function spanRecordOf(
   event: RequestEvent,
   measured: Measurement,

@@ -16,7 +16,7 @@ export interface SpanScope {
 }
 
 /**
- * Returns the spans of a request: a span of the request with one child span for each call to a vendor. Attributes
+ * Returns the spans of a request: one span of the request, with a child span for each call to a vendor. Attributes
  * follow OpenTelemetry's conventions for generative AI. Only the answered call has usage and price.
  */
 export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
@@ -42,8 +42,8 @@ export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
       context: contextOf(record.traceId, attempt.spanId),
       parent: contextOf(record.traceId, record.spanId),
       at: attempt.at,
-      // The recorded duration of an attempt ends with the first content of a stream. The span of an answered attempt
-      // ends with the request.
+      // An answered attempt's span ends with the request, although its recorded duration ends with a stream's first
+      // content.
       endsAt: isAnswered ? endsAt : attempt.at + attempt.durationMs,
       error: isAnswered ? null : attempt.outcome,
       attributes: {
@@ -76,7 +76,7 @@ interface Message {
   parts: { type: "text"; content: string }[];
 }
 
-/** Reads the messages of a request's body. A truncated body, or a body without messages, becomes a single message. */
+/** Reads the messages of a request's body. A truncated body, or a body without messages, becomes one message. */
 function messagesOf(body: string): Message[] {
   const messages = bodyMessages(body);
   return messages ? messages.map(({ role, content }) => message(role, content)) : [message("user", body)];
