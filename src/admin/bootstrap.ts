@@ -55,7 +55,10 @@ async function ensureOrganization(context: AdminContext): Promise<void> {
   );
 }
 
-/** Creates the administrator if there is none. Returns the generated password; null if none was generated. */
+/**
+ * Creates the administrator if there is no owner. Sets the configured password if the administrator has another one.
+ * Returns the generated password; null if none was generated.
+ */
 async function ensureAdministrator(context: AdminContext, input: BootstrapInput): Promise<string | null> {
   const { members } = context.store;
   const fixed = input.administratorPassword;

@@ -49,7 +49,10 @@ export function toPage<Item extends { id: string; createdAt: number }>(
   return { data, next: found.length > limit && last ? `${last.createdAt}.${last.id}` : null };
 }
 
-/** Makes a page of a list that is completely in memory. The list is ordered by the names of its items. */
+/**
+ * Makes a page of a list that is completely in memory. The cursor is the name of the previous page's last item, so the
+ * names must be unique.
+ */
 export function pageByName<Item>(
   all: readonly Item[],
   { cursor, limit }: { cursor?: string; limit: number },

@@ -31,7 +31,10 @@ const HEALTH_UNKNOWN =
 
 type Explanation = CommandOutput<"routes.explain">;
 
-/** Returns the file that configures a model, or the catalogue if no file does. */
+/**
+ * Returns the file that configures a model, or `catalogue`. The file at a remote gateway is not known, so returns
+ * `configuration` for such a gateway.
+ */
 async function configuredIn(cli: CommandContext, model: string): Promise<string> {
   if (cli.isRemote()) return "configuration";
   const { rows } = await cli.loadSettings();

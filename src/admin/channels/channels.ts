@@ -143,7 +143,7 @@ export function fieldOf(id: string): (path: string) => string {
   };
 }
 
-/** Returns the id of the provider's shipped channel, or a free id derived from it. */
+/** Returns the id of the provider's shipped channel, or a free id derived from the provider's name. */
 export function freeId({ state }: Pick<ConfiguredValues, "state">, provider: string): string {
   const isFree = (id: string): boolean => (state.channels.get(id)?.origin ?? "catalogue") === "catalogue";
   const shipped = state.shippedChannels.filter((each) => each.provider === provider).map(({ id }) => id);

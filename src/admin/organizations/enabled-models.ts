@@ -8,7 +8,7 @@ export function isEnabled(models: EnabledModels, id: string): boolean {
   return set === "*" || set.has(id);
 }
 
-/** True for a model that the organization may call, and for a pattern that covers such a model. */
+/** True for a model that the organization may call, and for every pattern. */
 export function mayCallModel({ models }: Pick<OrganizationRecord, "models">, model: string): boolean {
   return isPattern(model) || isEnabled(models, model);
 }

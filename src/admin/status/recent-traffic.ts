@@ -24,7 +24,7 @@ const WINDOW_MS = 5 * MINUTE_MS;
 /** Minimum number of calls in a day for which a usual duration is known. */
 const MIN_USUAL = 20;
 
-/** Reads the sums that decide the state: by minute for the last minutes, and by hour for the last day. */
+/** Reads the sums that decide the state: by minute for the last minutes, and for the last day as a whole. */
 export async function readRecentTraffic(
   { store, running, clock }: AdminContext,
   organizations: readonly string[] | undefined,

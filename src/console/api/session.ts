@@ -8,8 +8,8 @@ export function useSession(): Session {
 }
 
 /**
- * Returns a function that is true when the signed-in member has a role. With `installation`, it is true only when the
- * member has the role for all organizations.
+ * Returns a function that is true when the signed-in member has the given role or a higher role. With `installation`,
+ * it is true only when the member has the role for all organizations.
  */
 export function useCan(): (role: Role, reach?: "organization" | "installation") => boolean {
   const { role: own, organizations } = useSession();

@@ -7,8 +7,8 @@ const MAX_QUOTE = 120;
 const MAX_RESULT = 1200;
 
 /**
- * Returns a text that quotes the question and has the requested length. The same question results in the same text.
- * Each choice has its own `variant` and thus its own text.
+ * Returns a text of the requested length, in most cases with a quotation of the question. The same question results in
+ * the same text. Each choice has its own `variant` and thus its own text.
  */
 export function composeAnswer(conversation: Conversation, variant: number): string {
   const { question, toolResult, attachments } = conversation;

@@ -110,7 +110,10 @@ function JobDetail({ job }: { job: Job }) {
   );
 }
 
-/** Shows the charge of a job, line by line; nothing before the job has completed. */
+/**
+ * Shows the charge of a job, line by line. Shows a sentence in place of the charge before the job has ended, and when
+ * there is no charge.
+ */
 function JobCost({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const { data } = useJobRequest(job);

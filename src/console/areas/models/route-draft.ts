@@ -43,9 +43,9 @@ export type SimulatedTarget<Target> = Target & {
 };
 
 /**
- * Returns a route's targets in calling order, as if the targets in `down` were ejected. Follows the rules of the
- * gateway's own dry run. In an ordered route, the first working target is called. In a weighted route, the working
- * targets share the requests.
+ * Returns a route's targets, each with its share of the requests, as if the targets in `down` were ejected. Follows the
+ * rules of the gateway's own dry run. In an ordered route, the first working target is called. In a weighted route, the
+ * working targets share the requests.
  */
 export function simulateRoute<Target extends RouteTarget>(
   targets: readonly Target[],

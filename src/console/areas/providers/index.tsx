@@ -13,7 +13,7 @@ import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { ChannelHealth, CredentialState } from "./channel-health.tsx";
 import type { ListedChannel } from "./channel-values.ts";
 
-/** The page of all channels, from the file and the database, with their health. */
+/** The page of all channels, with their health. */
 export default function ProvidersPage() {
   const { t } = useTranslation("providers");
   const { t: shell } = useTranslation();
