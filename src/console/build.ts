@@ -14,8 +14,8 @@ import { FirstPaint } from "./shell/frame.tsx";
 const MAX_KEPT = 3;
 
 /**
- * Bundles the console's page into the build folder. `npm run build` runs it, and also a gateway that finds no build of
- * the current sources. Several processes may run it at the same time.
+ * Bundles the console's page into the build folder. `npm run build` runs this program, and so does a gateway that finds
+ * no build of the current sources. Several processes may run the program at the same time.
  */
 async function build(): Promise<void> {
   const version = await versionOfSources();

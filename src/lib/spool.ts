@@ -7,9 +7,9 @@ export { spoolPathOf } from "./spool/name.ts";
 export { FilePool } from "./spool/file.ts";
 export { sweepSpool } from "./spool/name.ts";
 
-/** Counts the bytes that a spool writes. May refuse them. */
+/** Counts the bytes that a spool writes, and may refuse bytes. */
 export interface SpoolAccount {
-  /** Throws to refuse bytes. The file that would contain them then fails. */
+  /** Throws to refuse bytes. The file that would contain the bytes then fails. */
   add(byteLength: number): void;
   /** From now on accepts all bytes, but still counts them. */
   stopRefusing(): void;

@@ -31,9 +31,9 @@ export interface Link {
 }
 
 /**
- * Reads a link that a caller chose. It must use `https`. It must not have a port of an internal service or credentials.
- * Its host must be a full public name or a public address. Returns null for every other link. `base` is the address to
- * which a redirect is relative.
+ * Reads a link that a caller chose. It must use `https`, and have neither credentials nor the port of an internal
+ * service. Its host must be a full public name or a public address. Returns null for every other link. `base` is the
+ * address to which a redirect is relative.
  */
 export function readLink(text: string, base?: URL): Link | null {
   const link = readAddress(text, base);

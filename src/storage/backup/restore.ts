@@ -31,10 +31,10 @@ interface RestoreOptions {
 
 /**
  * Restores a backup after verifying all of it. Existing journals stay, because they may contain charges that are
- * nowhere else. The journals of the backup are added to them, and the next start posts charges that the ledger lacks.
- * Throws an `Error` without any change when the installation is in use, when the backup is damaged, or when a
- * PostgreSQL database has tables. Unless forced, also throws when a SQLite database or journals exist, or when the
- * master key is a different one.
+ * nowhere else. The journals of the backup are added to the existing journals, and the next start posts charges that
+ * the ledger lacks. Throws an `Error` without any change when the installation is in use, when the backup is damaged,
+ * or when a PostgreSQL database has tables. Unless forced, also throws when a SQLite database or journals exist, or
+ * when the master key is a different one.
  */
 export async function restoreBackup(
   installation: Installation,

@@ -161,7 +161,7 @@ async function store(kind: Database["kind"], sql: Sql, jobs: readonly NewJob[], 
   ]);
   const kept = sql`INSERT INTO job_requests (job_id, terms, request, files)
     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM ${jsonRows(kind, sql, requests)}`;
-  // None of these statements reads what another of them writes, so PostgreSQL can run all of them in one round trip.
+  // No statement reads what another one writes, so PostgreSQL can run all statements in one round trip.
   if (kind === "postgres") await sql`WITH counted AS (${counted}), inserted AS (${inserted}) ${kept}`;
   else for (const statement of [counted, inserted, kept]) await statement;
 }

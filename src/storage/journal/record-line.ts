@@ -9,7 +9,7 @@ const FIRST_BYTES = 1024;
 const LINE_FEED = 10;
 
 /**
- * Journal records as consecutive lines in a buffer that grows with them. A line is the CRC-32 of the record's JSON as
+ * Journal records as consecutive lines in a growing buffer. A line is the CRC-32 of the record's JSON as
  * eight hexadecimal digits, a space, the JSON, and a line feed. Amounts are decimal strings.
  */
 export class RecordLines {

@@ -16,7 +16,10 @@ export async function announceFired(
   await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event, installation });
 }
 
-/** Writes the messages about an event's end. For a budget, whose period has ended, only ends PagerDuty incidents. */
+/**
+ * Writes the messages about an event's end. The end of a budget's event, for example at the end of the budget's period,
+ * only ends PagerDuty incidents.
+ */
 export async function announceResolved(
   kind: Database["kind"],
   sql: Sql,

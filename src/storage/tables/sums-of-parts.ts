@@ -78,7 +78,10 @@ function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed)
   return [ofWhole, ofPieces];
 }
 
-/** Returns the query of the rows of a table, with their expressions. `time` is the condition on the time. */
+/**
+ * Returns a query for columns of a table's rows. `expressions` has the expressions that replace columns. `time` is the
+ * condition on the time.
+ */
 function rowsOf(
   { kind, sql }: QueriedDatabase,
   range: UsageRange,

@@ -32,8 +32,8 @@ export function zoneParts(range: ZoneRange, lengths: Lengths) {
 }
 
 /**
- * Makes the sums of a zone's days from the sums of `zoneParts`: a piece at the edge of two days is added to one of them
- * and subtracted from the other. Leaves out sums that are zero in every number.
+ * Makes the sums of a zone's days from the sums of `zoneParts`: a piece at the edge of two days is added to one of
+ * these days and subtracted from the other. Leaves out sums that are zero in every number.
  */
 export function joinDays(
   rows: readonly SumRow[],

@@ -42,7 +42,7 @@ export function paintStrokes(canvas: HTMLCanvasElement | OffscreenCanvas, stroke
   }
 }
 
-/** Returns diagonal stripes with a width in pixels. */
+/** Returns a pattern of diagonal stripes. `width` is the width of a stripe in pixels. */
 function stripes(width: number): CanvasPattern | string {
   const side = width * 2;
   const tile = new OffscreenCanvas(side, side);

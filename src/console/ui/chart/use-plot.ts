@@ -59,7 +59,7 @@ function dataOf({ kind, times, series, isUnfinished }: ChartData): uPlot.Aligned
       ? [...values]
       : values.map((value, index) => (sums[index] = (sums[index] ?? 0) + (value ?? 0))),
   );
-  // The highest sums are drawn first, so that the bars of lower sums are in front of them.
+  // The highest sums are drawn first, so that the bars of lower sums are in front.
   rows.reverse();
   if (!isUnfinished) return [seconds, ...rows];
   const last = times.length - 1;
