@@ -13,7 +13,7 @@ test("a start without the runtime's variables keeps the options of the runtime",
     [process.execPath, "--preload", preload, join(import.meta.dir, "start.ts"), "--version"],
     { env: { ...process.env, ...unset }, stdout: "pipe" },
   );
-  // The module is loaded twice: before and after the process replaces itself.
+  // The module is loaded twice, because the process replaces itself after its start.
   expect((await child.stdout.text()).match(/preloaded/g)).toHaveLength(2);
   await rm(folder, { recursive: true });
 });

@@ -15,7 +15,7 @@ async function scriptFor(shell: string): Promise<string> {
   return script;
 }
 
-/** Runs a shell with a script on its standard input. Returns the output. */
+/** Runs a shell with a script as standard input. Returns the output. */
 async function ask(command: string[], script: string): Promise<string> {
   const child = Bun.spawn(command, { stdin: new Blob([script]), stdout: "pipe", stderr: "pipe" });
   const [output, errors, code] = await Promise.all([
@@ -27,7 +27,7 @@ async function ask(command: string[], script: string): Promise<string> {
   return output;
 }
 
-/** Typed words, of which the last one is completed; candidates that must be offered; candidates that must not be. */
+/** Typed words, the last of which is completed; candidates that must be offered; candidates that must not be. */
 const TYPED: readonly (readonly [words: string, offered: readonly string[], others: readonly string[]])[] = [
   ["gateway ke", ["keys"], ["ledger", "--help"]],
   ["gateway keys cr", ["create"], ["keys", "list"]],
@@ -57,7 +57,7 @@ test("bash completes commands, options and their words", async () => {
   }
 });
 
-// CI has only bash. An installed zsh checks its script; an installed fish completes with its script.
+// CI has only bash. Where zsh is installed, it checks its script. Where fish is installed, it completes a word.
 test("zsh and fish take their scripts", async () => {
   if (Bun.which("zsh")) expect(await ask(["zsh", "-n"], await scriptFor("zsh"))).toBe("");
   if (!Bun.which("fish")) return;

@@ -14,7 +14,7 @@ ${model("dropped", "1")}
 ${model("dearer", "1")}
 `;
 
-/** Returns the result of a reload after the configuration file, or a file that contains a secret, has changed. */
+/** Returns the result of a reload after a change of the configuration file or of a file that contains a secret. */
 async function change(before: string, after: string, secrets = ["sk-1", "sk-1"]) {
   await using place = await folderWithCatalogue({});
   const load = async (yaml: string, secret = "") => {

@@ -13,7 +13,7 @@ import { readUsage as readResponses } from "./responses/usage.ts";
 type Path = readonly string[];
 
 /**
- * The structure of a protocol's usage: its sums and the parts of each sum. A part is at most its sum minus the parts in
+ * The structure of a protocol's usage: its sums and their parts. A part cannot exceed its sum minus the parts in
  * `beside`.
  */
 interface Reader {
@@ -21,7 +21,7 @@ interface Reader {
   input: readonly Path[];
   output: readonly Path[];
   total?: Path;
-  /** Parts, in the order in which they are subtracted from their sum. */
+  /** Parts, in the order of their subtraction from the sum. */
   parts: readonly { of: Path; path: Path; beside?: readonly Path[] }[];
 }
 
@@ -109,7 +109,7 @@ function usageOf(...numbers: readonly (readonly [Path, unknown])[]): Record<stri
 
 const SUM = 40;
 
-/** Returns a usage whose sums are all 40. The total is the sum of these sums. */
+/** Returns a usage whose input and output sums are 40. Their total is consistent. */
 function sound({ input, output, total }: Reader): (readonly [Path, unknown])[] {
   const sums = [...input, ...output].map((path): [Path, number] => [path, SUM]);
   return total ? [...sums, [total, SUM * sums.length]] : sums;
@@ -196,7 +196,7 @@ describe.each(CASES)("the usage of %s", (_, reader) => {
       const report = read(usageOf(...sound(reader), [total, count]));
       expect([sums(report), report!.isAnomalous]).toEqual([expected, true]);
     }
-    // In chat completions, tokens that only the total contains are reasoning.
+    // In chat, tokens that only the total contains are reasoning.
     const above = read(usageOf(...sound(reader), [total, all + 5]));
     if (read === readChat) expect(above).toMatchObject({ tokens: { reasoning: 5 }, isAnomalous: false });
     else expect([sums(above), above!.isAnomalous]).toEqual([expected, true]);
@@ -213,7 +213,7 @@ describe.each(CASES)("the usage of %s", (_, reader) => {
       if (replaced) usage[replaced[0]] = replaced[1];
       const report = read(usage);
       expectCounts(report);
-      // A part never increases a sum that was reported.
+      // A part never increases the reported sums.
       const told = reader.input.map(([name = ""]) => usage[name]);
       if (told.every((count) => typeof count === "number" && report!.hasInput && !report!.isAnomalous))
         expect(sums(report)[0]).toBe((told as number[]).reduce((sum, count) => sum + count, 0));

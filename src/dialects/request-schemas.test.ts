@@ -18,9 +18,9 @@ type Body = Record<string, unknown>;
 interface Interface {
   schema: JsonSchema;
   read(bytes: Uint8Array): unknown;
-  /** An accepted body. */
+  /** A body that is accepted. */
   valid: Body;
-  /** Returns the body with an additional field. By default, the field is added at the top level. */
+  /** Returns the body with an additional field, by default at the top level. */
   put?(field: Body): Body;
 }
 
@@ -80,7 +80,7 @@ const INTERFACES: Readonly<Record<string, Interface>> = {
   },
 };
 
-/** Values of each JSON type. A field accepts some of these values and must refuse all others. */
+/** Values of each JSON type. A field accepts some of them and must refuse all others. */
 const VALUES = [
   null,
   true,
@@ -101,7 +101,7 @@ const VALUES = [
   { type: "x" },
 ];
 
-/** Fields with pictures or their settings, whose values other code checks. */
+/** Fields with pictures or their settings. Other code checks the values. */
 const READ_ELSEWHERE = new Set(["imageConfig", "image", "mask"]);
 
 for (const [name, { schema, read, valid, put = (body: Body) => body }] of Object.entries(INTERFACES))

@@ -41,7 +41,7 @@ const png = new Blob([makePng(8, 8)]);
 const oneK = new Blob([makePng(1024, 1024)]);
 const twoK = new Blob([makePng(2048, 2048)]);
 
-/** A model with tiers and qualities, each with a price of its own. */
+/** A model with tiers and qualities, each with its own price. */
 const TIERED: ImageModel = {
   ...MODEL,
   family: "A",
@@ -159,7 +159,7 @@ test("a budget that covers one picture of two calls nobody", async () => {
 });
 
 describe("a client that disconnects", () => {
-  /** Starts a request whose client disconnects. `ends`: the vendor finishes its pictures afterwards. */
+  /** Starts a request whose client disconnects. With `ends`, the vendor then finishes its pictures. */
   function openAbandoned(settings: Partial<OrganizationSettings>, ends: boolean, orphanCostCap?: bigint) {
     const client = new AbortController();
     const upstream: ImageUpstream = {

@@ -15,7 +15,7 @@ const word = (content: string, finish_reason: string | null = null): Uint8Array<
   event({ id: "c", model: "m", choices: [{ index: 0, delta: { content }, finish_reason }] });
 const DONE = Buffer.from("data: [DONE]\n\n");
 
-/** Returns an upstream that sends these chunks. After the chunks it ends, or is silent until the call is aborted. */
+/** Returns an upstream that sends these chunks. Then it ends, or is silent until the call is aborted. */
 function upstream(
   chunks: readonly Uint8Array<ArrayBuffer>[],
   { signal }: Call,
@@ -127,8 +127,7 @@ describe("a relayed stream", () => {
     const caller = body.getReader();
     await caller.read();
     await Bun.sleep(60);
-    // The wait is longer than the maximum silence of an upstream. Time in which the client does not read is not
-    // silence.
+    // The wait exceeds the maximum silence of an upstream. But silence is not measured while the client does not read.
     expect(reader.reads).toBeLessThan(100);
     expect((await caller.read()).done).toBe(false);
     await caller.cancel();
@@ -159,7 +158,7 @@ describe("when the client disconnects", () => {
     await caller.cancel();
     expect(await ended).toMatchObject({ kind: "cut", isClientDisconnected: true });
     expect(call.signal.reason).toBeInstanceOf(ClientDisconnected);
-    // The aborted read fails during this wait.
+    // The aborted read fails during this pause.
     await sleep(1);
     expect(ends).toHaveLength(1);
   });

@@ -152,7 +152,7 @@ test("a call with malformed arguments comes from the next target, and costs noth
   const context = first.request();
   await handleText(first.core, context, payload());
   expect(context.attempts.map(({ outcome }) => outcome)).toEqual(["broken", "answered"]);
-  // Both vendors are paid. The malformed reply of the first vendor is recorded as orphan cost.
+  // Both vendors are paid. The first vendor's malformed reply is recorded as orphan cost.
   expect(first.charges()).toMatchObject([{ amount: 7n, orphanCost: 7n }]);
   const alone = openText([malformed]);
   const failure = handleText(alone.core, alone.request(), payload());

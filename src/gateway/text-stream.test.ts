@@ -65,7 +65,7 @@ describe("a stream", () => {
     await Bun.sleep(0);
     Bun.gc(true);
     const kept = streams.filter(({ sent, body }) => sent.deref() ?? body.deref());
-    // The garbage collector may mistake a number for an address, so a few objects may stay in memory.
+    // The garbage collector may take a number for an address. So a few objects may stay in memory.
     expect(kept.length).toBeLessThan(4);
     for (const { reader } of streams) await reader.cancel();
   });
@@ -118,7 +118,7 @@ describe("a stream whose vendor is silent", () => {
   const ALIVE = ": keep-alive\n\n";
   const PING = ": ping\n\n";
 
-  /** Returns a vendor that waits before it fails or sends. */
+  /** Returns a vendor that fails or sends after a delay. */
   const late = (vendor: TextUpstream, afterMs = 150): TextUpstream => ({
     ...vendor,
     send: async (call) => {

@@ -84,7 +84,7 @@ test("a request that no target serves costs nothing and counts no tokens", async
 });
 
 describe("a client that disconnects before there is a response", () => {
-  /** Disconnects the client as soon as the vendor has been called. */
+  /** Disconnects the client when the vendor has been called. */
   async function disconnect(options: Partial<PlainCoreOptions> = {}, isStream = false, isEnding = false) {
     const client = new AbortController();
     const { promise: called, resolve } = Promise.withResolvers<void>();
@@ -162,7 +162,7 @@ test("the output that a small budget covers is divided by the choices", async ()
   };
   const spread = openText([{ dialect: "chat", send }], { budget: 1_200n });
   const { coveredTokens } = await handleText(spread.core, spread.request(), payload({ n: 3 }));
-  // A token costs one nano-unit. The bytes of the prompt use up the first part of the hold.
+  // A token costs one nano-unit. The first part of the hold covers the bytes of the prompt.
   expect(coveredTokens).toBeWithin(1_000 / 3, 1_200 / 3);
   expect(told).toEqual([coveredTokens]);
 });

@@ -28,7 +28,7 @@ const png = makePng(48, 32, { pixel: corners });
 const jpeg = await new Bun.Image(png).jpeg({ quality: 100 }).bytes();
 const webp = await new Bun.Image(png).webp({ lossless: true }).bytes();
 
-/** Returns the first letter of each corner's colour, as displayed. */
+/** Returns the first letter of each corner's displayed colour. */
 async function seen(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const blob = new Blob([bytes]);
   const header = await readImageHeader(blob);
@@ -43,7 +43,7 @@ async function seen(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 
 const NAMES: Readonly<Record<string, string>> = { "100": "r", "010": "g", "001": "b", "111": "w" };
 
-/** First letters of the four corners' colours as displayed, for each orientation (Exif 2.32, section 4.6.4). */
+/** First letters of the corners' displayed colours, by orientation (Exif 2.32, section 4.6.4). */
 const SEEN = ["rgbw", "grwb", "wbgr", "bwrg", "rbgw", "brwg", "wgbr", "gwrb"];
 
 describe.each(SEEN.map((letters, index) => [index + 1, letters] as const))(
@@ -105,7 +105,7 @@ test("decoding whole pictures from files keeps none of their bytes", async () =>
   const decode = () => decodeWhole(Bun.file(path), header);
   await decode();
   const before = process.memoryUsage.rss();
-  // If the pictures stayed in memory until the next garbage collection, they would take over 150 MB.
+  // Pictures that stayed in memory until the next garbage collection would take over 150 MB.
   for (let count = 0; count < 30; count += 1) {
     await decode();
     expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);

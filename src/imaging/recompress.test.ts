@@ -20,7 +20,7 @@ const noise = (x: number, y: number) => {
   return (Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 26) + 90;
 };
 
-/** A picture with noise like a photograph. The noise is the same in each run. */
+/** A picture with noise like a photograph, equal in each run. */
 const grainy = makePng(600, 400, {
   pixel: (x, y) => [noise(x, y), noise(y, x + 7), (x ^ y) & 255, x < 300 ? 255 : 77],
 });

@@ -29,7 +29,7 @@ const slots = createSemaphore(2);
 const read = (bytes: Uint8Array) =>
   readReference(new Blob([new Uint8Array(bytes)]), { param: "image", name: "Image 3 of 16", slots });
 
-/** Returns the colours at the left and right end of the middle row. Each channel is rounded to steps of eight. */
+/** Returns the colours at both ends of the middle row. Each channel is rounded to steps of eight. */
 async function sides(image: Blob): Promise<number[][]> {
   const rows: number[][] = [];
   await changePixels(
@@ -117,8 +117,7 @@ describe("a turned WebP stays one and does not grow", () => {
         return rows;
       }),
     );
-    // The picture was rotated clockwise by 90 degrees: its first row is the original's first column, read from bottom
-    // to top.
+    // After a clockwise turn of 90 degrees, the first row is the original's first column, read from bottom to top.
     expect(ours![0]).toEqual(original!.toReversed().flatMap((row) => row.slice(0, 4)));
   });
 });

@@ -38,7 +38,7 @@ test.each(whole)("a %s is whole, also with bytes behind its end", async (_, form
 });
 
 test.each(whole)("a %s is not whole when it is cut anywhere", async (_, format, bytes) => {
-  // A GIF ends with a trailer of one byte. The picture is complete without it.
+  // A GIF is complete without its last byte, the trailer.
   const end = bytes.length - (format === "gif" ? 1 : 0);
   const cuts = Array.from({ length: 300 }, (_, index) => 20 + Math.floor((index / 300) * (end - 21)));
   for (const length of [...cuts, end - 1])

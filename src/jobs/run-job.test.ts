@@ -86,7 +86,7 @@ test("a job that a vendor has goes on although its key was disabled since: the v
   expect(hasBegun).toBe(true);
 });
 
-/** Records the vendor calls of a job and the writes about them. With `isHeld` false, the lease is lost. */
+/** Records a job's vendor calls and the writes about them. With `isHeld` false, the lease is lost. */
 function follow(sent: ClaimedJob["sent"], isHeld = true) {
   const job = aClaimedJob({ sent });
   const written: unknown[] = [];

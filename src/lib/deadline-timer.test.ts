@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { DeadlineTimer } from "./deadline-timer.ts";
 import { sleep } from "./waiting.ts";
 
-/** The number of ticks after which a slot is processed again. */
+/** Number of ticks after which a slot is processed again. */
 const TURN = 1024;
 
 test("every deadline fires once, none before its time, also one that is more than a turn away", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { GrowingObject } from "./growing-object.ts";
 
-/** Returns the indexes of the pieces that complete the object. */
+/** Returns the indexes of the pieces after which the object is complete. */
 function wholeAfter(...pieces: string[]): number[] {
   const object = new GrowingObject();
   return pieces.flatMap((piece, index) => (object.add(piece) ? [index] : []));

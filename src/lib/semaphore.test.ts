@@ -80,7 +80,7 @@ test("a slot passed on to a waiter that aborts in the same turn is not lost", as
   using _slot = await semaphore.acquire(AbortSignal.timeout(1_000));
 });
 
-/** Queues a caller of each tenant. Returns the order in which the callers got their slots. */
+/** Queues a caller for each tenant. Returns the order in which callers get their slots. */
 function queue(semaphore: FairSemaphore, tenants: readonly string[]) {
   const order: string[] = [];
   const done = tenants.map(async (tenant) => {

@@ -27,6 +27,6 @@ test("a word that is too long to be mistyped takes no time", () => {
   const candidates = Array.from({ length: 20 }, (_, index) => `sandbox-chat-${index}`);
   expect(suggest("x".repeat(4_000_000), candidates)).toBeUndefined();
   expect(suggest("sandbox-cha", ["x".repeat(4_000_000), "sandbox-chat"])).toBe("sandbox-chat");
-  // Without the limit on the length, comparing such words would take seconds.
+  // Without a limit on the length, comparing these words would take seconds.
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });

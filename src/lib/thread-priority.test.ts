@@ -21,8 +21,7 @@ test.if(isLinux)("a thread lowers itself and no other one", async () => {
   const after = [...priorities()];
   await thread.terminate();
 
-  // Checks only that the expected threads are among the new threads: a thread starts further threads, such as its
-  // garbage collector.
+  // Only the expected threads are checked, because a thread starts others, such as its garbage collector.
   const added = after.filter(([id]) => !before.has(id)).map(([, each]) => each);
   expect(added).toContainEqual({ name: "Worker", nice: behind(own) });
   const lowered = after.filter(([id, { nice }]) => before.has(id) && nice !== before.get(id)?.nice);
@@ -39,7 +38,7 @@ test.if(isLinux)("the helpers of the runtime are lowered, the thread of the requ
   expect(priorities().get(process.pid)).toMatchObject({ nice: own });
 });
 
-/** Returns the names and niceness of this process's threads by thread id. */
+/** Returns the names and niceness of this process's threads, by thread id. */
 function priorities(): Map<number, { name: string; nice: number }> {
   const threads = readdirSync("/proc/self/task").map(Number);
   return new Map(
@@ -50,7 +49,7 @@ function priorities(): Map<number, { name: string; nice: number }> {
   );
 }
 
-/** Returns the priority of a lowered thread in a process of priority `own`. */
+/** Returns the priority of a lowered thread in a process with the priority `own`. */
 function behind(own: number): number {
   return Math.min(constants.priority.PRIORITY_LOW, own + 5);
 }

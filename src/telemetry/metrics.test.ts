@@ -165,7 +165,7 @@ describe("metrics", () => {
     const amounts = 'gateway_charged_total{model="m",organization="other",channel="c"';
     expect(text).toContain(`${amounts},currency="USD"} 250\n`);
     expect(text).toContain(`${amounts},currency="EUR"} 250\n`);
-    // 3,000 changes were folded in the requests, 3,000 in the amounts and 500 in the requests of organizations.
+    // There are 3,000 folds in the requests, 3,000 in the amounts, and 500 in the requests of organizations.
     expect(text).toContain("gateway_metrics_folded_total 6500\n");
     expect(text.match(/^gateway_model_requests_total/gm)?.length).toBeLessThanOrEqual(4_001);
   });

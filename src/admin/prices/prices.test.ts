@@ -189,7 +189,7 @@ test("a default row in a currency without organizations needs no force", async (
   expect(amounts((await setPrice(context, euros)).after)).toEqual({ "1K:high": 1_000_000_000n });
 });
 
-/** Opens one organization with models that have no configured price. */
+/** Opens one organization and a catalogue without prices. */
 async function unpricedChat() {
   const context = await withOrganization();
   return { ...context, catalogue: { ...context.catalogue, prices: new PatternMap<PriceRow>() } };

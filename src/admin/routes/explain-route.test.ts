@@ -16,7 +16,7 @@ const question = { organization: "acme", model: "sandbox-chat" };
 const HERE = { channel: "sandbox", upstreamModel: "sandbox-chat" };
 const THERE = { channel: "openai", upstreamModel: "big-chat-2026" };
 
-/** Returns an organization Acme that has its own route with two vendors. */
+/** Returns an organization `acme` with a route of its own over two vendors. */
 async function withRoute(strategy: "ordered" | "weighted") {
   const context = await withOrganization();
   const targets = [

@@ -88,7 +88,7 @@ test("strangers lock neither the account nor the address for a browser that has 
   expect((await refusal(signIn(context, RIGHT, ORIGIN)))[0]).toBe(429);
   const next = await signIn(context, RIGHT, ORIGIN, browser);
   await signIn(context, RIGHT, ORIGIN, next.browser);
-  // A known browser also has only ten attempts. The value of `browser` is valid for one member and one password.
+  // A known browser also has only ten attempts. The value of `browser` belongs to one member and one password.
   for (let count = 0; count < 10; count++) expect((await refusal(tryAs("admin", browser)))[0]).toBe(401);
   expect((await refusal(signIn(context, RIGHT, ORIGIN, browser)))[0]).toBe(429);
   const forged = `${browser.slice(0, -1)}${browser.endsWith("0") ? "1" : "0"}`;
@@ -113,7 +113,7 @@ test("a sign-in that overlaps with a reset of the password opens nothing", async
   const { sessions, members } = context.store;
   const { id } = (await members.find({ name: "admin" }))!;
   const create = sessions.create;
-  // The reset happens just before the new session is stored, and ends the sessions that exist then.
+  // The reset happens just before the new session is stored. It ends only the sessions that exist then.
   sessions.create = async (session) => {
     await members.update(id, () => ({ passwordHash: "another" }), {
       by: context.by,

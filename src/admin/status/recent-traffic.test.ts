@@ -5,7 +5,7 @@ import { recentFailures } from "./recent-traffic.ts";
 const MINUTE_MS = 60_000;
 const NOW = 100 * MINUTE_MS;
 
-/** Returns calls of one minute, some of which failed at the vendor. */
+/** Returns the calls of one minute, some of which failed at the vendor. */
 const minute = (minutesAgo: number, failed: number, good: number): TrafficSum[] => {
   const sum = { at: NOW - minutesAgo * MINUTE_MS, organizationId: "", keyId: "", model: "m", channel: "c" };
   const common = { ...sum, route: "attempt", errors: 0, durations: [] };

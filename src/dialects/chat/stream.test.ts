@@ -45,7 +45,7 @@ test("a report is final once every choice has ended, and an unusable one replace
   expect(observe(chunk([], { usage: { prompt_tokens: "many" } }))).toEqual([true, tokens]);
 });
 
-/** Streams as `chat` vendors send them: the data of each event, and `[DONE]` if the vendor sends it. */
+/** Streams as vendors of this dialect send them: the data of each event, and `[DONE]` if the vendor sends it. */
 const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "null usage in every chunk": [
     chunk([choice({ role: "assistant", content: "" })], { usage: null }),

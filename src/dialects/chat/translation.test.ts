@@ -20,8 +20,8 @@ const payloadOf = (body: object) => readRequest(Buffer.from(JSON.stringify(body)
 const payload = payloadOf({ model: "public-model", messages: [{ role: "user", content: "hi" }] });
 
 /**
- * Chat has only one text for instructions, no flag for failed tools, no reasoning budget, and only one kind of cached
- * tokens. Chat accepts no reasoning of other protocols.
+ * Chat has a single text for instructions, no flag for failed tools, no reasoning budget, and a single kind of cached
+ * tokens. It accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ChatRequest> = {
   dialect: chat,
@@ -63,7 +63,7 @@ function inRuns(parts: readonly AssistantPart[]): AssistantPart[][] {
   return runs;
 }
 
-/** Returns the parts as a stream delivers them: first the text, then at most one signature. */
+/** Returns the parts as a stream delivers them: the joined text first, then at most one signature. */
 function streamed(run: AssistantPart[]): AssistantPart[] {
   const texts = run.map((part) => (part.type === "reasoning" ? part.text : ""));
   const text = texts.join("");
@@ -92,7 +92,7 @@ function joinedUser(parts: readonly UserPart[]): UserPart[] {
   return [...results, ...rest.map((part) => without("cacheControl", part))];
 }
 
-/** Returns the part without signatures of other protocols. `chat` vendors cannot read these signatures. */
+/** Returns the part without signatures of other protocols, which vendors of `chat` cannot read. */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (!("signature" in part) || !part.signature || part.signature.dialect === "chat") return [part];
   return part.type === "tool_call" ? [without("signature", part)] : [];

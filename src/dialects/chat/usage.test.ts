@@ -32,7 +32,7 @@ describe("a vendor's usage", () => {
   });
 
   test.each([
-    // Google's compatible endpoint counts reasoning only in the total.
+    // Google's compatible endpoint includes reasoning only in the total.
     ["in the total alone", { prompt_tokens: 5, completion_tokens: 9, total_tokens: 44 }],
     [
       "beside the completion (xAI)",

@@ -4,7 +4,7 @@ import type { TextDialectName } from "../name.ts";
 import { reasoningControl } from "./hints.ts";
 
 test.each<[TextDialectName, string, ReasoningControl | undefined, ReasoningControl | undefined]>([
-  // The name of the vendor's model decides. The gateway's own model has no effect in these cases.
+  // In these cases only the name of the vendor's model has an effect, not the gateway's model.
   ["messages", "claude-sonnet-5-5", "budget", "adaptive"],
   ["messages", "claude-haiku-4-5", "adaptive", "budget"],
   ["messages", "eu.anthropic.claude-opus-4-6-v1:0", "adaptive", "budget"],
@@ -19,7 +19,7 @@ test.each<[TextDialectName, string, ReasoningControl | undefined, ReasoningContr
   ["responses", "o4-mini", "adaptive", "effort"],
   ["chat", "openai/gpt-oss-120b", undefined, "effort"],
   ["chat", "gpt-4.1", undefined, undefined],
-  // For an unknown vendor model, the form of the gateway's model applies if the vendor's protocol has this form.
+  // For an unknown vendor model, the gateway's model decides, if the vendor's protocol has its form.
   ["chat", "qwen3", "effort", "effort"],
   ["chat", "qwen3", "adaptive", undefined],
   ["native", "my-tuned-model", "budget", "budget"],

@@ -51,7 +51,7 @@ describe("the usage of a whole reply", () => {
       const reply = messages.readReply({ text }, "public", policy);
       expect(reply.usage).toMatchObject({ uses: { web_search }, tokens: { input: 10, output: 9 }, ...flags });
       expect(JSON.parse(reply.text).usage.server_tool_use).toMatchObject({ web_search_requests: web_search });
-      // The vendor may send a whole reply to a request for a stream.
+      // The vendor may send a complete reply when a stream was requested.
       const stream = new WholeStream(messages.parseReply({ text }), messages.replyWriter(payload), policy);
       stream.push();
       expect(stream.usage()).toEqual(reply.usage);

@@ -5,7 +5,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import { messages } from "./index.ts";
 import { openStream } from "./stream.ts";
 
-/** Stands for the usage of an event without usage. */
+/** Marks an event without usage. */
 const NONE = "none";
 type Event = { type: string; [name: string]: unknown };
 

@@ -7,8 +7,8 @@ import { readReply } from "./forward.ts";
 import { openStream } from "./stream.ts";
 
 /*
- * Values of vendors that may break code. For any bytes, a reader must yield events or throw an `UpstreamError`. It must
- * never throw another error.
+ * Values of vendors that may break code. For any bytes, a reader must yield events or throw an `UpstreamError`, but no
+ * other error.
  */
 const HOSTILE = { toString: 1, valueOf: null };
 const value = fc.oneof(

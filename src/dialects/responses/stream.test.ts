@@ -106,7 +106,7 @@ test("the report of a response that failed is not of all that was delivered", ()
   expect(failed).toMatchObject({ isReportFinal: false, report: { tokens: { input: 9, output: 4 } } });
 });
 
-/** Returns the output that the caller must get for these events. */
+/** Returns the caller's output for these events. */
 const publicText = (text: string) =>
   text.replaceAll('"model":"vendor"', '"model":"public"').replaceAll('"store":true', '"store":false');
 

@@ -75,7 +75,7 @@ function userPart(part: UserPart): UserPart[] {
   return [{ ...part, isError: false, parts: part.parts.map((each) => without("cacheControl", each)) }];
 }
 
-/** Returns the part without signatures of other protocols. Vendors of this protocol cannot read these signatures. */
+/** Returns the part without signatures of other protocols, which vendors of this protocol cannot read. */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (part.type === "tool_call") return [without("signature", part)];
   return part.type !== "reasoning" || part.signature?.dialect === "responses" ? [part] : [];

@@ -162,7 +162,7 @@ function memory(): MemoryLimiter {
   return new MemoryLimiter({ clock: systemClock });
 }
 
-/** Counts a whole text request: first the request itself, then its tokens. */
+/** Counts a complete text request: first the request, then its tokens. */
 function countText(limiter: Limiter, settings: LimitSettings, who: Principal, tokens: number): LimitGrant {
   const grant = new LimitGrant(limiter, settings, who);
   if (grant.open("text")) throw new Error("the memory limiter answers at once");
@@ -170,7 +170,7 @@ function countText(limiter: Limiter, settings: LimitSettings, who: Principal, to
   return grant;
 }
 
-/** Counts a whole image request: first one image and one slot, then its other images. */
+/** Counts a complete image request: first one image and one slot, then the other images. */
 function countImages(limiter: Limiter, settings: LimitSettings, who: Principal, count: number): LimitGrant {
   const grant = new LimitGrant(limiter, settings, who);
   if (grant.open("image")) throw new Error("the memory limiter answers at once");

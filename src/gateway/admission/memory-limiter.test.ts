@@ -147,6 +147,6 @@ test("a count is corrected by the share under which it was made", () => {
     large.correct("requests", -70);
     return limiter.take([requests("org", 100, 0)]).windows[0]?.remaining;
   };
-  // In each case 15 are counted. One process has the whole limit of 100; each of four processes has a limit of 25.
+  // In each case 15 are counted. One process has the whole limit of 100, each of four processes 25.
   expect([leftAfter(1, 1), leftAfter(4, 1), leftAfter(1, 4), leftAfter(4, 4)]).toEqual([85, 85, 10, 10]);
 });

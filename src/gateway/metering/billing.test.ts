@@ -10,7 +10,7 @@ import type { JournalRecord } from "./stores.ts";
 import { BudgetLeases } from "./budget-leases.ts";
 import { Billing } from "./billing.ts";
 
-/** Opens billing with budgets in memory and a journal that a test can make fail. */
+/** Opens billing with budgets in memory, and with a journal that a test can make fail. */
 function open(amounts: Record<string, bigint> = { org: 10n, key: 10n }) {
   const store = memoryBudgetStore(amounts);
   const budgetLeases = new BudgetLeases(store, "p", { now: () => 0, monotonic: () => 0 });

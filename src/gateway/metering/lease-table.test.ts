@@ -92,7 +92,7 @@ describe("a lease that ran out", () => {
     time.now += 20 * MINUTE_MS;
     store.writeOff("p0");
     await granted(other.hold(["b"], 40n));
-    // This process holds 60 of 100 and the other process holds 40. Nothing is left.
+    // This process holds 60 of 100 and the other process holds 40, so nothing is left.
     expect(await cutOff.hold(["b"], 1n)).toBe("held");
     cutOff.settle(running, 60n);
     store.post("p0", "b", 60n);

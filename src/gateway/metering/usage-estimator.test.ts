@@ -40,7 +40,7 @@ test("without a report, counts take the place of the rule of thumb, once", async
   await Promise.all([estimator.refine(() => usage({})), estimator.refine(() => usage({}))]);
   expect(counted).toEqual(["prompt", "answer"]);
   expect(usage({})).toMatchObject({ source: "estimated", tokens: { input: 25, output: 12 } });
-  // More text was delivered after the tokenizer had counted.
+  // Text was delivered after the tokenizer had counted.
   expect(usage({ deliveredTokens: 11 }).tokens).toEqual({ input: 25, output: 15 });
 });
 

@@ -7,7 +7,7 @@ import { Health } from "./health.ts";
 import { RetryBudget } from "./call-bounds.ts";
 import { clock, fail, process, request, target } from "../../../test/support/failover-process.ts";
 
-/** Returns a `Health` that forgets every failure at once. */
+/** Returns a `Health` that ignores failures. */
 function neverEjecting(): Health {
   const health = new Health(clock);
   health.failed = () => {};
@@ -199,7 +199,7 @@ describe("failover", () => {
       ).catch((error: unknown) => error);
     const own = process();
     expect(await last(own, { a: "account", b: "account" })).toMatchObject({ kind: "account", isFinal: true });
-    // Both targets are ejected now. No target is called.
+    // Now both targets are ejected, and no target is called.
     expect(await last(own, { a: "account", b: "account" })).toMatchObject({ kind: "account", isFinal: true });
     for (const other of ["limited", "broken"] as const)
       expect(await last(process({ maxAttempts: 2 }), { a: other, b: "account" })).toMatchObject({
@@ -287,7 +287,7 @@ describe("failover", () => {
         ),
       );
     }
-    // The first request spends all its calls on targets of unknown health. The second request finds the fourth target.
+    // The first two requests learn that four targets fail.
     expect(outcomes.slice(2)).toEqual(Array.from({ length: 18 }, () => "yes"));
   });
 
@@ -300,7 +300,7 @@ describe("failover", () => {
     client.abort();
     const abortedAt = performance.now();
     await expect(running).rejects.toBeInstanceOf(ClientDisconnected);
-    // The wait before the fifth call is 800 milliseconds.
+    // The pause before the fifth call would be 800 milliseconds.
     expect(performance.now() - abortedAt).toBeLessThan(400);
     expect(repeated.attempts).toHaveLength(4);
   });

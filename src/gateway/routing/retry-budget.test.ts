@@ -4,7 +4,7 @@ import { RetryBudget } from "./call-bounds.ts";
 const time = { now: 0 };
 const clock = { now: () => 0, monotonic: () => time.now };
 
-/** Requests 50 repeated calls. Returns the number of granted calls. */
+/** Requests 50 retries. Returns the number of granted retries. */
 function granted(budget: RetryBudget, target = "t"): number {
   return Array.from({ length: 50 }, () => budget.takeRetry(target)).filter(Boolean).length;
 }
@@ -15,10 +15,10 @@ test("retries are a share of the calls of ten seconds, which leaves the window w
   for (let call = 0; call < 10; call += 1) budget.countCall("t", time.now);
   expect(granted(budget)).toBe(6);
   expect(granted(budget, "another")).toBe(1);
-  // Calls and retries of the older half still count.
+  // Calls and retries of the older half of the window still count.
   time.now = 5_000;
   expect(granted(budget)).toBe(0);
-  // Calls and retries of both halves have left the window. Only the floor remains.
+  // No call or retry is left in the window, so only the minimum remains.
   time.now = 10_000;
   expect(granted(budget)).toBe(1);
 });

@@ -12,7 +12,7 @@ import { encodePng, MAX_PNG_PIXELS, type PngWork } from "./index.ts";
 
 const slots = createSemaphore(2);
 
-/** All pairs of colour type and depth, with the number of channels. */
+/** All pairs of colour type and depth, each with its number of channels. */
 const FORMS = [
   ...[1, 2, 4, 8, 16].map((depth) => [0, depth, 1] as const),
   ...[8, 16].map((depth) => [2, depth, 3] as const),
@@ -23,7 +23,7 @@ const FORMS = [
 const ORIENTATIONS = [2, 3, 4, 5, 6, 7, 8] as const;
 const [WIDTH, HEIGHT] = [13, 7];
 
-/** A PNG of random samples, without filters. */
+/** Makes a PNG of random samples, without filters. */
 function anyPng(
   [colourType, depth, channels]: (typeof FORMS)[number],
   { width = WIDTH, height = HEIGHT, chunks = [] as Buffer[] } = {},
@@ -42,7 +42,7 @@ function anyPng(
   ]);
 }
 
-/** Colour type and depth. */
+/** Returns the colour type and depth. */
 function formOf(png: Uint8Array): [colourType: number, depth: number] {
   const header = Buffer.from(readChunks(png)[0]!.data);
   return [header[9]!, header[8]!];
@@ -55,7 +55,7 @@ async function samplesOf(picture: Sharp): Promise<string> {
   return `${info.width}x${info.height} ${data.toString("hex")}`;
 }
 
-/** The calls with which `sharp` turns a picture upright, by orientation. `sharp` mirrors before it rotates. */
+/** Calls of `sharp` that make a picture upright, by orientation. `sharp` mirrors before it rotates. */
 const TURNS: Readonly<Record<Orientation, (picture: Sharp) => Sharp>> = {
   2: (picture) => picture.flop(),
   3: (picture) => picture.rotate(180),
@@ -144,7 +144,7 @@ test("a grey picture with a colour profile stays in its colours", async () => {
   expect(formOf(await encoded(png, { kind: "reduce", hasAlpha: false }))[0]).not.toBe(0);
 });
 
-/** Text on a flat ground with a shadow, as a screenshot has it. */
+/** Text with a shadow on a flat ground, as in a screenshot. */
 const screenshot: Pixel = (x, y) => {
   if (y < 40) return [30 + (y >> 1), 60, 90 + (x >> 3), 255];
   const isInk = (x * 7 + y * 13) % 29 < 4 && y % 18 < 11 && x % 300 < 220;
@@ -166,8 +166,8 @@ test("a compressed reference keeps its channels, and one that would lose depth o
   const size = { width: 300, height: 250 };
   for (const form of FORMS) {
     const [colourType, depth, channels] = form;
-    // The pixels are random, and `recompress` also returns noise unchanged. Only 16-bit grey with alpha is noise here;
-    // all other forms are returned for another reason.
+    // The pixels are random, and `recompress` returns noise unchanged. Here only 16-bit grey with alpha counts as
+    // noise. Other forms are returned unchanged for other reasons.
     const noise = new Blob([anyPng(form, size)]);
     if (depth === 8 && colourType !== 3) continue;
     if (channels * depth < 8) continue;

@@ -12,7 +12,7 @@ interface Peer {
   url: string;
   connections: number;
   closed: number;
-  /** All bytes received so far. */
+  /** All bytes that the server has received. */
   received: string;
 }
 
@@ -21,7 +21,7 @@ afterEach(() => Promise.all(closers.splice(0).map((close) => close())));
 
 type Send = (text: string) => void;
 
-/** Starts a server of raw bytes. For each request whose text ends with `body`, calls `answer` with its number. */
+/** Starts a server of raw bytes. Calls `answer` with the number of each request whose text ends with `body`. */
 function listen(
   answer: (send: Send, socket: { end(): void; terminate(): void }, request: number) => void,
 ): Peer {
@@ -70,7 +70,7 @@ async function kindOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  // Waits at least one turn of the event loop, in which each side receives the other side's bytes.
+  // Waits at least one turn of the event loop, in which both sides receive sent bytes.
   for (let tries = 0; tries === 0 || (!isTrue() && tries < 500); tries++) await Bun.sleep(10);
   expect(isTrue()).toBe(true);
 }
@@ -171,7 +171,7 @@ describe("a connection carries no further request after", () => {
 test("a failure that a server sends unasked does not shift responses to other requests", async () => {
   const failure = "HTTP/1.1 500 Failed\r\ncontent-length: 0\r\n\r\n";
   const peer = listen((send, _socket, request) => {
-    // The client has not read this failure from the connection when it sends the second request.
+    // The client sends the second request before it has read this failure.
     if (request === 2) send(failure);
     setTimeout(() => send(reply(`answer ${request}`)), 5);
   });
@@ -241,7 +241,7 @@ test("large and small requests go out whole, one after the other, as fast as the
   const client = new HttpClient();
   const ports = new Set<string>();
   for (const length of [4 * 1024 * 1024, 3, 22_000, 21_000, 2 * 1024 * 1024]) {
-    // The runtime stores a string that was joined from others in parts, as it does after a name was replaced.
+    // The runtime stores a joined string in parts. Replacing a name also makes such a string.
     const body = `${"ä".repeat(length)}${length}${"x".repeat(length)}`;
     const response = await post(client, server.url.href, never(), body);
     const [hash, port = ""] = (await response.text()).split(" ");
@@ -276,7 +276,7 @@ test("a response is read from the network no faster than by its reader", async (
   closers.push(() => listener.stop(true));
   const { body } = await post(new HttpClient(), `http://127.0.0.1:${listener.port}/`);
   await Bun.sleep(300);
-  // The kernel's buffers on both sides hold bytes as well, so the limit is higher than the bytes waiting here.
+  // The limit is higher than the bytes that wait here, because kernel buffers on both sides also take bytes.
   expect(sent).toBeLessThan(total / 2);
   let length = 0;
   for await (const each of body) length += each.length;
@@ -338,7 +338,7 @@ test.skipIf(!Bun.which("openssl"))(
     const other = await make("other", "DNS:other.example");
     const url = serve(right);
     expect(await kindOf(post(new HttpClient(), url))).toBe("unsent");
-    // A guard makes the client connect to an address. The certificate must still be valid for the name.
+    // The guard selects the address, but the certificate must be valid for the name.
     const guard = new NetworkGuard(["127.0.0.0/8"], async () => ["127.0.0.1"]);
     for (const [client, link, kind] of [
       [new HttpClient(right.cert), url, null],

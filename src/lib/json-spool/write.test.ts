@@ -36,7 +36,7 @@ test.each([0, 1, 2, 3, 393_215, 393_216, 393_217, 900_001])(
 
 test("a decoded string is written as base64, and a text unchanged", async () => {
   const bytes = noise(300_000);
-  // The characters have three and four bytes, so slices of 192 KiB split some of them.
+  // The characters have three and four bytes. So slices of 192 KiB split some of them.
   const text = `\uFEFFa"\\\n\u0001${"€𝄞".repeat(150_000)}`;
   const value = [
     new SpooledString(new Blob([bytes]), bytes.byteLength, true, "image/png"),

@@ -9,7 +9,7 @@ describe("any link", () => {
     fc.constantFrom(0, 10, 100, 127, 168, 169, 172, 192, 198, 203, 224, 255),
   );
   const ipv4 = fc.tuple(octet, octet, octet, octet);
-  /** The denied networks, written a second time as ranges of numbers, so that a mistake in either list is found. */
+  /** The denied networks as ranges of numbers. This second form reveals a mistake in either list. */
   const deniedRanges = (
     "0.0.0.0-0.255.255.255 10.0.0.0-10.255.255.255 100.64.0.0-100.127.255.255 127.0.0.0-127.255.255.255 " +
     "168.63.129.16-168.63.129.16 169.254.0.0-169.254.255.255 172.16.0.0-172.31.255.255 192.0.0.0-192.0.0.255 " +

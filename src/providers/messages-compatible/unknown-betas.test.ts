@@ -17,7 +17,7 @@ function classify(message: string, sent: Record<string, string> = headers) {
   return tellingUnknownBetas(errors.classify, { headers: sent })(response, text);
 }
 
-// The message that Vertex AI sends (anthropics/claude-code, 21767).
+// The message of Vertex AI (anthropics/claude-code, 21767).
 const WORDS =
   "Unexpected value(s) `prompt-caching-scope-2026-01-05`, `new-2026-02-02` for the `anthropic-beta` header. Please consult our documentation at docs.anthropic.com or try again without the header.";
 

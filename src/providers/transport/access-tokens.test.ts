@@ -3,7 +3,7 @@ import { createAccessTokens, type GrantedToken } from "./access-tokens.ts";
 
 const never = new AbortController().signal;
 
-/** Returns cached tokens and a clock that the test moves. */
+/** Returns cached tokens, and a clock that the test moves. */
 function setUp(lifetimeSeconds = 3600) {
   const clock = { time: 0, now: () => 0, monotonic: () => clock.time };
   const asked: PromiseWithResolvers<GrantedToken>[] = [];

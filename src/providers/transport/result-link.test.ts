@@ -16,7 +16,7 @@ function answering(...answers: (Uint8Array | Error)[]) {
       const response = answers.shift() ?? new Error("nothing left");
       if (response instanceof Error) throw response;
       await sink(response);
-      // The real safe fetch also reuses its buffer after the sink has returned.
+      // The real safe fetch also reuses its buffer when the sink has returned.
       const { byteLength } = response;
       response.fill(0);
       return byteLength;

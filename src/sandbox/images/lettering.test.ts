@@ -5,7 +5,7 @@ import { drawLettering, glyphOf, layOut } from "./lettering.ts";
 const INK = 0xffffffff;
 const PRINTABLE = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join("");
 
-/** Draws a line of text and reads it again by comparing each cell with the letters of the font. */
+/** Draws a line of text, and reads it by comparing each cell with the font's letters. */
 function readBack(text: string): string {
   const canvas = createCanvas((text.length + 4) * 6, 30);
   drawLettering(canvas, layOut([text], canvas), { x: 0, y: 0, ...canvas }, INK);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import { sampleSchema } from "./schema-sample.ts";
 
-/** Checks the value with a validator that is independent of the tested code. */
+/** Checks the value with a validator that shares no code with the sample. */
 function judge(schema: unknown, value: unknown): boolean {
   return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(value).success;
 }

@@ -92,7 +92,7 @@ function wordsOf({ choices, usage }: Completion) {
   return { messages, usage };
 }
 
-/** Joins the deltas of a stream for each choice. */
+/** Joins a stream's deltas, for each choice. */
 function joinDeltas(chunks: readonly Chunk[]): JoinedChoice[] {
   const joined: JoinedChoice[] = [];
   for (const { index, delta, finish_reason: finish } of chunks.flatMap((chunk) => chunk.choices)) {

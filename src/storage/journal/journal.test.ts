@@ -201,7 +201,7 @@ test("a full disk refuses the record, keeps the others, and is used again once i
       expect(fill).toThrow(expect.objectContaining({ code: "ENOSPC" }));
       expect(journal.isWritable()).toBe(false);
       expect(() => journal.append(aRecord("req_refused"))).toThrow();
-      // The rest of the last disk block has space for a few bytes, but not for a record.
+      // The last disk block has space for a few bytes, but not for a record.
       Bun.sleepSync(1_050);
       expect(journal.isWritable()).toBe(false);
       Bun.spawnSync(["mount", "-o", "remount,size=1m", disk]);
@@ -211,14 +211,14 @@ test("a full disk refuses the record, keeps the others, and is used again once i
       append("req_after");
       expect(fill).toThrow();
       Bun.spawnSync(["mount", "-o", "remount,size=2m", disk]);
-      // This is a charge of a running request, appended before any check of the disk's free space.
+      // The charge belongs to a running request. It is appended before the next check of the free space.
       append("req_at_once");
       expect(statSync(segmentPath(disk, 1)).size).toBe(journal.position().offset);
     });
     expect(acknowledged.length).toBeGreaterThan(100);
     expect(idsIn(disk)).toEqual(acknowledged);
   } finally {
-    // Unmounts even when the test has failed with an open journal, because the folder could not be removed otherwise.
+    // Unmounts even if a failed test has left the journal open. Otherwise the folder could not be removed.
     Bun.spawnSync(["umount", "--lazy", disk]);
   }
 });

@@ -15,8 +15,8 @@ const root = mkdtempSync(join(tmpdir(), "gateway-shipper-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /**
- * Opens a shipper and its journal. The ledger delays the first batch until the test lets it continue. With `isFull`,
- * the disk of the journal is full.
+ * Opens a shipper and its journal. The ledger delays the first batch until the test continues it. With `isFull`, the
+ * journal's disk is full.
  */
 function open(name: string, { isFull }: { isFull: boolean }) {
   const folder = join(root, name);

@@ -36,9 +36,9 @@ const chatBody = { model: "public-model", messages: [{ role: "user", content: "h
 const chatPayload = readChat(Buffer.from(JSON.stringify(chatBody)));
 
 /**
- * In this protocol, instructions are only at the start, and pictures of a tool result follow the result. The protocol
- * has no file names, no strict functions and no names of schemas. It has levels of reasoning, but accepts no reasoning
- * of other protocols. It does not count tokens that are written to a cache.
+ * In this protocol, instructions are only at the start, and the pictures of a tool result follow the result. There are
+ * no file names, no strict functions and no names of schemas. There are levels of reasoning, but no reasoning of other
+ * protocols is accepted. Tokens written to a cache are not counted.
  */
 const lawful: LawfulDialect<NativeRequest> = {
   dialect: native,
