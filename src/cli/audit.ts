@@ -3,7 +3,6 @@ import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 import { countText } from "../lib/count-text.ts";
 
-/** Adds the commands `audit list|verify`. */
 export function addAuditCommands(program: Command, cli: CommandContext): void {
   const audit = program.command("audit").description("who changed what, and when");
   addOperation(audit, cli, ["list", "audit.list"], {

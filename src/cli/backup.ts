@@ -5,7 +5,6 @@ import type { CommandContext } from "./context.ts";
 import { runLongWork } from "./long-work.ts";
 import { countText } from "../lib/count-text.ts";
 
-/** Adds the commands `backup` and `restore`. */
 export function addBackupCommands(program: Command, cli: CommandContext): void {
   program
     .command("backup")

@@ -6,7 +6,6 @@ import { addList, addOperation } from "./operation-command.ts";
 
 const ID = "<id>  the budget's id, as listed";
 
-/** Adds the commands `budgets create|list|set|remove|in-doubt|write-off`. */
 export function addBudgetCommands(program: Command, cli: CommandContext): void {
   const budgets = program.command("budgets").description("hard stops on spending");
   addOperation(budgets, cli, ["create", "budgets.create"], {

@@ -7,7 +7,6 @@ import { countText } from "../lib/count-text.ts";
 
 const ID = "<id>  the channel's id";
 
-/** Adds the commands `channels list|add|set|remove|test|models|reseal`. */
 export function addChannelCommands(program: Command, cli: CommandContext): void {
   const channels = program.command("channels").description("ways to vendors");
   addList(channels, cli, ["list", "channels.list"], {

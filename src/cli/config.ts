@@ -4,7 +4,6 @@ import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 import { readInputFile } from "./options.ts";
 
-/** Adds the commands `config export|import`. */
 export function addConfigCommands(program: Command, cli: CommandContext): void {
   const config = program
     .command("config")

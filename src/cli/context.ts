@@ -83,9 +83,7 @@ export interface DemoFilled {
 export interface StoreAccess {
   /** Runs `work` with operations on the local store, or at the remote gateway if there is one. */
   connect<Result>(work: (administration: CommandAdministration) => Promise<Result>): Promise<Result>;
-  /** Runs one operation. */
   run: CommandAdministration["run"];
-  /** Returns all items of a list. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
   /** Runs `work` on the local store and then closes the store. Throws when `isRemote()` is true. */
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;

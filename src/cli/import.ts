@@ -26,7 +26,6 @@ const SOURCES: Readonly<Record<string, { files: string; read: Importer }>> = {
   },
 };
 
-/** Adds the commands `import litellm|new-api|portkey`. */
 export function addImportCommands(program: Command, cli: CommandContext): void {
   const parent = program
     .command("import")

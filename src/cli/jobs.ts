@@ -6,7 +6,6 @@ import { readWord } from "./options.ts";
 
 const ID = "<id>  the job's id";
 
-/** Adds the commands `jobs list|show|cancel`. */
 export function addJobCommands(program: Command, cli: CommandContext): void {
   const jobs = program.command("jobs").description("pictures that are made in the background");
   addOperation(jobs, cli, ["list", "jobs.list"], {

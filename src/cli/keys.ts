@@ -6,7 +6,6 @@ import { systemClock } from "../lib/clock.ts";
 
 const ID = "<id>  the key's id, as listed";
 
-/** Adds the commands `keys create|set|rotate|list|disable|enable|delete`. */
 export function addKeyCommands(program: Command, cli: CommandContext): void {
   const keys = program.command("keys").description("gateway keys");
   addOperation(keys, cli, ["create", "keys.create"], {

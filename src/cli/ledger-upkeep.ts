@@ -9,7 +9,6 @@ import { runLongWork } from "./long-work.ts";
 import { addOperation } from "./operation-command.ts";
 import { countText } from "../lib/count-text.ts";
 
-/** Adds the commands `ledger verify|archive`. */
 export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
   addOperation(ledger, cli, ["verify", "ledger.verify"], {
     description: "compare the ledger with budgets, leases and this machine's journals; fails on a difference",

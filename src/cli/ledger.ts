@@ -8,7 +8,6 @@ import { readWord } from "./options.ts";
 
 const ID = "<id>  the charge's id, as listed";
 
-/** Adds the commands `ledger list|export|verify|archive|show|refund`. */
 export function addLedgerCommands(program: Command, cli: CommandContext): void {
   const ledger = program.command("ledger").description("what was charged, and corrections of it");
   addOperation(ledger, cli, ["list", "ledger.list"], {

@@ -7,7 +7,6 @@ import { countText } from "../lib/count-text.ts";
 
 const MEMBER = "<member>  the member's id or name";
 
-/** Adds the commands `members create|set|list|reset-password|sign-out|remove`. */
 export function addMemberCommands(program: Command, cli: CommandContext): void {
   const members = program.command("members").description("who administers, in the console and by tokens");
   addCreateCommand(members, cli);

@@ -6,7 +6,6 @@ import { countText } from "../lib/count-text.ts";
 
 const ID = "<id>  organization";
 
-/** Adds the commands `orgs list|show|enable-model|disable-model|create|set`. */
 export function addOrganizationCommands(program: Command, cli: CommandContext): void {
   const organizations = program
     .command("orgs")
@@ -71,7 +70,6 @@ function addSetCommand(organizations: Command, cli: CommandContext): void {
   });
 }
 
-/** Adds the command `prompts delete`. */
 export function addPromptCommands(program: Command, cli: CommandContext): void {
   const prompts = program.command("prompts").description("prompts and replies that organizations have kept");
   addOperation(prompts, cli, ["delete", "prompts.remove"], {

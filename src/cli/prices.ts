@@ -6,7 +6,6 @@ import { addCorrectCommand } from "./price-correction.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
 import { formatTable } from "./table.ts";
 
-/** Adds the commands `prices set|remove|list|correct`. */
 export function addPriceCommands(program: Command, cli: CommandContext): void {
   const prices = program.command("prices").description("price rows by model");
   addChangeCommands(prices, cli);

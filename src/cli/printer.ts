@@ -1,6 +1,5 @@
 import { formatTable, printable, type TableRow } from "./table.ts";
 
-/** Prints the results of commands. */
 export interface CommandPrinter {
   /** Writes text unchanged. Resolves when the reader has taken the text, so that long output needs little memory. */
   write(text: string): Promise<void>;

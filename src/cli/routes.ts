@@ -5,7 +5,6 @@ import { addExplainCommand } from "./route-explanation.ts";
 
 const ORGANIZATION = { usage: "--org <id>  organization", default: "default" };
 
-/** Adds the commands `routes set|show|explain`. */
 export function addRouteCommands(program: Command, cli: CommandContext): void {
   const routes = program.command("routes").description("where an organization's requests go");
   addSetCommand(routes, cli);

@@ -4,7 +4,6 @@ import { addOperation } from "./operation-command.ts";
 import type { TableRow } from "./table.ts";
 import { countText } from "../lib/count-text.ts";
 
-/** Adds the command `usage`. */
 export function addUsageCommand(program: Command, cli: CommandContext): void {
   addOperation(program, cli, ["usage", "usage.list"], {
     description: "who spent what in a range, beside the range of the same length before",

@@ -5,7 +5,6 @@ import { addList, addOperation } from "./operation-command.ts";
 const MAX_LISTED = 100;
 const ID = "<id>  the endpoint's id, as listed";
 
-/** Adds the commands `webhooks add|list|remove|rotate|deliveries|redeliver`. */
 export function addWebhookCommands(program: Command, cli: CommandContext): void {
   const webhooks = program.command("webhooks").description("messages about ends of jobs");
   addOperation(webhooks, cli, ["add", "webhooks.create"], {

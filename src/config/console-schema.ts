@@ -8,7 +8,6 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 const issuerSchema = z.string().refine(isSafe, { error: "must be an https address" });
 
-/** Schema of the `console` part of the configuration file. */
 export const consoleSchema = z
   .strictObject({
     oidc: z

@@ -11,7 +11,6 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Reports a problem of the setting at a path. */
 export type ReportProblem = (path: string, message: string) => void;
 
 /** True when `path` equals `ancestor` or lies below it. */

@@ -14,7 +14,6 @@ const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text),
 
 const address = z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" });
 
-/** The `server` part of the configuration file. */
 export const serverSchema = z
   .strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
@@ -139,7 +138,6 @@ export const telemetrySchema = z
   .prefault({})
   .describe("OpenTelemetry; off without an endpoint");
 
-/** The `overload` part of the configuration file. */
 export const overloadSchema = z
   .strictObject({
     large_body_kib: z

@@ -2,7 +2,6 @@ import { LOG_FIELDS } from "../telemetry/log-fields.table.ts";
 import { ALERT_DATA, WEBHOOK_MESSAGES } from "../domain/webhook-message.table.ts";
 import { code, list, type ReferencePage, sentence, table } from "./page.ts";
 
-/** Returns the page of the fields of log lines. */
 export function logFieldsPage(): ReferencePage {
   return {
     name: "log-fields",

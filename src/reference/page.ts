@@ -9,7 +9,6 @@ export interface ReferencePage {
   body: string;
 }
 
-/** Returns the whole text of a page. */
 export function renderPage({ title, source, body }: ReferencePage): string {
   const note = `<!-- Made from ${source}: \`npm run reference\` writes it. -->`;
   return `# ${title}\n\n${note}\n\n${body.trim()}\n`;

@@ -47,7 +47,6 @@ ${grouped.map(([section, rows]) => `## ${code(section)}\n\n${reloadOf(section, r
   };
 }
 
-/** Returns the page of all environment variables. */
 export async function environmentPage(): Promise<ReferencePage> {
   const settings = new Map(settingsOf(rootSchema(), "").map((setting) => [setting.path, setting]));
   const own = [...variablesByPath()].map(([path, variable]): [string, string] => {

@@ -16,7 +16,6 @@ import { DEADLINE_TICK_MS } from "./core.ts";
 import { openParts } from "./parts.ts";
 import type { LoadConfiguration } from "./reload.ts";
 
-/** A running gateway. */
 export interface Gateway {
   /** The address on which the gateway listens, without a slash at the end. */
   url: string;

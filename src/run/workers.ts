@@ -133,7 +133,6 @@ interface RelayedMessage {
   to?: number;
 }
 
-/** One worker process. */
 class Worker {
   readonly number: number;
   /** Resolves when the worker has ended, with a description of how it ended. */

@@ -2,8 +2,6 @@ import { z } from "zod";
 import { isoTimeSchema } from "../output.ts";
 import { channelHealthSchema } from "../status/schema.ts";
 
-/* Schemas of channels in administration. */
-
 const id = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
   error: "must be lower-case letters, digits and . _ - only, at most 64",
 });

@@ -2,8 +2,6 @@ import { z } from "zod";
 import { flagSchema, targetReasoningSchema } from "../input.ts";
 import { pageFields } from "../paging.ts";
 
-/* Schemas of models in administration. */
-
 const id = z.string().min(1).max(128);
 
 const route = z.strictObject({

@@ -117,7 +117,6 @@ const perMillionSchema = z.strictObject({
 /** Maximum of `above`, more tokens than any model's context. */
 const MAX_LONG_ABOVE = 100_000_000;
 
-/** Input fields of a price. */
 export const priceFields = {
   organizationId: z.string().nullable().default(null),
   model: z.string(),

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { isoTimeSchema, timeCodec } from "../output.ts";
 
-/* Schemas of the state of the installation. */
-
 export const causeSchema = z.object({
   kind: z.enum([
     "part",

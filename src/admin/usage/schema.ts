@@ -4,8 +4,6 @@ import { isoTimeSchema } from "../output.ts";
 import { channelHealthSchema, statusSchema } from "../status/schema.ts";
 import { recordFrom } from "../../lib/json.ts";
 
-/* Schemas of usage, requests and pictures for the console and programs. */
-
 const decimal = z.string().describe("Decimal of at most nine places");
 const milliseconds = z.number().nullable().describe("Milliseconds; null where nothing was measured");
 const count = z.int();

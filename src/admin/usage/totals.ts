@@ -33,12 +33,10 @@ export function totalOf(sums: readonly UsageSum[], currency: string) {
 export type Spending = ReturnType<typeof spendingOf>;
 export type Total = ReturnType<typeof totalOf>;
 
-/** Returns the view of a sum of spending. */
 export function spendView({ amount, requests, images, tokens }: Spending) {
   return { amount: formatNanos(amount), requests, images, tokens };
 }
 
-/** Returns the view of a total with all figures. */
 export function usageView(total: Total) {
   return {
     ...spendView(total),

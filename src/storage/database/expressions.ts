@@ -70,7 +70,6 @@ export function toBit(value: boolean): number {
 /** A whole number that is not money, as either database returns it. */
 export type Integer = bigint | number;
 
-/** Returns `change` without its undefined fields. */
 export function definedFields<T extends object>(change: T): Partial<T> {
   const copy: Partial<T> = { ...change };
   for (const name in copy) if (copy[name] === undefined) delete copy[name];

@@ -223,7 +223,6 @@ interface RowInserter {
   insert(table: string, rows: readonly object[]): object[];
   /** Returns the sequence number of the entries that the transaction inserts. */
   sequence(): bigint;
-  /** Adds sums to the stored sums. */
   add(sums: Sums): void;
   commit(): void;
   rollback(): void;

@@ -82,7 +82,6 @@ type LeaseMethods = Pick<
   | "releaseAll"
 >;
 
-/** Returns the methods for workers and their leases. */
 function leaseMethods(database: Database): LeaseMethods {
   const { kind } = database;
   return {

@@ -3,7 +3,6 @@ import type { StorageReport } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import type { LedgerWriter } from "./posting.ts";
 
-/** Settings of the thread. */
 export interface WriterSetup {
   /** A `postgres://` address or the path of a SQLite file, with all migrations. */
   location: string;
@@ -27,7 +26,6 @@ interface ThreadWriterOptions extends WriterSetup {
   patienceMs?: number;
 }
 
-/** A `LedgerWriter` that runs in a thread. */
 export interface ThreadWriter extends LedgerWriter {
   close(): Promise<void>;
 }

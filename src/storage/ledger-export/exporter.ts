@@ -21,7 +21,6 @@ interface ExportOptions extends ExportTarget {
   maxEntries?: number;
 }
 
-/** The result of one step. */
 export interface ExportStep {
   /** Files contain all entries up to this sequence number, which is a time in Unix milliseconds. */
   exported: number;

@@ -7,7 +7,6 @@ import { calledThread } from "../thread/called-thread.ts";
 import type { ExportStep } from "./exporter.ts";
 import type { LedgerFileFormat } from "./files.ts";
 
-/** Settings of the thread. */
 export interface LedgerExportSetup {
   /** Address of PostgreSQL or path of a SQLite file. The database must be migrated already. */
   location: string;

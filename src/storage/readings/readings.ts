@@ -11,7 +11,6 @@ export interface Reading {
   args: unknown[];
 }
 
-/** Settings of a thread. */
 export interface ReadingSetup {
   /** A `postgres://` address or the path of a SQLite file, with all migrations. */
   location: string;

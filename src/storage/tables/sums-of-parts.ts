@@ -20,7 +20,6 @@ export function sumsOfParts(database: QueriedDatabase, range: UsageRange, summed
   return others.reduce<unknown>((all, rows) => sql`${all} UNION ALL ${select(rows)}`, select(first));
 }
 
-/** Returns the query of the rows of each part. */
 function rowsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summed): unknown[] {
   const { sql } = database;
   const { table, names } = summed;
@@ -119,7 +118,6 @@ export interface Summed {
   numbers: readonly string[];
   /** SQL expressions for `names` and `numbers` that are not columns. */
   expressions?: Readonly<Record<string, string>>;
-  /** Condition on the rows. */
   where?: string;
 }
 

@@ -10,7 +10,6 @@ import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 
-/** Lists the member's sessions. */
 export function SessionsCard() {
   const { t } = useTranslation("account");
   const [isAsking, setAsking] = useState(false);

@@ -9,7 +9,6 @@ import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { AlertDialog } from "./alert-dialog.tsx";
 import type { Alert } from "./views.ts";
 
-/** The menu of actions on an alert rule. */
 export function AlertActions({ view }: { view: Alert }) {
   const { t } = useTranslation("alerts");
   const can = useCan();

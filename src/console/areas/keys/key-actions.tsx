@@ -15,7 +15,6 @@ import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
 import type { Key } from "./key-view.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
-/** The menu of actions on a key. */
 export function KeyActions({ view }: { view: Key }) {
   const { t } = useTranslation("keys");
   const can = useCan();

@@ -44,7 +44,6 @@ export function ModelFacts({ model }: { model: ModelRow }) {
   );
 }
 
-/** Shows the capabilities of a model. */
 export function Capabilities({ model: { image, text, embedding } }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const { t: shell } = useTranslation();

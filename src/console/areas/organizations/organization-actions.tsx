@@ -8,7 +8,6 @@ import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { OrganizationDialog, type OrganizationView } from "./organization-dialog.tsx";
 
-/** The menu of actions on an organization. */
 export function OrganizationActions({ view }: { view: OrganizationView }) {
   const { t } = useTranslation("settings");
   const can = useCan();

@@ -41,7 +41,6 @@ export function RequestsCard({ overview }: { overview: Overview }) {
   );
 }
 
-/** Shows the latency of requests over time. */
 export function LatencyCard({ overview }: { overview: Overview }) {
   const { series, totals } = overview;
   const { t } = useTranslation("overview");

@@ -21,12 +21,10 @@ import { Transcript } from "./transcript.tsx";
 /** The values of the form: the options of the conversation, and the next message. */
 type TextBenchForm = TextForm & { message: string };
 
-/** The page for conversations with one or two models in the chat protocol. */
 export function ChatPage() {
   return <TextPage protocol="chat" />;
 }
 
-/** The page for conversations with one or two models in the messages protocol. */
 export function MessagesPage() {
   return <TextPage protocol="messages" />;
 }

@@ -25,7 +25,6 @@ export function outcomeOf(name: string): Outcome | null {
   return Object.hasOwn(OUTCOMES, name) ? (name as Outcome) : null;
 }
 
-/** Returns the level of a response's status. */
 export function statusLevel(status: number): StatusLevel {
   if (status < 400) return "good";
   return status < 500 ? "warn" : "bad";

@@ -16,7 +16,6 @@ interface WebhookActionsProps {
   onSecret(secret: string): void;
 }
 
-/** The menu of actions on an endpoint. */
 export function WebhookActions({ view, onSecret }: WebhookActionsProps) {
   const { t } = useTranslation("settings");
   const can = useCan();

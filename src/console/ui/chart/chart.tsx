@@ -100,7 +100,6 @@ function Legend({ series, index, format }: Pick<ChartData, "series" | "format"> 
   );
 }
 
-/** Shows the values of a chart as a table. */
 function ChartTable({ label, times, series, format, interval, zone }: ChartData) {
   const { t } = useTranslation();
   const head = "sticky top-0 bg-surface px-3 py-2 text-xs font-medium text-muted";

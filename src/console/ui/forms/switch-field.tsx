@@ -1,7 +1,6 @@
 import { Switch } from "react-aria-components/Switch";
 import { useField, type FieldProps } from "./field-frame.tsx";
 
-/** A field for on or off. */
 export function SwitchField(props: FieldProps) {
   const { field, error } = useField(props);
   return (

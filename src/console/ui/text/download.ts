@@ -6,7 +6,6 @@ export function download(name: string, url: string): void {
   link.click();
 }
 
-/** Saves a text as a file. */
 export function downloadText(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   download(name, url);
