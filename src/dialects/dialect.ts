@@ -142,15 +142,9 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
 
   /** Returns the payload of the request with `raw` as its text. */
   withRaw(payload: TextPayload<Request>, raw: string): TextPayload<Request>;
-  /**
-   * Returns the request's text for a vendor of this dialect. This is the caller's text with the vendor's model name and
-   * other fields that must be set.
-   */
+  /** Returns the request's text for a vendor of this dialect, with the vendor's model name and required fields. */
   forVendor(payload: TextPayload<Request>, terms: VendorTerms): string;
-  /**
-   * Reads a vendor's whole reply. Keeps its text, but removes names of the vendor. Corrects a usage that differs from
-   * the billed usage.
-   */
+  /** Reads a whole reply. Keeps its text, but removes names of the vendor and corrects usage to the billed usage. */
   readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply;
   /** Returns a stream from a vendor of this dialect to a caller of the same dialect. */
   openStream(payload: TextPayload<Request>, publicModel: string, policy: UsagePolicy): TextStream;

@@ -112,7 +112,7 @@ export function wrongType(name: string, must: string): GatewayError {
   return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
 }
 
-/** Names that the gateway reads. The key is the name in lower case. */
+/** Names that the gateway reads, by their lower-case form. */
 export type KnownNames = ReadonlyMap<string, string>;
 
 const PLAIN = /^[a-z0-9_]*$/;

@@ -3,8 +3,8 @@ import { readLink } from "../lib/safe-fetch/link.ts";
 
 /**
  * True when a media address is a link that a vendor would fetch; false for a `data:` URL. Throws
- * `image_url_not_allowed` for other addresses. Throws it also for links that are not public, because a vendor inside a
- * private network would fetch such a link.
+ * `image_url_not_allowed` for other addresses. A link that is not public counts as such an address, because a vendor
+ * inside a private network would fetch it.
  */
 export function requireLink(value: string, param: string): boolean {
   if (value.startsWith("data:")) return false;

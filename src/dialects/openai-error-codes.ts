@@ -62,8 +62,7 @@ const RETRY =
   /\b(?:try again|retry) (?:in|after) (?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,7}(?:\.\d{1,9})?) ?(ms|s))?/i;
 
 const KIND_BY_SENTENCE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
-  // xAI sends this message and the next one without a code, with the statuses 400 and 429 (continuedev/continue issue
-  // 10373).
+  // xAI sends this message and the next one without a code, with 400 and 429 (continuedev/continue issue 10373).
   [/^Incorrect API key provided/, "account"],
   [/\bused all available credits\b|\bdoesn't have any credits\b/, "account"],
   [/\bcredit balance is too low\b/i, "account"],
@@ -127,8 +126,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   model_not_found: "account",
   request_forbidden: "account",
   unsupported_country_region_territory: "account",
-  // Codes of Azure. The resource is blocked, the identity lacks a role, or the deployment is missing or serves another
-  // operation.
+  // Codes of Azure for a blocked resource, a missing role, or a deployment that is missing or of another operation.
   forbidden: "account",
   permissiondenied: "account",
   deploymentnotfound: "account",

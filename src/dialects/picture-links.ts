@@ -21,10 +21,7 @@ export function withPictures(raw: string, pictures: ReadonlyMap<string, InlinePi
 }
 
 const CONVERSATIONS = ["messages", "input", "contents"] as const;
-/**
- * Names of fields that contain parts and blocks. Arguments of tool calls are excluded, because links in arguments are
- * the caller's data.
- */
+/** Names of fields with parts and blocks. Arguments of tool calls are excluded: their links are the caller's data. */
 const LISTS = ["content", "output", "parts"] as const;
 const LINK = /^https:/i;
 

@@ -46,10 +46,7 @@ const PROMPT_FIELDS = [
 const CONVERSATIONS: ReadonlySet<string> = new Set(["messages", "input", "contents"]);
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
-/**
- * Additional tokens of each message. `TOKENS_PER_REPLY` is the number of tokens with which a reply begins (OpenAI
- * cookbook, how to count tokens).
- */
+/** Additional tokens of a message; `TOKENS_PER_REPLY` of a reply's beginning (OpenAI cookbook, how to count tokens). */
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_REPLY = 3;
 

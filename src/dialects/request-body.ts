@@ -13,7 +13,7 @@ interface RequestBody {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** Larger bodies are checked for too many values before they are parsed, which could block the event loop. */
+/** A body with more bytes is first checked for too many values, because parsing these could block the event loop. */
 const LARGE_BYTES = 256 * 1024;
 const TOO_DEEP = `The request body is nested more than ${JSON_BOUNDS.depth} levels deep.`;
 

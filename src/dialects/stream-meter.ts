@@ -25,9 +25,7 @@ export class StreamMeter {
   /** Indexes of choices that have begun and not ended. `#ended` has the indexes of ended choices. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
-  /**
-   * True after content has arrived or a choice has ended. Only `TextStream.hasContent` decides about another upstream.
-   */
+  /** True after content has arrived or a choice has ended. Failover depends on `TextStream.hasContent` instead. */
   hasContent = false;
 
   constructor(policy: UsagePolicy) {

@@ -32,10 +32,7 @@ export class CountReader {
     if (total !== null && !sums.includes(total)) this.isAnomalous = true;
   }
 
-  /**
-   * Returns the report for these tokens. `totals` has the vendor's own counts of input and output; null for a count
-   * that the vendor did not send.
-   */
+  /** Returns the report for these tokens. `totals` are the vendor's own counts; null for a count that was not sent. */
   report(
     tokens: TokenCounts,
     totals: { input: number | null; output: number | null },

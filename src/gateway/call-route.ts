@@ -22,9 +22,7 @@ interface RouteCall<Reply> {
   /** The model's context in tokens; absent when it is unknown or does not matter. */
   contextWindow?: number;
   totalMs: number;
-  /**
-   * Decides whether another target is called after a failure; by default `mayFailOver` with the organization's setting.
-   */
+  /** Decides if another target is called after a failure; by default, `mayFailOver` and the organization decide. */
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /**

@@ -156,8 +156,7 @@ function callVendors(
     afterTimeout: fallback && isTarget(fallback) ? fallback : null,
     totalMs: core.timeouts.image.totalMs,
     failsOver: (error) => {
-      // The vendor may still make the picture and charge for it. Therefore another target is called only if the
-      // organization has set `fallbackAfterMs`.
+      // The vendor may still charge for the picture, so another target is called only with a `fallbackAfterMs`.
       if (error.kind === "timeout" && error.isAmbiguous) return fallbackAfterMs !== null;
       return mayFailOver(error, failOverRefusals);
     },
@@ -165,8 +164,7 @@ function callVendors(
       await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
-      // When the organization's shorter limit ends, another target is called. If there is none, the channel's own limit
-      // applies.
+      // After the organization's shorter limit, another target is called. Without one, the channel's limit applies.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const parts = {
         model,
@@ -233,9 +231,7 @@ function isAbandoned({ signal, principal }: RequestContext): boolean {
   return signal.aborted && principal.organization.settings.callerGone === "abort";
 }
 
-/**
- * Settles a vendor call whose client disconnected or whose process ended. Records the estimated cost and charges zero.
- */
+/** Settles a vendor call whose client disconnected or process ended: records the estimated cost, charges zero. */
 export function abandon(
   { admitted, quote }: Pick<ImageAdmission, "admitted" | "quote">,
   target: Target,

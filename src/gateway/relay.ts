@@ -56,8 +56,7 @@ export type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "c
 
 /** Returns a response body. `writer` writes its bytes. */
 export function bodyOf(writer: BodyWriter): ReadableStream<Uint8Array> {
-  // A direct stream has no queue, so it adds the least work per frame. `write` returns a promise while the client reads
-  // too slowly.
+  // A direct stream adds the least work per frame. `write` returns a promise while the client reads too slowly.
   return new ReadableStream({
     type: "direct",
     pull: (client) => writer.run(client),
@@ -65,10 +64,7 @@ export function bodyOf(writer: BodyWriter): ReadableStream<Uint8Array> {
   });
 }
 
-/**
- * Forwards upstream bytes as fast as the client reads. The body always ends with the protocol's normal ending or with
- * an error event.
- */
+/** Forwards upstream bytes as fast as the client reads. The body always ends normally or with an error event. */
 export function relay(options: Relay): BodyWriter {
   return new RunningRelay(options);
 }

@@ -5,20 +5,14 @@ import type { Model } from "../domain/model.ts";
 import type { Price } from "../domain/price.ts";
 import type { PatternMap } from "../lib/pattern-map.ts";
 
-/**
- * The immutable data in memory that decide about requests. A new directory replaces the old directory within a second
- * after a change.
- */
+/** Immutable data that decide about requests. They are replaced as a whole within a second after a change. */
 export interface Directory {
   organizations: ReadonlyMap<string, Organization>;
   models: PatternMap<Model>;
   /** Default route of each model. */
   routes: PatternMap<Route>;
   channels: ReadonlyMap<string, Channel>;
-  /**
-   * Returns the price in force at `now`; null when the model has no price. For each amount, the organization's own
-   * price row takes precedence.
-   */
+  /** Returns the price in force at `now`; null for none. For each amount, the organization's own row comes first. */
   price(
     organization: Pick<Organization, "id" | "currency">,
     model: string,

@@ -26,17 +26,11 @@ export interface RelayedStream {
   writer: BodyWriter;
   /** Names of the caller's fields that were not sent to the target. */
   ignored: readonly string[];
-  /**
-   * Resolves when the last byte has been sent or can no longer be sent. The value is the error that ended the stream
-   * early, or null.
-   */
+  /** Resolves when the last byte was sent or cannot be sent. The value is the error that ended the stream, or null. */
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
 
-/**
- * Reads a vendor's stream up to its first content. Throws an `UpstreamError` when there is no content; another target
- * can then be called.
- */
+/** Reads a vendor's stream up to its first content. Throws an `UpstreamError` when it ends without content. */
 export async function openStream(
   source: ByteStream,
   stream: TextStream,
@@ -114,8 +108,8 @@ export function relayStream(
 }
 
 /**
- * Returns the callbacks that settle the stream. They are made outside of `relayStream`. Otherwise its local variables
- * would stay in memory while the stream runs.
+ * Returns the callbacks that settle the stream. They are made outside of `relayStream`, so that its local variables do
+ * not stay in memory while the stream runs.
  */
 function settlementCallbacks(
   running: RunningStream,

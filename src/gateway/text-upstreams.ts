@@ -14,10 +14,7 @@ import type { TextUpstream, Upstreams } from "./upstreams.ts";
 /** The traits of a vendor that follows its dialect exactly. */
 export const NO_TRAITS: VendorTraits = {};
 
-/**
- * Returns a target's upstreams, one for each protocol in which its vendor serves the model. The upstream that is
- * preferred for translation comes first.
- */
+/** Returns a target's upstream for each protocol of its model. The upstream preferred for translation is first. */
 export function textUpstreams(
   upstreams: Upstreams,
   { channel, upstreamModel }: Target,
@@ -37,10 +34,7 @@ export function textUpstreamFor(
   return upstream;
 }
 
-/**
- * Returns the first upstream that serves the target's model in the given dialect, or in any dialect when `dialect` is
- * null.
- */
+/** Returns the first upstream that serves the target's model in the dialect, or in any dialect if that is null. */
 function findUpstream(
   upstreams: Upstreams,
   { channel, upstreamModel }: Target,
@@ -74,10 +68,7 @@ function fetchesLinks(param: string | null, { channel }: Target, { traits }: Tex
   return param === null || (!channel.isOwnServer && !traits?.fetchesNoLinks);
 }
 
-/**
- * Throws when a request has a link in the field `param` and the target does not fetch links. Another target may fetch
- * links.
- */
+/** Throws if the request has a link in the field `param` and the target fetches no links. Another target may. */
 function requireFetchable(param: string | null, target: Target, upstream: TextUpstream): void {
   if (fetchesLinks(param, target, upstream)) return;
   const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;

@@ -170,10 +170,7 @@ function maxTokensParam({ dialect, parsed: { body } }: TextPayload): string {
   return dialect === "chat" && "max_completion_tokens" in body ? "max_completion_tokens" : "max_tokens";
 }
 
-/**
- * Minimum number of output tokens for which a vendor is called when the caller sets no maximum and the budgets are
- * nearly spent.
- */
+/** Minimum of output tokens for calling a vendor when budgets are nearly spent and the caller set no maximum. */
 const MIN_COVERED_TOKENS = 256;
 
 function leastTokens({ maxOutputTokens }: TextModel): number {

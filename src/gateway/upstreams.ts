@@ -8,10 +8,7 @@ import type { Cancellation } from "../lib/waiting.ts";
 
 /** The vendors' adapters by channel. */
 export interface Upstreams {
-  /**
-   * Returns one upstream for each protocol that the channel's vendor supports. The upstream that is preferred for
-   * translation comes first.
-   */
+  /** Returns one upstream for each protocol of the vendor. The upstream preferred for translation comes first. */
   text(channel: Channel): readonly TextUpstream[] | undefined;
   image(channel: Channel): ImageUpstream | undefined;
   embedding(channel: Channel): EmbeddingUpstream | undefined;
@@ -24,15 +21,9 @@ export interface TextUpstream {
   traits?: VendorTraits;
   /** True when the vendor serves this upstream model in this protocol. If absent, the vendor serves every model. */
   serves?(upstreamModel: string): boolean;
-  /**
-   * Sends a request in this protocol. Resolves once the vendor's status is known. Throws an `UpstreamError` for every
-   * response that is not a success.
-   */
+  /** Sends a request. Resolves once the vendor's status is known. Throws an `UpstreamError` for every failure. */
   send(call: TextCall): Promise<TextResponse>;
-  /**
-   * Counts the tokens of a request; absent when the vendor does not offer counting. Resolves to the text of the
-   * vendor's response. Throws as `send` does.
-   */
+  /** Counts a request's tokens; absent if the vendor cannot. Resolves to the response's text. Throws as `send` does. */
   countTokens?(call: TextCall): Promise<string>;
 }
 
@@ -75,8 +66,7 @@ export interface EmbeddingCall {
   /** The request's exact text with the vendor's model name, for vendors of OpenAI's protocol. */
   raw: string;
   /**
-   * For other protocols: the texts; null when the caller sent tokens. `dimensions` is null when the caller set no
-   * number of dimensions.
+   * For other protocols: the texts; null when the caller sent tokens. `dimensions` is null when the caller set none.
    */
   texts: readonly string[] | null;
   dimensions: number | null;

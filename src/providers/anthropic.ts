@@ -41,10 +41,7 @@ function connectionOf(settings: AnthropicSettings): MessagesConnection {
   return createMessagesConnection({ ...settings, credential, countsTokens: true });
 }
 
-/**
- * Reads the list of models (Anthropic API, "List models"). If the vendor has no such list, sends a message to a model
- * that does not exist.
- */
+/** Reads the list of models (Anthropic API, "List models"), or else sends a message to an unknown model. */
 async function probeMessages(
   { url, jsonHeaders: headers, errors }: MessagesConnection,
   signal: AbortSignal,

@@ -106,10 +106,7 @@ function requireTrusted(link: unknown, baseUrl: string): string {
   throw brokenResponse("named no polling address of its own");
 }
 
-/**
- * True for an address of the vendor or on the configured origin. No other address is polled, because each poll sends
- * the credential.
- */
+/** True for the vendor's hosts and the configured origin. Polling any other address would send it the credential. */
 function isTrusted(link: string, baseUrl: string): boolean {
   const url = URL.parse(link);
   const base = new URL(baseUrl);

@@ -76,10 +76,7 @@ const BASE_URLS: Readonly<Record<DashscopeSettings["region"], string>> = {
   global: "https://dashscope-intl.aliyuncs.com/api/v1",
 };
 
-/**
- * Returns the settings of the OpenAI-compatible interfaces: their paths on the channel's host (Model Studio, "OpenAI
- * compatible").
- */
+/** Returns the settings of the compatible interfaces, with paths on the channel's host ("OpenAI compatible"). */
 function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSettings) {
   const { dashscope: vendor } = VENDORS;
   const at = (address: string) => new URL(new URL(address).pathname, baseUrl ?? BASE_URLS[region]).href;
@@ -154,10 +151,7 @@ function describeTask(
 
 const AS_TASK = { "x-dashscope-async": "enable" };
 
-/**
- * Reads a task. The code and message of a failed task are next to its status. A task with an unknown id has the status
- * `UNKNOWN`.
- */
+/** Reads a task. A failed task has code and message next to its status. An unknown id has the status `UNKNOWN`. */
 function readTask(parsed: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const output = isObject(parsed["output"]) ? parsed["output"] : {};
   const failed = (kind: UpstreamErrorKind, reading: FailureReading): VendorJobStatus<string[]> => ({
@@ -184,10 +178,7 @@ function readTask(parsed: Record<string, unknown>, errors: VendorErrors): Vendor
   }
 }
 
-/**
- * Writes a request. References precede the text. Models that make one image refuse the field `n`. The watermark is
- * turned off; its default is on.
- */
+/** Writes a request with references before the text. The watermark is turned off. Models with one image refuse `n`. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, count, model } = order;
   const max = model.image.maxImagesPerCall;

@@ -37,10 +37,7 @@ const settings = z.object({
 
 type OpenRouterSettings = z.infer<typeof settings>;
 
-/**
- * Chat completions, and OpenRouter's images endpoint. The images endpoint accepts ratio and resolution for every model
- * and returns pictures as base64.
- */
+/** Chat completions, and the images endpoint, which accepts ratio and resolution and returns base64. */
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
   title: VENDORS.openrouter.title,
@@ -61,10 +58,7 @@ export const openrouter: Provider<OpenRouterSettings> = {
   },
 };
 
-/**
- * The path for probes. The probe reads the key's description, because the list of models is public (OpenRouter API,
- * "Get current API key").
- */
+/** The key's description, read by probes: the list of models is public (OpenRouter API, "Get current API key"). */
 const KEY_PATH = "key";
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 20 * 1024 * 1024 };
@@ -104,10 +98,7 @@ async function generate(
   };
 }
 
-/**
- * Writes a request. The vendor refuses `size` together with `resolution`. It also refuses `n` for models that make one
- * image per call.
- */
+/** Writes a request. The vendor refuses `size` with `resolution`, and `n` for models with one image per call. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, background, compression, model } = order;
   const quality = billedQuality(order);
@@ -132,10 +123,7 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/**
- * True when the vendor compresses the picture. It does so only in the caller's format; the gateway converts to any
- * other format.
- */
+/** True when the vendor compresses: only in the caller's format. The gateway converts to any other format. */
 function isCompressing(order: ImageOrder): boolean {
   const { format, compression } = order;
   const isLossy = format === "jpeg" || format === "webp";

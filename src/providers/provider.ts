@@ -21,9 +21,6 @@ export interface Provider<Settings> {
    * it requests an unknown model, which the vendor refuses. Throws an `UpstreamError`, or the signal's reason.
    */
   probe(settings: Settings, signal: AbortSignal): Promise<void>;
-  /**
-   * Returns the vendor's names of the models that this credential can use. Throws an `UpstreamError`, or the signal's
-   * reason.
-   */
+  /** Returns the vendor's names of the credential's models. Throws an `UpstreamError`, or the signal's reason. */
   models?(settings: Settings, signal: AbortSignal): Promise<string[]>;
 }

@@ -49,10 +49,7 @@ export const replicate: Provider<HostedSettings> = {
   },
 };
 
-/**
- * The collection of models that make pictures (Replicate HTTP reference, `collections.get`). The list of all models has
- * thousands for other purposes.
- */
+/** The collection of image models (Replicate HTTP reference, `collections.get`). The full list has thousands more. */
 const COLLECTION = "text-to-image";
 const DEFAULT_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
 /** Rules for references. The vendor's own client puts no larger file into a request. */

@@ -81,7 +81,7 @@ export class ChunkEditor {
       if (calls) inDelta["tool_calls"] = (old) => old && editItems(old, calls);
       if (Object.keys(inDelta).length > 0) edits["delta"] = (old) => old && editMembers(old, inDelta);
     } else {
-      // Clients read `delta` without a check, so every choice must have a `delta`.
+      // Clients read `delta` without checking for it, so every choice needs a `delta`.
       edits["delta"] = () => "{}";
     }
     if (Object.keys(edits).length === 0 && !usage) return null;
@@ -127,7 +127,7 @@ function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   return (text) => editMembers(hasOldId ? removeMember(text, "id") : text, edits);
 }
 
-/** Placeholder for an id that the gateway made. A later vendor's id for this tool call is removed. */
+/** Placeholder for an id that the gateway made. A later id of the vendor for this tool call is removed. */
 const MADE_HERE = "made here";
 
 function editItems(text: string, edits: readonly (Edit | null)[]): string {

@@ -151,8 +151,7 @@ export function asCompletionEvents(
   };
   return new ReadableStream({
     async pull(client) {
-      // This loop reads until there is a whole event, because the runtime does not call `pull` again if nothing was
-      // enqueued.
+      // Reads until there is a whole event, because the runtime does not call `pull` again if nothing was enqueued.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;

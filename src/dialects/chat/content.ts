@@ -8,10 +8,7 @@ const IMAGE_TOKENS = 1_290;
 /** Approximate number of base64 characters of audio per token. */
 const AUDIO_CHARACTERS_PER_TOKEN = 64;
 
-/**
- * Adds all content of a message or delta that a vendor counts as output. The sizes of a stream's deltas add up to the
- * size of the whole message.
- */
+/** Adds all content that a vendor counts as output. The sizes of deltas add up to the size of the whole message. */
 export function addContent(sized: SizedText, message: Record<string, unknown>): void {
   // Only one field is counted, because some vendors send the same reasoning in both.
   addText(sized, message["reasoning_content"] ?? message["reasoning"]);
@@ -31,10 +28,7 @@ export function isTextDelta(delta: Record<string, unknown>): boolean {
   return sized.eighths > 0;
 }
 
-/**
- * Adds a string or a list of parts. The text of a part is in `text` or in a field named like the part's type. Mistral
- * nests these lists.
- */
+/** Adds a string or nested parts (Mistral). A part's text is in `text` or in a field with the name of its type. */
 function addText(sized: SizedText, value: unknown): void {
   if (typeof value === "string") sized.add(value);
   else if (Array.isArray(value)) for (const part of value) addText(sized, part);
@@ -86,10 +80,7 @@ interface WrittenCall {
   extra_content?: { google: { thought_signature: string } };
 }
 
-/**
- * Reads a tool call, or one piece of a tool call in a delta. Missing texts become empty. Returns null when the value is
- * not a tool call.
- */
+/** Reads a tool call or a piece of one. Missing texts become empty. Returns null for any other value. */
 export function readCall(value: unknown): ToolCall | null {
   if (!isObject(value)) return null;
   const kind = isObject(value["custom"]) ? "custom" : "function";
@@ -113,10 +104,7 @@ function argumentsOf(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : "";
 }
 
-/**
- * Reads the signature of a tool call. Google's compatible endpoint sends it in this field (Gemini API, "OpenAI
- * compatibility", thought signatures).
- */
+/** Reads a signature from the field of Google's compatible endpoint (Gemini API, thought signatures). */
 function readSignature(extra: unknown): Signature | null {
   const google = isObject(extra) ? extra["google"] : undefined;
   const value = isObject(google) ? google["thought_signature"] : undefined;

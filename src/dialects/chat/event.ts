@@ -48,9 +48,7 @@ export function errorOf(event: Record<string, unknown>): unknown {
   return firstChoice(choices)?.["error"];
 }
 
-/**
- * Returns the error for a failure inside a running stream. Vendors send a frame with `error`; some add an HTTP status.
- */
+/** Returns the error for a failure inside a running stream: a frame with `error`, sometimes with an HTTP status. */
 export function inStreamError(error: unknown): UpstreamError {
   const { type = "", code = "", message = error } = isObject(error) ? error : {};
   const label = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
@@ -72,10 +70,7 @@ function kindOfStatus(code: unknown): UpstreamErrorKind {
   return status === 429 ? "limited" : "overloaded";
 }
 
-/**
- * Returns the usage of a chunk. Vendors send usage in the chunk itself, in a choice (Moonshot) or in the object
- * `x_groq` (Groq).
- */
+/** Returns the usage of a chunk: in the chunk itself, in a choice (Moonshot) or in the object `x_groq` (Groq). */
 export function usageOf({ usage, choices, x_groq: groq }: Record<string, unknown>): unknown {
   return usage ?? firstChoice(choices)?.["usage"] ?? (isObject(groq) ? groq["usage"] : undefined);
 }

@@ -15,10 +15,7 @@ import { errorOf, firstChoice, inStreamError, usageOf, readFinish, parseCompleti
 import { readReasoning } from "./reasoning.ts";
 import { readUsage } from "./usage.ts";
 
-/**
- * Reads a vendor's chunks. The reply is complete after a `finish_reason` or after `[DONE]`, because some vendors send
- * only one of the two.
- */
+/** Reads a vendor's chunks. `finish_reason` or `[DONE]` completes the reply, because some vendors send only one. */
 export class ChatReplyReader implements ReplyReader {
   readonly #calls = new CallDeltas();
   readonly #tags = new ThinkTags();
@@ -114,10 +111,7 @@ export class ChatReplyReader implements ReplyReader {
   }
 }
 
-/**
- * Parses a vendor's whole reply like a stream with one chunk. Throws an `UpstreamError` when the text is not a chat
- * completion.
- */
+/** Parses a whole reply like a stream with one chunk. Throws an `UpstreamError` when it is no chat completion. */
 export function parseReply(reply: VendorReply): Reply {
   return collectReply(readWhole(parseCompletion(reply)));
 }

@@ -206,8 +206,7 @@ function readFormat(value: unknown): OutputFormat | null {
 }
 
 /**
- * Reads the format `json_object`. Some vendors, and clients of these vendors, add a schema (Fireworks AI, "Structured
- * responses").
+ * Reads the format `json_object`. Some vendors and their clients add a schema (Fireworks AI, "Structured responses").
  */
 function readJsonFormat(schema: unknown): OutputFormat {
   if (!isSet(schema)) return { type: "json" };

@@ -164,18 +164,12 @@ const BODY_NAMES = knownNames([
 const STREAM_OPTIONS_NAMES = knownNames(["include_usage"]);
 const MESSAGE_NAMES = knownNames(["role", "content"]);
 
-/**
- * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept such a
- * name.
- */
+/** Refuses top-level names that differ only in case from a known name, because a vendor might accept them. */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
 }
 
-/**
- * Checks the types of the documented fields. Throws a `GatewayError` that names the first wrong field. Ignores other
- * fields.
- */
+/** Throws a `GatewayError` that names the first documented field with a wrong type. Ignores other fields. */
 function checkFields(body: Record<string, unknown>): void {
   checkMessages(body["messages"]);
   checkTypes(body, FIELDS);

@@ -144,10 +144,7 @@ function hasEdits(edits: Edits): boolean {
   return Object.keys(edits).length > 0;
 }
 
-/**
- * Returns an edit that writes this value. The text is ASCII, because each character of an edited chunk represents a
- * byte.
- */
+/** Returns an edit that writes this value as ASCII, because a character of an edited chunk represents a byte. */
 function always(value: string | number | null): MemberEdit {
   const text = JSON.stringify(value).replace(/[\u0080-\uffff]/g, escaped);
   return () => text;

@@ -88,10 +88,7 @@ function writeImage({ source, detail }: ImagePart): object {
   return { type: "image_url", image_url: { url: urlOf(source), ...(detail !== undefined && { detail }) } };
 }
 
-/**
- * Writes a document. Vendors read only PDF, use the file name, and refuse a document without a file name (OpenAI, "File
- * inputs").
- */
+/** Writes a document. Vendors read only PDF and refuse a document without a file name (OpenAI, "File inputs"). */
 function writeFile({ source, name }: FilePart): object {
   if ("text" in source) return { type: "text", text: source.text };
   if ("data" in source && source.mediaType.startsWith("text/"))
@@ -116,7 +113,7 @@ function urlOf(source: MediaSource): string {
 
 /**
  * Writes a turn of the model. Returns no message for a turn without text and calls, because vendors refuse such a
- * message. This turn occurs when a model was cut during its reasoning.
+ * message. Such a turn occurs when a model was cut during its reasoning.
  */
 function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): Message[] {
   const text = textOf(parts, "text");

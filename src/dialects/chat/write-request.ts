@@ -141,10 +141,7 @@ function writeSchema({
   };
 }
 
-/**
- * Writes the effort of reasoning in the vendor's form. Returns null when the caller requests no effort or the target
- * cannot control reasoning.
- */
+/** Writes the effort of reasoning for the vendor; null if none is requested or the target cannot control it. */
 function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object | null {
   const effort = reasoning && effortOf(reasoning);
   if (!effort || !model.reasoning) return null;

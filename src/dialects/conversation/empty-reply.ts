@@ -51,10 +51,7 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
 /** Maximum number of characters of stored events. It is high, because `responses` vendors repeat the request. */
 const MAX_OPENING = 4 * 1024 * 1024;
 
-/**
- * Stores the events of a forwarded stream before its first content. The stored events are read only if the stream ends
- * without content.
- */
+/** Stores the events before the first content of a forwarded stream. They are read only if no content arrives. */
 export class Opening {
   readonly #openReader: () => ReplyReader;
   readonly #events: string[] = [];
@@ -81,10 +78,7 @@ export class Opening {
 /** Number of output tokens that shows that a model wrote something. A smaller maximum explains an empty reply. */
 const FEW_TOKENS = 16;
 
-/**
- * True when the reported tokens show that the model wrote something other than text: reasoning, or content that the
- * gateway cannot read.
- */
+/** True when the reported tokens show more than text: reasoning, or content that the gateway cannot read. */
 function hasWritten(tokens: TokenCounts): boolean {
   if ((tokens.reasoning ?? 0) > 0) return true;
   return OUTPUT_CATEGORIES.reduce((sum, category) => sum + (tokens[category] ?? 0), 0) >= FEW_TOKENS;

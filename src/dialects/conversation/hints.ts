@@ -140,10 +140,7 @@ function without(telling: Telling, hint: Hint): Telling {
   return { ...telling, conversation: { ...telling.conversation, [hint]: null } };
 }
 
-/**
- * True for hints with a field in the conversation. All other hints belong to parts and tools. The writers of requests
- * omit those hints where necessary.
- */
+/** True for hints with a field in the conversation. Other hints belong to parts and tools; writers omit them. */
 function isField(conversation: Conversation, hint: Hint): hint is Hint & keyof Conversation {
   return hint in conversation;
 }
@@ -241,7 +238,7 @@ export function reasoningControl(
   }
 }
 
-/** `read` returns the form for a model name of the vendor; null for none, undefined for an unknown name. */
+/** `read` returns the form for a vendor's model name: null if the model has none, undefined if it is unknown. */
 interface NamedControl {
   names: readonly TextDialectName[];
   read(upstreamModel: string): ReasoningControl | null | undefined;

@@ -4,9 +4,7 @@ const DATA_URL = /^data:([^;,]+)(?:;[^,]*)?;base64,/i;
 /** Maximum length of a `data:` URL's beginning, before the data. */
 const MAX_HEAD = 200;
 
-/**
- * Reads the address of media: an `https:` link or a `data:` URL with base64 (RFC 2397). Returns null for other values.
- */
+/** Reads the address of media: an `https:` link or a `data:` URL with base64 (RFC 2397); null for other values. */
 export function readMediaUrl(url: unknown): MediaSource | null {
   if (typeof url !== "string") return null;
   if (url.startsWith("https:")) return { url };

@@ -7,10 +7,7 @@ interface OpenTurn {
   parts: (TextPart | UserPart | AssistantPart)[];
 }
 
-/**
- * Collects turns in the order of reading. Joins successive turns of the same side. The time is linear in the number of
- * parts.
- */
+/** Collects turns in reading order and joins successive turns of the same side, in linear time. */
 export class OpenTurns {
   readonly #turns: OpenTurn[] = [];
   /** Index of the assistant's last turn; -1 when there is none. */
@@ -29,10 +26,7 @@ export class OpenTurns {
     if (role === "assistant") this.#lastAssistant = this.#turns.length - 1;
   }
 
-  /**
-   * Adds a tool result to the user's turn directly after the assistant's last turn, even if later turns exist. Inserts
-   * this user's turn if it is missing.
-   */
+  /** Adds a tool result to the user's turn after the assistant's last turn. Inserts this user's turn if missing. */
   addResult(result: ToolResult): void {
     if (this.#lastAssistant < 0) return this.add({ role: "user", parts: [result] });
     const next = this.#turns[this.#lastAssistant + 1];

@@ -8,10 +8,7 @@ export interface Reasoning {
   effort: Effort | null;
   /** Maximum number of reasoning tokens. Null when the caller set no maximum. */
   budgetTokens: number | null;
-  /**
-   * True when the caller wants to see the reasoning as text or summary, false when the reasoning must be hidden. Null
-   * for the vendor's default.
-   */
+  /** True to show the reasoning as text or summary, false to hide it. Null for the vendor's default. */
   isVisible: boolean | null;
 }
 

@@ -56,9 +56,7 @@ export interface ReplyReader {
   readonly isDone: boolean;
   /** True when the reply is complete, so that the stream may end. */
   readonly isComplete: boolean;
-  /**
-   * Reads the data of one event. Throws an `UpstreamError` for an error event and for data that breaks the protocol.
-   */
+  /** Reads the data of an event. Throws an `UpstreamError` for an error event and for data outside the protocol. */
   read(data: string): Iterable<ReplyEvent>;
 }
 

@@ -26,19 +26,14 @@ export interface Conversation {
   frequencyPenalty: number | null;
   format: OutputFormat | null;
   reasoning: Reasoning | null;
-  /**
-   * Requested number of alternatives for each token's log probability. Null when no log probabilities are requested.
-   */
+  /** Number of alternatives for each token's log probability. Null when no log probabilities are requested. */
   logprobs: number | null;
   verbosity: string | null;
   /** The caller's id for its own end user; null when the caller sent no id. */
   user: string | null;
   /** Key of requests with the same beginning, which a vendor may cache; null when the caller sent no key. */
   cacheKey: string | null;
-  /**
-   * Names of the caller's fields that are hints without an equivalent in other protocols: labels, cache keys, limits of
-   * the vendor's tools.
-   */
+  /** Names of the caller's hints that other protocols lack: labels, cache keys, limits of the vendor's tools. */
   ownHints: readonly string[];
   /** Names of unknown fields, and of fields that are no hints and have no equivalent in other protocols. */
   ownFields: readonly string[];

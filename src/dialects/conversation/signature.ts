@@ -8,10 +8,7 @@ export interface Signature {
 
 const CARRIED = /^gw-(chat|messages|responses|native)-([^]*)$/;
 
-/**
- * Returns a signature for a caller of the dialect `caller`. A prefix names the dialect of the signature if it is not
- * the caller's.
- */
+/** Returns a signature for a caller of the dialect `caller`. A prefix names the signature's dialect if it differs. */
 export function sealSignature({ dialect, value }: Signature, caller: TextDialectName): string {
   return dialect === caller ? value : `gw-${dialect}-${value}`;
 }

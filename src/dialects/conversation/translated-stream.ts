@@ -91,20 +91,11 @@ export class TranslatedStream implements TextStream {
   }
 }
 
-/**
- * Maximum number of characters in the arguments of all tool calls, which are parsed at the end. This is enough for
- * 200,000 tokens.
- */
+/** Maximum of characters in all tool calls' arguments, which are parsed at the end; enough for 200,000 tokens. */
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
-/**
- * Maximum number of characters of a reply. Some protocols repeat the whole reply at its end. This maximum is enough for
- * two million tokens.
- */
+/** Maximum of characters of a reply, which some protocols repeat at its end; enough for two million tokens. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
-/**
- * Maximum number of tokens with log probabilities, including alternatives. This is enough for 24,000 tokens with twenty
- * alternatives each.
- */
+/** Maximum of tokens with log probabilities and their alternatives; enough for 24,000 tokens with twenty each. */
 const MAX_LOGPROBS = 500_000;
 /** Maximum number of items. Items are tool calls, signatures, and uninterrupted runs of text or reasoning. */
 const MAX_ITEMS = 10_000;

@@ -13,16 +13,10 @@ import { CountReader } from "../usage-reading.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import type { EmbeddingsPayload } from "./request.ts";
 
-/**
- * Maximum number of bytes of all vectors in a reply. 2,048 vectors of 1,536 numbers have 46 MB, or 63 MB with the
- * maximum number of digits.
- */
+/** Maximum bytes of all vectors in a reply. 2,048 vectors of 1,536 numbers have 46 MB, or 63 MB with all digits. */
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
 
-/**
- * Returns the error for a reply with more than `MAX_VECTOR_BYTES`. Its kind is `rejected`, because another vendor's
- * reply would be just as large.
- */
+/** Returns the `rejected` error for a reply over `MAX_VECTOR_BYTES`; another vendor's reply would be as large. */
 export function tooManyNumbers(): UpstreamError {
   return new UpstreamError("rejected", `the vectors have more than ${MAX_VECTOR_BYTES} bytes`, {
     isAmbiguous: true,
@@ -56,10 +50,7 @@ export function readReply(
   return { text: edited, usage };
 }
 
-/**
- * Sorts vectors by `index`, because some vendors send them unsorted. Keeps the order if an index occurs twice or is
- * missing.
- */
+/** Sorts vectors by `index`, as some vendors do not. Keeps the order if an index occurs twice or is missing. */
 function inOrder(data: readonly Vector[]): readonly Vector[] {
   const ordered: Vector[] = [];
   for (const vector of data) {
@@ -118,7 +109,7 @@ export function writeReply(
   return { text: `{"object":"list","data":[${data.join()}],${rest}`, usage };
 }
 
-/** Scales a vector to unit length, which a vector of fewer dimensions lacks (Gemini API, embeddings). */
+/** Scales a vector to unit length; vectors of fewer dimensions have another length (Gemini API, embeddings). */
 function toUnitLength(vector: readonly number[]): number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];

@@ -2,10 +2,7 @@ import type { DeliveredImage, ImageDelivery } from "../../domain/image.ts";
 import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 
-/**
- * Qualities that replies show. `auto` and a vendor's own names are hidden, because they do not tell callers the quality
- * of the picture.
- */
+/** Qualities that replies show. `auto` and a vendor's own names do not tell callers the quality of the picture. */
 const QUALITIES: ReadonlySet<string> = new Set(["low", "medium", "high", "xhigh", "max"]);
 
 /** Writes a reply of the image interface. A blob becomes the base64 text of its bytes. */
@@ -23,10 +20,7 @@ export function writeReply(delivery: ImageDelivery, created: number): StreamedOb
   };
 }
 
-/**
- * Writes the usage. Details of the input are required; details of the output are optional (OpenAI's specification,
- * `ImagesResponse`).
- */
+/** Writes the usage. Only details of the input are required (OpenAI's specification, `ImagesResponse`). */
 function writeUsage(usage: ImageTokens): StreamedObject {
   const { input, output, total, inputDetails = { text: input, image: 0 }, outputDetails } = usage;
   return {

@@ -5,10 +5,7 @@ import { readLongText } from "../long-text.ts";
 import { isReadField, isSilentlyIgnored, NUMBERS, readFields } from "./fields.ts";
 import { isMaskField, isReferenceField, readReferences } from "./references.ts";
 
-/**
- * A field before parsing. The value is JSON whose long strings are on disk; in a form, it is a text or an uploaded file
- * (`Blob`).
- */
+/** A field before parsing. JSON has its long strings on disk; a form has texts and uploaded files (`Blob`). */
 export type ImageField = readonly [name: string, value: unknown];
 
 /** True for a field with pictures. Long text in such a field is decoded while it arrives. */
@@ -26,10 +23,7 @@ export function isImageField(name: string): boolean {
   return isKnownField(name) || isSilentlyIgnored(name);
 }
 
-/**
- * Reads a request for new pictures, which has no input pictures. Throws a `GatewayError` that names the field to
- * change.
- */
+/** Reads a request for new pictures, without input pictures. Throws a `GatewayError` that names a wrong field. */
 export async function readGeneration(fields: readonly ImageField[]): Promise<ImageRequest> {
   for (const [name, value] of fields) {
     if (!isPictureField(name) || value === undefined || value === null) continue;
@@ -65,10 +59,7 @@ function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
   throw new GatewayError("invalid_image", "Send at most one `mask`.", { param: "mask" });
 }
 
-/**
- * Removes empty parts of a form and converts text to numbers. Throws a `GatewayError` when a field with a single value
- * occurs twice.
- */
+/** Removes empty parts of a form and reads numbers. Throws a `GatewayError` when a single-value field occurs twice. */
 export function formFields(fields: readonly ImageField[]): ImageField[] {
   const filled = fields.filter(([, value]) => value !== "");
   const seen = new Set<string>();

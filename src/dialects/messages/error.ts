@@ -21,10 +21,7 @@ const TYPES = {
 /** The field that continues a conversation stored at the vendor (Anthropic API, `message-threads-2026-08-12`). */
 export const THREAD = "thread";
 
-/**
- * Error details for the tool runners of official clients. A tool runner first tries to continue a thread. After this
- * error it sends the whole history.
- */
+/** Error details after which the tool runners of official clients send the whole history instead of a thread. */
 const UNTHREADED = { error_code: "thread_unsupported_request", unsupported: [THREAD] } as const;
 
 /** Writes an error in the form of the messages protocol. An error inside a stream has no request id. */
@@ -61,7 +58,7 @@ export function kindOfType(type: unknown): UpstreamErrorKind | undefined {
   return typeof type === "string" ? ownValue(KIND_BY_TYPE, type) : undefined;
 }
 
-/** True when the message says that the input exceeds the model's context. The error type does not say this. */
+/** True when the message says that the input exceeds the model's context. The error type does not show this. */
 export function saysTooLong(sentence: string): boolean {
   return /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i.test(sentence);
 }

@@ -36,7 +36,7 @@ export function editEvent(frame: Buffer, name: string, edit: MemberEdit): Buffer
     const edited = edit(old === undefined ? undefined : Buffer.from(old, "latin1").toString());
     return edited === undefined ? undefined : Buffer.from(edited).toString("latin1");
   };
-  // Each character represents one byte. This is safe because the syntax of events and JSON is ASCII.
+  // Each character represents one byte. This is safe, because the syntax of events and JSON is ASCII.
   const text = frame.toString("latin1");
   const lines = text.match(DATA) ?? [];
   if (lines.length === 1)

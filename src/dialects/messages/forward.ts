@@ -68,19 +68,13 @@ function isBlock(block: unknown): boolean {
   return typeof type === "string";
 }
 
-/** The replacement for the blocks of a message when all of them were removed. Vendors refuse an empty message. */
+/** The block of a message whose blocks were all removed. Vendors refuse an empty message. */
 const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 
-/**
- * Matches ids of tool calls from vendors of this protocol, for the caller's tools and for the vendors' own tools
- * (Anthropic API, "Tool use").
- */
+/** Matches ids of calls by vendors of this protocol, also of calls of their own tools (Anthropic API, "Tool use"). */
 const OWN_CALL = /^(?:srv)?toolu_/;
 
-/**
- * Returns the request's text without content of other protocols' vendors that vendors of this protocol would refuse.
- * Other characters stay unchanged.
- */
+/** Returns the request's text without other protocols' content that vendors of this protocol would refuse. */
 function afterForeignAnswers(
   raw: string,
   body: Readonly<Record<string, unknown>>,
@@ -91,8 +85,8 @@ function afterForeignAnswers(
 }
 
 /**
- * True when the request enables thinking with a budget, but a vendor of another protocol made the answered tool call,
- * without a thinking block. Anthropic refuses such a request (Anthropic API, "Extended thinking with tool use").
+ * True when the request enables thinking with a budget, but the answered tool call is from a vendor of another protocol
+ * and has no thinking block. Anthropic refuses such a request (Anthropic API, "Extended thinking with tool use").
  */
 function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
   if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;

@@ -156,8 +156,7 @@ function documentSource(source: unknown, path: string): FilePart["source"] {
 }
 
 /**
- * Returns the unchanged text of `input` for the block of each tool call. `message` is the JSON text of the message;
- * `content` is its parsed content.
+ * Returns the unchanged text of `input` for the block of each tool call. `content` is the parsed content of `message`.
  */
 export function rawInputs(message: string, content: unknown): ReadonlyMap<unknown, string> {
   const inputs = new Map<unknown, string>();

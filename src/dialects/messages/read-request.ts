@@ -64,10 +64,7 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   speed: isStandardTier,
 };
 
-/**
- * Matches the text with which Claude Code identifies itself to Anthropic. Anthropic removes a block with this text
- * (Claude Code, "LLM gateways").
- */
+/** Matches Claude Code's text about itself. Anthropic removes a block with this text (Claude Code, "LLM gateways"). */
 const ATTRIBUTION = /^x-anthropic-billing-header:/;
 
 /** Reads a request as a neutral `Conversation`. Throws an `UpstreamError` for a value without a neutral form. */

@@ -159,10 +159,7 @@ const BODY_NAMES = knownNames([
 const MESSAGE_NAMES = knownNames(["role", "content"]);
 const THINKING_NAMES = knownNames(["type", "budget_tokens"]);
 
-/**
- * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept such a
- * name.
- */
+/** Refuses top-level names that differ only in case from a known name, because a vendor might accept them. */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
   // A thread is refused, because the vendor stores it in an account that all callers share.

@@ -112,7 +112,7 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ ...writeError(error), type: "error" });
   }
 
-  /** Sends a frame without content. Frames in `#ending` are kept back, so this frame joins them in order. */
+  /** Sends a frame without content. While other frames are kept back, it is added to these to keep the order. */
   #pass(frame: Buffer, output: Uint8Array[]): void {
     if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
@@ -152,10 +152,7 @@ class MessagesForwarder implements FrameForwarder {
     }
   }
 
-  /**
-   * Returns the frame with the billed usage. Official clients fail on a `message_delta` without usage. They use the
-   * numbers of the last `message_delta`.
-   */
+  /** Returns the frame with the billed usage. Official clients require a usage, and use that of the last frame. */
   #withBilled(frame: Buffer, usage: Record<string, unknown>, isLast: boolean): Buffer {
     const billed = this.#meter.usage(true);
     this.#shown = mergeUsageAsClients(this.#shown, usage);
@@ -212,7 +209,7 @@ class MessagesForwarder implements FrameForwarder {
   }
 }
 
-/** Stands for the usage of a `message_delta` without usage. */
+/** Replaces the usage of a `message_delta` without usage. */
 const MISSING: Record<string, unknown> = {};
 
 /** One of the last frames of a message. `usage` is the usage of a `message_delta`; null for other frames. */

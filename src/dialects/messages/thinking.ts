@@ -23,10 +23,7 @@ export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning
   return { effort, budgetTokens: typeof budget === "number" ? budget : null, isVisible };
 }
 
-/**
- * Writes the requested reasoning. Writes nothing if the model cannot control reasoning or the maximum of output tokens
- * is below the minimum budget.
- */
+/** Writes the requested reasoning. Writes nothing without a `control`, or if `maxTokens` is too low for a budget. */
 export function writeThinking(
   reasoning: Reasoning | null,
   control: ReasoningControl | undefined,
@@ -74,7 +71,7 @@ export function openThinking(text: unknown): Signature | null {
 
 /**
  * Returns a tool call's signature as data of a `redacted_thinking` block before the call. The protocol has no field for
- * this signature, but some vendors require it back. Clients send the block back in its position.
+ * this signature, but some vendors require it back. Clients send the block back in the same position.
  */
 export function sealCallSignature(signature: Signature): string {
   return OF_CALL + sealSignature(signature, "messages");

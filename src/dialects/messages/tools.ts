@@ -86,10 +86,7 @@ function writeToolChoice(
 const USABLE = /^[a-zA-Z0-9_-]+$/;
 const CARRIED = "gw_id_";
 
-/**
- * Returns the id of a tool call in characters that the protocol accepts. Valid ids stay unchanged. Equal invalid ids
- * are encoded equally.
- */
+/** Returns a tool call's id in characters that the protocol accepts. Equal invalid ids are encoded equally. */
 export function writeCallId(id: string): string {
   return USABLE.test(id) && !id.startsWith(CARRIED) ? id : CARRIED + Buffer.from(id).toString("base64url");
 }

@@ -183,10 +183,7 @@ export function mergeUsageAsClients(
   };
 }
 
-/**
- * True when this usage shows the billed numbers to a caller. The split of cache writes by lifetime may differ, because
- * clients read only the sum.
- */
+/** True when this usage shows the billed numbers. Cache writes may be split otherwise: clients read only their sum. */
 export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const read = readUsage(shown);
   if (!read || !isObject(shown)) return false;

@@ -34,10 +34,7 @@ export function writeUserBlocks(parts: readonly UserPart[], field: Field): Writt
   );
 }
 
-/**
- * Writes the assistant's parts. Omits reasoning without a signature of this protocol's vendors, because vendors would
- * refuse it.
- */
+/** Writes the assistant's parts. Omits reasoning without a signature of this protocol, which vendors would refuse. */
 export function writeAssistantBlocks(parts: readonly AssistantPart[], field: Field): WrittenBlock[] {
   return parts.flatMap((part): WrittenBlock[] => {
     switch (part.type) {

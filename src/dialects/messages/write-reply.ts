@@ -61,7 +61,7 @@ interface WaitingCall {
 
 /**
  * Writes a messages stream, in which only one block is open at a time. Other protocols may send several tool calls in
- * parallel. The first call is sent as it arrives; the other calls wait until it has ended.
+ * parallel. The first call is sent as it arrives; the other calls wait until the first has ended.
  */
 export class MessagesWriter implements ReplyWriter {
   readonly #model: string;
@@ -143,10 +143,7 @@ export class MessagesWriter implements ReplyWriter {
     return eventText({ type: "message_start", message });
   }
 
-  /**
-   * Writes text. White space between the pieces of a tool call is kept back: some models write it there, but it must
-   * not end the call's block.
-   */
+  /** Writes text. White space between the pieces of a tool call is kept back, so that it does not end the block. */
   #writeShown(text: string): string {
     if (typeof this.#open === "number" && text.trim() === "") {
       this.#space += text;
@@ -192,10 +189,7 @@ export class MessagesWriter implements ReplyWriter {
     return this.#writeInput(text);
   }
 
-  /**
-   * Writes a piece of a tool call's input. Omits input that is not an object, as a whole reply does, because clients
-   * parse each piece immediately.
-   */
+  /** Writes a piece of a call's input. Omits input that is not an object, because clients parse each piece at once. */
   #writeInput(text: string): string {
     if (text.trim() !== "") this.#isInputObject ??= text.trimStart().startsWith("{");
     return this.#isInputObject ? this.#writeDelta({ type: "input_json_delta", partial_json: text }) : "";

@@ -14,10 +14,7 @@ const JSON_INSTRUCTION: WrittenBlock = {
   text: "Answer with a single JSON object and nothing else.",
 };
 
-/**
- * Returns the text of a request for a vendor of the messages protocol. Throws an `UpstreamError` for content that the
- * protocol cannot express.
- */
+/** Returns the text of a request for a vendor. Throws an `UpstreamError` for content outside of the protocol. */
 export function writeConversation(
   requested: Conversation,
   terms: VendorTerms,
@@ -123,7 +120,7 @@ const NO_RESULT = "No result was given.";
 /**
  * Writes turns as messages in the order that vendors require. The user begins, and the sides alternate. After tool
  * calls, the user's message begins with a result for each call. An instruction in the middle of the conversation
- * becomes text of the user, because only some models accept a role for it.
+ * becomes text of the user, because only some models accept a role for instructions there.
  */
 function writeTurns(turns: readonly Turn[], field: string): WrittenMessage[] {
   const messages: WrittenMessage[] = [];

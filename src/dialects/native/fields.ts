@@ -49,10 +49,7 @@ export function findObject(object: StreamedObject, name: string): Field<Streamed
   return { key: field.key, value: field.value };
 }
 
-/**
- * Returns an optional field that must be an array of objects. A single object is read as an array of one object, as the
- * vendor does.
- */
+/** Returns an optional field that must be an array of objects. A single object counts as an array of one. */
 export function findObjects(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
   const field = findField(object, name);
   if (!field) return undefined;

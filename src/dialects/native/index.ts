@@ -1,7 +1,4 @@
-/*
- * The native generate protocol (Gemini). Reads callers' requests and writes replies and errors. Also writes requests to
- * vendors of the same protocol.
- */
+/* The native generate protocol (Gemini): requests of callers and for vendors, and replies and errors for callers. */
 export { writeError } from "./error.ts";
 export { linkDrafts, type LinkDraft } from "./reply.ts";
 export { repeatRequest } from "./repeat.ts";

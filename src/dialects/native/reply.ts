@@ -63,9 +63,7 @@ function newReply(delivery: ImageDelivery, responseId: string): StreamedObject {
 /** A part of a reply with a picture: a final picture or a draft. */
 type InlinePicture = StreamedObject & { inlineData: { data: Handle | string } };
 
-/**
- * Replaces each part of a reply by the result of `change`. Never throws, because a vendor's reply may have any form.
- */
+/** Replaces each part of a reply by the result of `change`. Never throws: a vendor's reply may have any form. */
 function changeParts(reply: StreamedObject, change: (part: StreamedJson) => StreamedJson[]): StreamedObject {
   const candidates = changeItems(reply["candidates"], (candidate) => {
     if (!isStreamedObject(candidate) || !isStreamedObject(candidate["content"])) return [candidate];

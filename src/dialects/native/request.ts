@@ -122,10 +122,7 @@ function refuseForeignFiles(body: StreamedObject): void {
 const FILE_FIELDS = ["fileData", "file_data"];
 const FOLDED_FILE_FIELDS: ReadonlySet<string> = new Set(FILE_FIELDS.map(foldCase));
 
-/**
- * True when an object refers to a file at any depth, except in the `exempt` fields. The depth was limited when the body
- * was read.
- */
+/** True when an object refers to a file at any depth, except in the `exempt` fields. The depth is already limited. */
 function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean {
   if (Array.isArray(value)) return value.some((item) => namesFile(item));
   if (!isStreamedObject(value)) return false;

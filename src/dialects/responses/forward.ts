@@ -58,9 +58,7 @@ function isEnded(body: Record<string, unknown>): body is VendorResponse {
   return isEnd && isOutput(output);
 }
 
-/**
- * True when all items have the fields that clients read without checking: a type, and for a message a list of parts.
- */
+/** True when all items have the fields that clients read without checking: a type, and in a message a list of parts. */
 export function isOutput(output: unknown): output is readonly unknown[] {
   return Array.isArray(output) && output.every(isItem);
 }

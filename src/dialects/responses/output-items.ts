@@ -108,10 +108,7 @@ export class MessageItem implements OpenItem {
   }
 }
 
-/**
- * Returns a token in the form of the protocol, which requires `bytes` for each token and each alternative (OpenAI
- * responses reference).
- */
+/** Returns a token with `bytes`, also in each alternative, as the protocol requires (OpenAI responses reference). */
 function writeLogprob({ bytes, top_logprobs: alternatives, ...token }: TokenLogprob): object {
   return {
     ...token,

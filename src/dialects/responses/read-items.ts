@@ -116,9 +116,7 @@ class ItemReader {
 /** Prefix of a signature of a tool call. Such a signature is in a reasoning item. */
 const CALL_MARK = "call:";
 
-/**
- * Returns the signature for a reasoning item before a signed tool call. The call itself has no field for a signature.
- */
+/** Returns the signature for a reasoning item before a signed tool call. The call has no field for a signature. */
 export function signatureOfCall({ dialect, value }: Signature): Signature {
   return { dialect, value: `${CALL_MARK}${value}` };
 }

@@ -81,10 +81,7 @@ export class ResponsesReader implements ReplyReader {
     yield { type: "start", id: typeof id === "string" ? id : null };
   }
 
-  /**
-   * Returns the item at this position of the output. For a new tool call, also yields the event that announces the
-   * call.
-   */
+  /** Returns the item at this position of the output. Yields an event that announces a new tool call. */
   *#begin(index: unknown, item: Fields): Generator<ReplyEvent, ReadItem> {
     const known = this.#items.get(index);
     if (known) return known;

@@ -77,10 +77,7 @@ function isLink(name: string, value: string): boolean {
   return (name === "data" || name === "file_data") && SCHEME.test(value);
 }
 
-/**
- * Yields the parts of messages and tool outputs, each with its path. A tool output may be a single object, such as a
- * screenshot.
- */
+/** Yields the parts of messages and tool outputs with their paths. A tool output may be one object (a screenshot). */
 function* locatedParts(input: unknown): Generator<[path: string, part: Record<string, unknown>]> {
   if (!Array.isArray(input)) return;
   for (let at = 0; at < input.length; at += 1) {

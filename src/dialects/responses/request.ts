@@ -180,10 +180,7 @@ function namesOf(fields: FieldChecks): string[] {
   return fields.map(([name]) => name);
 }
 
-/**
- * Refuses top-level names that differ only in case from a name that the gateway reads. A vendor might accept such a
- * name.
- */
+/** Refuses top-level names that differ only in case from a known name, because a vendor might accept them. */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
 }

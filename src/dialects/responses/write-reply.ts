@@ -225,10 +225,7 @@ class ResponseObject {
     this.#head = fields({ id, object: "response", created_at: createdAt, model: this.#model });
   }
 
-  /**
-   * Returns the text of the response object. The constant parts are converted to JSON only once, because they may
-   * contain large tools.
-   */
+  /** Returns the response object's text. Its constant parts are converted only once, as they may have large tools. */
   text(state: ResponseState, output: readonly object[]): string {
     return `{${this.#head},${fields(stateFields(state))},${fields({ output })},${this.#echo}}`;
   }

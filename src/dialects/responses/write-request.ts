@@ -130,10 +130,7 @@ function writeFormat(format: OutputFormat): object {
   };
 }
 
-/**
- * Returns the requested reasoning in the vendor's form. Returns null when the caller requests none or the target cannot
- * control reasoning.
- */
+/** Writes the requested reasoning for the vendor; null if none is requested or the target cannot control it. */
 function writeReasoning(
   { reasoning }: Conversation,
   { model }: VendorTerms,

@@ -132,7 +132,7 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Returns the UTF-8 bytes of a byte (always 1) minus its UTF-16 code units. This is 1 for each byte after the first
+ * Returns 1 minus the number of UTF-16 code units that a UTF-8 byte begins. This is 1 for each byte after the first
  * byte of a character, 0 for a first byte, and -1 for the first byte of a surrogate pair.
  */
 function extraBytes(byte: number): number {

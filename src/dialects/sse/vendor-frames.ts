@@ -58,10 +58,7 @@ export class VendorFrames {
   }
 }
 
-/**
- * Parses a vendor's event or whole reply. Throws an `UpstreamError` for text that is not a JSON object and for too many
- * values.
- */
+/** Parses a vendor's event or whole reply. Throws an `UpstreamError` for other text and for too many values. */
 export function parseVendorObject(
   text: string,
   what: "an event" | "the response" = "an event",
@@ -81,10 +78,7 @@ export function parseVendorObject(
 /** Matches the names of vendors. A name may follow an underscore, as in `fp_name`. */
 const VENDOR = new RegExp(`(?<![a-z])(?:${VENDOR_NAMES.join("|")})`, "i");
 
-/**
- * Returns the top-level fields that identify the vendor: `provider`, and a `system_fingerprint` with a vendor's name.
- * Most replies have neither.
- */
+/** Returns the top-level fields that identify the vendor: `provider`, or a `system_fingerprint` with its name. */
 export function vendorFields(body: Readonly<Record<string, unknown>>): readonly string[] {
   const { provider, system_fingerprint: fingerprint } = body;
   const isNamed = typeof fingerprint === "string" && VENDOR.test(fingerprint);
@@ -108,14 +102,12 @@ export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
 const COMMENT = /(?<=^|[\r\n]):[^\r\n]*/g;
 const COLON = 0x3a;
 
-/**
- * Removes names of vendors from the comments of a frame and from the fields of its event. Other bytes stay unchanged.
- */
+/** Removes vendors' names from a frame's comments and its event's fields. Other bytes stay unchanged. */
 export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unknown>> = {}): Buffer {
   const fields = vendorFields(event);
   const hasComment = frame[0] === COLON || frame.includes("\n:") || frame.includes("\r:");
   if (fields.length === 0 && !hasComment) return frame;
-  // Each character represents one byte. This is safe because the syntax of events and JSON is ASCII.
+  // Each character represents one byte. This is safe, because the syntax of events and JSON is ASCII.
   const text = frame.toString("latin1");
   const neutral = text.replace(COMMENT, (comment) => (VENDOR.test(comment) ? ": keep-alive" : comment));
   const edited = neutral.replace(EVENT, (data) => withoutFields(data, fields));

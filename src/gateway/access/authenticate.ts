@@ -39,7 +39,7 @@ export function authenticate(
   return authenticateHash(authenticator, authenticator.hash(secret), credentials, scope);
 }
 
-/** Authenticates by the hash of the key's secret. Works as `authenticate` does otherwise. */
+/** Authenticates as `authenticate` does, by the hash of the key's secret. */
 export function authenticateHash(
   authenticator: Authenticator,
   hash: string,

@@ -81,10 +81,7 @@ export interface FittedImageRequest {
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */
   quality: string | undefined;
   background: string | undefined;
-  /**
-   * The caller's fields that have no effect on this model. `quality` is never listed, because the response reports the
-   * quality that took effect.
-   */
+  /** The caller's fields without effect on this model, except `quality`, which the response always reports. */
   dropped: readonly string[];
   priceTier: SizeTier;
   /** The quality of the price: one of the model's qualities, or `auto`. */
@@ -98,7 +95,7 @@ const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
  * Fits the size to the model and drops the fields that the model does not read. Throws a 400 for a value that the
- * model's family does not define. Also throws for too many reference images; none has been fetched by then.
+ * model's family does not define. Throws for too many reference images before any of them is fetched.
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];

@@ -127,10 +127,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     return this.#parts.context.grant.limitState;
   }
 
-  /**
-   * Aborts when the client disconnects. It does not abort if the organization wants replies read to their end and a
-   * slot for detached calls is free.
-   */
+  /** Aborts when the client disconnects, except for a detached call (see `DetachedCalls`). */
   get signal(): AbortSignal {
     return this.#parts.detachable.signal;
   }
@@ -149,10 +146,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     if (charge.usage.unit === "token") context.grant.correctTokens(sumTokens(charge.usage.tokens));
   }
 
-  /**
-   * Records a reply that the vendor charges for but that nobody receives. The ledger entry contains the price of the
-   * reply as orphan cost.
-   */
+  /** Records a reply that nobody receives but the vendor charges for. Its price becomes orphan cost. */
   abandon({ tokens }: TokenUsage): void {
     this.#abandoned.push({ unit: "token", tokens, source: "estimated" });
   }

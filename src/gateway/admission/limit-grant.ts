@@ -65,10 +65,7 @@ export class LimitGrant {
     return undefined;
   }
 
-  /**
-   * Counts the images of an image request beyond the first. Throws as `countTokens` does. After an error no image of
-   * the request stays counted.
-   */
+  /** Counts the images beyond the first. Throws as `countTokens` does; then no image stays counted. */
   countImages(count: number): Promise<void> | undefined {
     const requests = this.#requests("images", count, "n");
     if (count === 1) return undefined;
@@ -88,10 +85,7 @@ export class LimitGrant {
     return this.#correcting;
   }
 
-  /**
-   * Releases the slots of the request. Call it when the request has ended; further calls do nothing. Returns
-   * `correcting`.
-   */
+  /** Releases the request's slots when the request has ended. Later calls do nothing. Returns `correcting`. */
   release(): Promise<void> | undefined {
     if (this.#isReleased) return undefined;
     this.#isReleased = true;
@@ -120,10 +114,7 @@ export class LimitGrant {
     throw neverAdmitted(exceeded, param);
   }
 
-  /**
-   * Gives back the first image. Otherwise, refused requests for several images would use up a limit that would admit
-   * smaller requests.
-   */
+  /** Gives back the first image, so that refused larger requests do not use up the limit for smaller ones. */
   #giveBackFirstImage(): void {
     if (this.#reservations.length === 0) return;
     this.#correct("images", -1);
@@ -171,10 +162,7 @@ const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
   concurrent_images: "concurrentImages",
 };
 
-/**
- * Returns the limit in force. A limit of `null` on the organization or key removes the configured limit, so `??` would
- * be wrong.
- */
+/** Returns the limit in force. `??` would be wrong, because an own limit of `null` removes the configured one. */
 export function limitOf(own: number | null | undefined, configured: number | null): number | null {
   return own === undefined ? configured : own;
 }

@@ -54,10 +54,7 @@ export interface LimitSettings {
   key: Limits;
 }
 
-/**
- * Returns the part of a counted amount that the request may still give back. All tokens may be given back, because
- * their number is an estimate.
- */
+/** Returns the part of a counted amount that may be given back: all tokens, because their number is an estimate. */
 export function openAmount({ quantity, amount }: LimitRequest): number {
   return quantity === "tokens" ? amount : 0;
 }

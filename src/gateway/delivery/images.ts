@@ -23,10 +23,7 @@ export interface DeliveryRequest {
   reply: ImageReply;
   /** The readable pictures of the reply. */
   pictures: readonly ReadPicture[];
-  /**
-   * Values that were sent to the vendor. A value is reported when the vendor's reply does not contain the value that
-   * took effect.
-   */
+  /** Values that were sent to the vendor. They are reported if the reply does not contain the actual values. */
   sent: { quality?: string; background?: string };
   /** Base address of the links to pictures. */
   base: string;
@@ -108,10 +105,7 @@ function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: stri
   };
 }
 
-/**
- * Returns whether the caller gets links or base64, by the organization's setting and the caller's request. The native
- * protocol has its own rule.
- */
+/** Decides between links and base64, by the setting and the request. The native protocol has its own rule. */
 export function deliveryKind(
   { delivery: requested, native }: ImageRequest,
   { forceImageUrls, nativeImageUrls }: OrganizationSettings,

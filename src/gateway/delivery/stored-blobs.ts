@@ -38,9 +38,9 @@ export interface Links {
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
   /**
-   * True when a valid link with this expiry may have been made in the last minutes, by any of the organizations' link
-   * lifetimes. The picture of such a link may still be only on the disk of another machine. Always false without object
-   * storage.
+   * True when a valid link with this expiry may be only minutes old. The link lifetimes of all organizations are
+   * considered. The picture of such a link may still be only on the disk of another machine. Always false without
+   * object storage.
    */
   isNew(expires: string | null): boolean;
 }

@@ -207,8 +207,7 @@ export function chargeEntry({
     currency: price.currency,
     priceSource: source,
     ...(vendorCost && { vendorCost }),
-    // Each abandoned reply is priced by itself: one long request may cost more than short requests with the same total
-    // of tokens.
+    // Each abandoned reply is priced alone: one long request may cost more than short ones with as many tokens.
     orphanCost: abandoned.reduce(
       (sum, each) => sum + costOf(price, each, 1),
       costOf(price, requested, ambiguous),

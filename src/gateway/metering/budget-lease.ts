@@ -2,7 +2,7 @@ import type { Nanos } from "../../lib/money.ts";
 
 /**
  * The part of a budget that this process has acquired from the store. `available` is the acquired amount minus the
- * amounts promised to running requests and spent by ended ones.
+ * holds of running requests and the costs of ended requests.
  *
  * The states of a lease, and the store calls and times that change them:
  *
@@ -10,12 +10,12 @@ import type { Nanos } from "../../lib/money.ts";
  *              +------------------------> unconfirmed ---------> usable
  *       take   |     result of a take lost              renew
  *     empty --> usable -----------------> unclear -------------> usable or forgotten
- *              |     14 minutes, or 5 idle (close)      renew
+ *              |     14 minutes, or 5 unused (close)    renew
  *              +------------------------> expired -------------> usable or forgotten
  *
  * Requests take from usable and from unclear leases, but an unclear lease acquires nothing more before its renewal. A
  * lease is forgotten when the store no longer has it (it was closed or written off) or when its budget was removed.
- * `BudgetLeases` makes the calls for holds, settlements and takes; `LeaseTable` makes those for renewals and returns.
+ * `BudgetLeases` calls the store for holds, settlements and takes. `LeaseTable` calls it for renewals and returns.
  */
 export class BudgetLease {
   readonly budget: string;
@@ -26,16 +26,13 @@ export class BudgetLease {
   #acquired: Nanos = 0n;
   /** The amount that the budget had left in the store at the last call. */
   #left: Nanos = 0n;
-  /** Monotonic milliseconds until which the lease may be used. The store calls it in doubt a minute later. */
+  /** Monotonic milliseconds until which the lease may be used. For the store, it is in doubt a minute later. */
   #usableUntil = Infinity;
   /** Monotonic milliseconds until which only needed amounts are acquired, because other processes lack money. */
   #scarceUntil = 0;
   /** Monotonic milliseconds at which a request last held money of the lease or tried to. */
   #usedAt = 0;
-  /**
-   * Number of times that administrators changed the budget. `#confirmedChanges` is the number of these changes that the
-   * last grant took into account.
-   */
+  /** Number of changes of the budget by administrators. The last grant has considered `#confirmedChanges` of these. */
   #changes = 0;
   #confirmedChanges = 0;
   /** True when the result of an acquiring call was lost. Only the store knows the effect of that call. */

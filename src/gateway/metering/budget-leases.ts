@@ -100,7 +100,7 @@ export class BudgetLeases {
     return this.#table.revalidate(changed);
   }
 
-  /** Holds `ceiling`, or what the local leases cover of it, at least `floor`; returns null otherwise. */
+  /** Holds `ceiling`, or the smaller amount that the leases cover if that is at least `floor`; else returns null. */
   #holdLocally(budgets: readonly string[], ceiling: Nanos, floor: Nanos): Hold | null {
     let amount = ceiling;
     const leases: BudgetLease[] = [];

@@ -31,10 +31,7 @@ export interface UsageBounds {
 
 /** Tokens that vendors add to a prompt: chat template, tool instructions, the vendor's own system prompt. */
 export const INPUT_MARGIN = 4_096;
-/**
- * Number of tokens by which the reasoning of one choice may exceed `max_tokens`. Some vendors do not count reasoning in
- * `max_tokens`.
- */
+/** Tokens of reasoning that a choice may have beyond `max_tokens`, because some vendors count it separately. */
 export const REASONING_MARGIN = 65_536;
 /** Maximum of billed input or output tokens of a request. With this maximum, the charge fits the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
@@ -226,10 +223,7 @@ export class UsageEstimator {
     return billableUsage({ ...this.#bounds, estimatedInput }, { ...observed, deliveredTokens: delivered });
   };
 
-  /**
-   * Extracts the text of the prompt now. A stream then keeps only this text in memory and not the request, which may
-   * have megabytes.
-   */
+  /** Extracts the text of the prompt now, so that a stream need not keep the whole request in memory. */
   readPrompt(): void {
     const prompt = this.#prompt();
     this.#prompt = () => prompt;
@@ -243,9 +237,7 @@ export class UsageEstimator {
     return this.#refining ?? (usage().source === "estimated" ? (this.#refining = this.#count()) : null);
   }
 
-  /**
-   * Reads a whole reply. Returns a promise only when the tokenizer has to count; the reply is then read a second time.
-   */
+  /** Reads a whole reply. If the tokenizer has to count, returns a promise and reads the reply a second time. */
   refined<Read extends { usage: TokenUsage }>(read: () => Read): Read | Promise<Read> {
     const first = read();
     const refining = this.refine(() => first.usage);

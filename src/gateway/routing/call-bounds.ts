@@ -38,8 +38,7 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Takes a slot as `take` does, but waits when no slot is free. Resolves to null when no slot becomes free in time.
-   * Rejects when the signal aborts.
+   * Takes a slot, or waits for one. Resolves to null when none becomes free in time. Rejects when the signal aborts.
    */
   async wait(channel: Channel, organization: string, signal: AbortSignal): Promise<Disposable | null> {
     const slots = this.#slotsOf(channel);

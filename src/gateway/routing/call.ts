@@ -9,7 +9,7 @@ const NO_PARAMS: readonly string[] = [];
 
 /**
  * One running call to a vendor. The call's cancellation is aborted when the client disconnects or a deadline passes;
- * the reason of the abort names which. A deadline takes effect up to one tick of its timer late.
+ * the reason of the abort shows the cause. A deadline takes effect up to one tick of its timer late.
  */
 export class Call {
   /** The vendor's own id of the call; set once its response has begun. */

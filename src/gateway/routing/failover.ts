@@ -184,10 +184,7 @@ function withPublicId(message: string, { upstreamModel }: Target, model: string)
   );
 }
 
-/**
- * True when another target may be called after this failure. After a refusal by a vendor's safety policy,
- * `failOverRefusals` decides.
- */
+/** True when another target may be called after this failure. `failOverRefusals` decides about refused content. */
 export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals: boolean): boolean {
   return isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));
 }

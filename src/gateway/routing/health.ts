@@ -118,8 +118,7 @@ export class Health {
     if (error.kind === "limited" && retryAfterMs > 0)
       return this.#ejectLimited(health, organization, retryAfterMs);
     const reason = error.kind === "limited" ? "limited" : "overload";
-    // An organization with an ejection of its own may have failing requests for reasons of its own. Its probes must not
-    // block other organizations for long.
+    // An organization with its own ejection may cause the failures. Its probes must not block others for long.
     const isOwnTrouble = own.ejectedUntil > 0;
     if (this.#isEjecting(own, isProbe.own)) {
       this.#eject(health, organization, reason, nextEjectionMs(own));
@@ -181,7 +180,7 @@ export class Health {
     this.#eject(health, isLimitedForOther ? null : organization, "limited", durationMs);
   }
 
-  /** True when this failure ejects: of a probe, or of enough calls in a row while no ejection is active. */
+  /** True when this failure ejects: a probe failed, or enough calls failed in a row without an active ejection. */
   #isEjecting({ failures, ejectedUntil }: State, isProbe: boolean): boolean {
     return isProbe || (failures >= FAILURES_TO_EJECT && this.#clock.monotonic() >= ejectedUntil);
   }

@@ -33,10 +33,7 @@ export function targetsThatFit(
   return targets.some(fits) ? targets.filter(fits) : targets;
 }
 
-/**
- * Returns the context of a target in tokens. `ofModel` is the context of the model. An unknown context counts as
- * unlimited.
- */
+/** Returns a target's context in tokens; `ofModel` is the model's. An unknown context counts as unlimited. */
 function windowOf({ contextWindow }: Target, ofModel: number | undefined): number {
   return contextWindow ?? ofModel ?? Infinity;
 }
@@ -77,7 +74,7 @@ export class TargetQueue {
   next(): Target | undefined {
     const callsLeft = this.#maxCalls - this.#called.length;
     if (callsLeft <= 0) return undefined;
-    // A single call keeps the order. Otherwise no such request would call a target again that failed once.
+    // A request with a single call keeps the order. Otherwise no such request would call a failed target again.
     const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
     const index = sound >= 0 ? sound : this.#health.firstAvailable(this.#queue, this.#organization);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;

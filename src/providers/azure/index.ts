@@ -68,10 +68,7 @@ const settings = z
 
 type AzureSettings = z.infer<typeof settings>;
 
-/**
- * The chat, responses, embeddings and images protocols of OpenAI at a resource of Azure OpenAI. A route's upstream
- * model is the name of a deployment.
- */
+/** OpenAI's chat, responses, embeddings and images at Azure OpenAI. An upstream model is a deployment's name. */
 export const azure: Provider<AzureSettings> = {
   name: "azure",
   title: "Azure OpenAI",

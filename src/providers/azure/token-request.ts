@@ -23,9 +23,7 @@ export function entraTokens({ tenantId, clientId, clientSecret, ...urls }: Entra
   return (signal) => requestApplicationToken(url, { clientId, clientSecret }, signal);
 }
 
-/**
- * Requests a token by the client credentials grant (Microsoft identity platform, "OAuth 2.0 client credentials flow").
- */
+/** Requests a token by client credentials (Microsoft identity platform, "OAuth 2.0 client credentials flow"). */
 async function requestApplicationToken(
   url: string,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
@@ -45,10 +43,7 @@ async function requestApplicationToken(
   });
 }
 
-/**
- * Requests a token of the machine's managed identity (Azure instance metadata service). The call bypasses proxies,
- * which could read the token.
- */
+/** Requests a managed identity's token (Azure instance metadata). Bypasses proxies, which could read the token. */
 async function requestMachineToken(
   metadataUrl: string,
   clientId: string | undefined,

@@ -4,10 +4,7 @@ import { mayBeTooLong } from "../../dialects/openai-error-codes.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
-/**
- * Reads a failure of Bedrock. Its type is in a header and its message in the body (Amazon Bedrock API reference,
- * InvokeModel, "Errors").
- */
+/** Reads a failure of Bedrock: its type from a header, its message from the body (API reference, InvokeModel). */
 export function readBedrockFailure(
   { message, Message: capitalized }: Record<string, unknown>,
   _status: number,
@@ -18,7 +15,7 @@ export function readBedrockFailure(
   return readException(type, textOf(message ?? capitalized));
 }
 
-/** Reads an exception inside a stream. Its name begins with a lower-case letter. */
+/** Reads an exception inside a stream. The exception's name begins with a lower-case letter. */
 export function readException(type: string, message: string): FailureReading {
   const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(message))?.[1];
   const name = type.toLowerCase().replace(/(?:exception|error)$/, "");

@@ -4,9 +4,7 @@ import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { isObject } from "../../lib/json.ts";
 import { brokenResponse } from "../transport/http.ts";
 
-/**
- * A message of an event stream (Amazon Transcribe guide, "Event stream encoding", which holds for all AWS services).
- */
+/** A message of an event stream (Amazon Transcribe guide, "Event stream encoding", for all AWS services). */
 export interface Frame {
   /** `event`, `exception` or `error`. */
   kind: string;
@@ -27,10 +25,10 @@ const MIN_BYTES = 16;
 /** Maximum length of a message: the longest payload (16 MiB) and the longest headers (128 KiB). */
 const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
 
-/** Splits a byte stream, divided into any chunks, into messages. Checks each length and both checksums. */
+/** Splits a byte stream into messages, for any division into chunks. Checks each length and both checksums. */
 export class FrameReader {
   readonly #rest = new GrowingBuffer();
-  /** Number of bytes of the next message; while this length is unknown, of its beginning. */
+  /** Number of bytes of the next message, or of its beginning while its length is unknown. */
   #needed = MIN_BYTES;
 
   /** Yields the complete messages. Throws `broken` at the first invalid message. */

@@ -56,10 +56,7 @@ export const bedrock: Provider<BedrockSettings> = {
   text: (settings) => [createBedrockText(connectionOf(settings))],
 };
 
-/**
- * Statuses of InvokeModel for an unknown model. A wrong credential has status 401 or 403 (Amazon Bedrock API
- * reference).
- */
+/** Statuses of InvokeModel for an unknown model; 401 and 403 mean a wrong credential (Bedrock API reference). */
 const UNKNOWN_TO_BEDROCK = [400, 404];
 const PROBE = {
   raw: '{"model":"","max_tokens":1,"messages":[{"role":"user","content":"ping"}]}',

@@ -48,7 +48,7 @@ function readImage(part: StreamedObject): Blob | undefined {
   return imageOf(data);
 }
 
-/** Returns the error for a response without a picture. It is not charged, so a repeated call is safe. */
+/** Returns the error for a response without a picture. Such a response is not charged: a repeated call is safe. */
 function noImage(
   feedback: unknown,
   candidate: Record<string, unknown> | undefined,
@@ -84,10 +84,7 @@ function readUsage(usage: unknown): ImageReply["usage"] {
   });
 }
 
-/**
- * Reads the details of a count. The list has an entry for each kind of token that occurs. Kinds other than text and
- * image are only in the total.
- */
+/** Reads the details of a count, by kind of token. Kinds other than text and image are only in the total. */
 function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined {
   if (!Array.isArray(list)) return undefined;
   const countOf = (modality: string): unknown => {

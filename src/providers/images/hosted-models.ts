@@ -16,10 +16,7 @@ import type { ReferenceRules } from "./reference-image.ts";
 import { billedQuality, followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
 import { countText } from "../../lib/count-text.ts";
 
-/**
- * Images of a vendor that hosts models of many makers. Each model has its own inputs. A job makes the images and
- * returns links to them.
- */
+/** Images of a vendor that hosts models of many makers, each with its own inputs. A job returns links to images. */
 export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
   const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? vendor.defaultInputs;
   return createImageUpstream({
@@ -47,8 +44,7 @@ interface HostedVendor {
   defaultInputs: ModelInputs;
   fetchResult: FetchResult;
   /**
-   * Describes the job that runs `model`. `write` receives `base64`, as in `writeJsonBody`, and returns the model's
-   * inputs as a JSON value.
+   * Describes the job that runs `model`. `write` gets `base64` as in `writeJsonBody` and returns the inputs as JSON.
    */
   describeJob(model: string, write: WriteInputs): VendorJob<string[]>;
 }

@@ -15,10 +15,7 @@ export interface ImageList {
   pictures(items: readonly StreamedObject[], fetchResult: FetchResult): Promise<Blob[]>;
 }
 
-/**
- * Reads a response of the images protocol and stores its pictures in `spool`. Throws `broken` for an incomplete
- * response and for any other response.
- */
+/** Reads a response of the images protocol; its pictures are stored in `spool`. Throws `broken` for other responses. */
 export async function readImageList(
   response: Response,
   spool: Spool,

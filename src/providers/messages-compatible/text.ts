@@ -63,10 +63,7 @@ async function countTokens(
   return readCount(response, signal);
 }
 
-/**
- * Reads the number of tokens of a request. Returns the text of the response, without members that the protocol does not
- * have.
- */
+/** Reads a request's number of tokens. Returns the response's text with only the members of the protocol. */
 export async function readCount(response: VendorResponse, signal: Cancellation): Promise<string> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);

@@ -49,10 +49,7 @@ function errorOf(body: Record<string, unknown>): Record<string, unknown> {
   return isObject(nested) ? nested : { message: nested, ...body };
 }
 
-/**
- * Reads message and parameter of an error. Mistral may send a list of problems as the message; then the first problem
- * is read.
- */
+/** Reads message and parameter of an error. If the message is a list of problems (Mistral), the first counts. */
 function wordsOf(error: Record<string, unknown>): Pick<FailureReading, "message" | "param"> {
   const message = parsed(error["message"]);
   if (isObject(message)) return readDetail(message);

@@ -12,9 +12,7 @@ import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 
-/**
- * OpenAI's images protocol. Generations are sent as JSON and edits as a form. Pictures are returned as base64 or links.
- */
+/** OpenAI's images protocol: generations are sent as JSON, edits as a form. Pictures return as base64 or links. */
 export function createOpenAiImages(connection: OpenAiConnection, codecSlots: FairSemaphore): ImageUpstream {
   return createImageUpstream({
     codecSlots,
@@ -54,10 +52,7 @@ function makesFormat(order: ImageOrder, { imageLimits }: OpenAiConnection): bool
 
 type UnsentRequest = Omit<VendorRequest, "signal">;
 
-/**
- * Writes the fields of a request. `response_format` is not sent, because the vendor refuses unknown fields (OpenAI
- * image reference).
- */
+/** Writes a request's fields, without `response_format`: the vendor refuses unknown fields (OpenAI image reference). */
 function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Record<string, string | number> {
   const { width, height } = wantedSize(order);
   const format = chooseFormat(order, imageLimits.formats);

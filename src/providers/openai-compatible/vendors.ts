@@ -24,10 +24,7 @@ export interface CompatibleVendor {
 
 /** Features that only OpenAI documents: tools that accept any text, and lists of allowed tools. */
 const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
-/**
- * Features and fields that the strictest vendors refuse: those that only OpenAI has, and those that were added to the
- * protocol later.
- */
+/** Features and fields that the strictest vendors refuse, because only OpenAI has them or they were added later. */
 const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
 
 /**
@@ -132,8 +129,7 @@ export const VENDORS = {
       reportsCost: true,
     },
   },
-  // DashScope uses `insufficient_quota` for its limit on tokens per minute (Model Studio, "Error codes" and "Rate
-  // limits").
+  // DashScope uses `insufficient_quota` for its tokens per minute (Model Studio, "Error codes" and "Rate limits").
   dashscope: {
     name: "dashscope",
     title: "Alibaba Cloud Model Studio",

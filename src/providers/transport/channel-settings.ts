@@ -10,10 +10,7 @@ export const headerValue = z.string().regex(/^[\x21-\x7e]+$/, "must be visible A
 /** The credential; null (`credential: none` in the file) for a server that needs none. */
 export const optionalCredential = headerValue.nullable();
 
-/**
- * The operator's own headers, sent with every call. Headers about the framing of a message are refused, because the
- * gateway sets them.
- */
+/** The operator's own headers, sent with every call. Headers of message framing are refused: the gateway sets them. */
 export const extraHeaders = z
   .record(
     z

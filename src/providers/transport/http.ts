@@ -259,10 +259,7 @@ async function readErrorText(response: VendorResponse, signal: Cancellation): Pr
   return start.take().toString("utf8", 0, MAX_ERROR_BYTES);
 }
 
-/**
- * Returns the events of a response as bytes. Returns null when the vendor sent a whole JSON response to a request for a
- * stream.
- */
+/** Returns the events of a response as bytes; null for a whole JSON response to a request for a stream. */
 export function openEvents(response: VendorResponse): ByteStream | null {
   const { headers, body } = response;
   if (headers.get("content-type")?.startsWith("application/json")) return null;

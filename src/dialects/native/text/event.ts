@@ -45,10 +45,7 @@ export function saysTooLong(sentence: string): boolean {
 /** Number of tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
 
-/**
- * Adds all content of a candidate that a vendor counts as output. The sizes of a stream's pieces add up to the size of
- * the whole candidate.
- */
+/** Adds all content that a vendor counts as output. The sizes of pieces add up to the size of the candidate. */
 export function addCandidate(sized: SizedText, candidate: Record<string, unknown>): void {
   for (const part of partsOf(candidate)) {
     const { text, functionCall, executableCode, inlineData } = part;

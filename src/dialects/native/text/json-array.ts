@@ -19,8 +19,7 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
   };
   return new ReadableStream({
     async pull(client) {
-      // This loop reads until there is a whole event, because the runtime does not call `pull` again if nothing was
-      // enqueued.
+      // Reads until there is a whole event, because the runtime does not call `pull` again if nothing was enqueued.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;

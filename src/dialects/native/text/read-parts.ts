@@ -160,9 +160,7 @@ interface Signed {
 
 const FOREIGN = /^(redacted )?(gw-[^]*)$/;
 
-/**
- * Writes a signature as `thoughtSignature`, which must be base64. A signature of another protocol is encoded as base64.
- */
+/** Writes a signature as `thoughtSignature`, which is base64. Another protocol's signature is encoded as base64. */
 export function writeSignature({ signature, isRedacted }: Signed): string {
   const sealed = sealSignature(signature, "native");
   if (signature.dialect === "native") return sealed;

@@ -108,10 +108,7 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "refused",
 };
 
-/**
- * Returns the finish reason. Throws if the model failed, so that another target is called (Gemini API reference,
- * `FinishReason`).
- */
+/** Returns the finish reason. Throws if the model failed, to call another target (Gemini API, `FinishReason`). */
 function finishOf(reason: string, hasCalls: boolean): FinishReason {
   const found = ownValue(FINISHES, reason);
   if (found === undefined) {
@@ -125,10 +122,7 @@ const MAX_DEPTH = 64;
 const STEP = /^(?:\.([^.[\]]+)|\[(\d{1,5})\]|\[(?:'([^']*)'|"([^"]*)")\])/;
 const FORBIDDEN: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/**
- * A tool call whose arguments arrive as values at JSON paths. A string may arrive in several pieces (Vertex AI
- * reference, `PartialArg`).
- */
+/** A tool call whose arguments arrive as values, or pieces of strings, at JSON paths (Vertex AI, `PartialArg`). */
 class PartialCall {
   readonly args: Record<string, unknown> = {};
 

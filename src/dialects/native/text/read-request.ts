@@ -118,10 +118,7 @@ const PARAMS: Conversation["params"] = {
   reasoningVisibility: "generationConfig.thinkingConfig.includeThoughts",
 };
 
-/**
- * Throws for filters that block content, because vendors of other protocols cannot apply them. Filters that are off are
- * allowed.
- */
+/** Throws for filters that block content, which other protocols' vendors cannot apply. Disabled ones are allowed. */
 function refuseFilters(body: StreamedObject): void {
   for (const [index, setting] of (findObjects(body, "safetySettings")?.value ?? []).entries()) {
     const threshold = findText(setting, "threshold") ?? "";

@@ -50,7 +50,7 @@ class NativeForwarder implements FrameForwarder {
     return null;
   }
 
-  /** Drops comments. Official clients lose an event that follows one without a blank line (Google Gen AI SDK). */
+  /** Drops comments. Official clients lose an event that follows a comment without a blank line (Google Gen AI SDK). */
   forwardComment(): void {}
 
   end(): Uint8Array[] {
@@ -82,10 +82,7 @@ class NativeForwarder implements FrameForwarder {
     return ONE_LINE.test(frame.toString("latin1")) ? frame : frameOf(data.replaceAll("\n", " "));
   }
 
-  /**
-   * Returns an event that contains only usage. It is sent when the vendor's usage is missing or differs from the billed
-   * usage.
-   */
+  /** Returns an event with only usage, sent when the vendor's usage is missing or differs from the billed usage. */
   #ownUsageFrame(usage: TokenUsage): Uint8Array {
     const { responseId } = this.#lastEvent;
     const body = { usageMetadata: writeUsage(usage), modelVersion: this.#publicModel, responseId };

@@ -63,7 +63,7 @@ function writeUser(part: Exclude<UserPart, ToolResult>): object[] {
   return [writeMedia(part)];
 }
 
-/** Writes media without file names, which the Gemini API has no field for (Gemini API reference, `Blob`). */
+/** Writes media without file names: the Gemini API has no field for file names (Gemini API reference, `Blob`). */
 function writeMedia(part: ImagePart | AudioPart | FilePart): object {
   if (part.type === "audio")
     return {
@@ -149,10 +149,7 @@ function writeCall(call: ToolCall, needsSignature: boolean, param: string): obje
   };
 }
 
-/**
- * Returns the arguments of a tool call as an object. All calls have JSON arguments, because custom tools were converted
- * to functions.
- */
+/** Returns a tool call's arguments as an object. Custom tools were converted to functions with JSON arguments. */
 function argumentsOf(call: ToolCall, param: string): RawJson {
   const args = call.kind === "function" ? readArguments(call.arguments) : null;
   if (!args) throw untranslatable(param, "The arguments of a call must be a JSON object.");

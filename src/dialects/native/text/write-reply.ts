@@ -157,7 +157,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   refused: "SAFETY",
 };
 
-/** Returns the finish reason. An incomplete tool call has its own, if the maximum of tokens was not reached. */
+/** Returns the finish reason. An incomplete tool call has its own reason if the maximum of tokens was not reached. */
 function finishReasonOf({ reason }: Finish, isWhole: boolean): string {
   return isWhole || reason === "length" ? FINISH_REASONS[reason] : "MALFORMED_FUNCTION_CALL";
 }

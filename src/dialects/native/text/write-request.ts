@@ -17,10 +17,7 @@ interface GenerateContentRequest {
 
 const MAX_STOPS = 5;
 
-/**
- * Returns the text of a request for a vendor of this protocol. Throws an `UpstreamError` for content that the protocol
- * cannot express.
- */
+/** Returns the text of a request for a vendor. Throws an `UpstreamError` for content outside of the protocol. */
 export function writeConversation(
   requested: Conversation,
   terms: VendorTerms,
