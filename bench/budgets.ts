@@ -1,6 +1,6 @@
 /**
- * Measures the budget store with different numbers of budgets, by default 100, 10,000 and 100,000: `bun
- * bench/budgets.ts [budgets…]`. One process has a lease on every budget. PostgreSQL is measured if installed.
+ * Measures the budget store with different numbers of budgets: `bun bench/budgets.ts [budgets…]`. The default is 100,
+ * 10,000 and 100,000. One process has a lease on every budget. PostgreSQL is measured only if installed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -20,7 +20,7 @@ export interface Contender {
 /** The key for calls to the mock, which accepts any key. */
 export const MOCK_KEY = "bench-upstream";
 
-/** Returns a server as a contender: it uses the mock's own model name and does not check keys. */
+/** Returns a server as a contender. The server uses the mock's own model name and does not check keys. */
 export function plainContender(name: string, server: ServerProcess): Contender {
   return {
     name,

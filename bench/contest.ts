@@ -12,7 +12,7 @@ import { cpuPerRequest } from "./workloads/workload.ts";
 const CONNECTIONS = 64;
 const HIGHEST_RATE = 5_000;
 const STREAMS = 16;
-/** This interval is longer than that of W2, so that even a slow gateway forwards each frame separately. */
+/** Longer than the interval of W2, so that even a slow gateway forwards each frame separately. */
 const PACE_MS = 4;
 
 export interface Contest {
@@ -25,7 +25,7 @@ export interface Contest {
   otherShare: number;
 }
 
-/** Figures of a contender. Ratios compare it with the first contender, added times with direct calls. */
+/** Figures of a contender: ratios to the first contender, and times added to direct calls. */
 export interface Result {
   name: string;
   isSameBytes: boolean;

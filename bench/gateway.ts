@@ -34,7 +34,7 @@ const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
 export interface GatewayVariant {
   /** Configuration. Each top-level key replaces the same key of the shared gateway's configuration. */
   configuration?: Record<string, unknown>;
-  /** Number of processes that share the port. One process has the server's core, several have both cores. */
+  /** Number of processes that share the port. One process runs on the server's core, several run on both cores. */
   workers?: number;
   /** Address of an empty PostgreSQL database. By default the gateway uses SQLite in its data folder. */
   databaseUrl?: string | undefined;

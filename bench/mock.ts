@@ -29,7 +29,7 @@ const UNKNOWN_MODEL = plainReply(
 const STREAM_WITH_USAGE = wireFrames(true);
 const STREAM_WITHOUT_USAGE = wireFrames(false);
 
-/** Writes each frame when it is due, for streams with an interval. The timer runs only while such a stream is open. */
+/** Writes the frames of streams with an interval. The timer runs only while a stream with an interval is open. */
 class StreamPacer {
   readonly #streams = new Set<OpenStream>();
   #timer: Timer | undefined;

@@ -179,7 +179,7 @@ async function untilServing(port: number, start = performance.now()): Promise<nu
   return Math.round(performance.now() - start);
 }
 
-/** Throws if a stream breaks when `end` is called after its first bytes. */
+/** Throws if a stream breaks when `end` is called after the stream's first bytes. */
 async function requireWhole(port: number, end: () => Promise<unknown>): Promise<void> {
   const messages = [{ role: "user", content: "Tell me about lighthouses in 100 words" }];
   const response = await call(port, "/v1/chat/completions", {

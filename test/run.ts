@@ -7,8 +7,8 @@ import { DIRECTORY as CONSOLE_BUILDS, readManifest, versionOfSources } from "../
 import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 
 /*
- * Runs all tests: `npm test`. They start some three hundred gateways from an executable, which starts with half the
- * processor time. With arguments, runs the named tests from the sources, without a build.
+ * Runs all tests: `npm test`. The tests start some three hundred gateways from an executable, which starts with half
+ * the processor time. With arguments, runs the named tests from the sources, without a build.
  */
 const RUN = ["test", "--timeout", "30000", "--parallel=4"];
 
@@ -29,7 +29,7 @@ async function build(): Promise<string> {
     folders: folders.filter((path) => existsSync(resolve(PROGRAM_ROOT, path))),
     isPrecompiled: true,
   });
-  // Another run may be starting the old file. So the new file replaces it by a rename.
+  // Another run may be starting the old file. Therefore the new file replaces the old file by a rename.
   const path = join(folder, "gateway");
   await rename(outfile, path);
   await rm(made, { recursive: true });

@@ -22,7 +22,7 @@ const ADDED_FIRST_BYTE_BAR_MS = 0.5;
 
 /**
  * Streams of 100 tokens, each token in its own frame. The mock sets the interval. Without an interval, a slow proxy
- * would read several frames together and so need less processor time.
+ * would read several frames together, which costs less processor time.
  */
 export const streamWorkload: Workload = {
   id: "W2",
@@ -89,7 +89,7 @@ function measureGrade(stage: Stage, grade: (typeof GRADES)[number]) {
   });
 }
 
-/** Returns the load for a server. The gateway adds the usage option itself, other servers must receive it. */
+/** Returns the load for a server. Only the gateway adds the usage option itself, so other requests contain it. */
 export function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({

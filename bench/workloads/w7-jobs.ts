@@ -21,7 +21,7 @@ const POLLS_PER_SECOND = 2_500;
 const POLL_CONNECTIONS = 64;
 const POLL_BAR_MS = 2;
 const SUBMIT_CONNECTIONS = 32;
-/** Number of pick-ups. With so many, no single job decides the 99th percentile. */
+/** Number of pick-ups. A single slow job must not determine the 99th percentile. */
 const PICK_UPS = 300;
 const WARM_UP_PICK_UPS = 20;
 const PICK_UP_BAR_MS = 20;
@@ -50,7 +50,7 @@ export const jobsWorkload: Workload = {
 async function measureOn(stage: Stage, kind: DatabaseKind): Promise<Outcome> {
   const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
   const databaseUrl = await kind.create();
-  // This gateway runs no jobs. So the jobs stay unfinished, and only submissions are measured.
+  // This gateway runs no jobs. Therefore the jobs stay unfinished, and only submissions are measured.
   const gateway = await launchGateway(stage.machine, upstream, stage.options.profileFolder, {
     configuration: {
       jobs: { concurrency: 0 },

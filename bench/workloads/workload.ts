@@ -3,7 +3,7 @@ import type { Sample } from "../measure.ts";
 import type { Stage } from "../stage.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 
-/** One benchmark. `run` first checks that the compared servers send equal responses. It throws on a difference. */
+/** One benchmark. `run` first checks that the compared servers send equal responses, and throws on a difference. */
 export interface Workload {
   /** Identifier for the option `--only`, such as `W1`. */
   id: string;

@@ -16,7 +16,7 @@ interface Charge {
   admittedAt: number;
 }
 
-/** After this time every process uses a changed price or budget. */
+/** Time after which every process uses a changed price or budget. */
 const CHANGE_MS = 3_500;
 
 /** Compares the records of callers, vendors, ledger and budgets. Returns a sentence for each difference. */
@@ -79,7 +79,7 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  // A call counts as sent when the socket has its bytes. If the client disconnects, the vendor may get none.
+  // The gateway counts a call as sent when the socket has the bytes. A disconnection can still stop them.
   const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
   const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];

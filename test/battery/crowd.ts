@@ -57,7 +57,7 @@ function attackNamed(wanted: string): Attack {
   return found;
 }
 
-/** Runs all attacks. Attacks with equal settings share a gateway until one does harm. */
+/** Runs all attacks. Attacks with equal settings share a gateway until an attack does harm. */
 async function runAttacks(attacks: readonly Attack[], seconds: number): Promise<Row[]> {
   const rows: Row[] = [];
   for (const needsS3 of [false, true]) {
@@ -67,7 +67,7 @@ async function runAttacks(attacks: readonly Attack[], seconds: number): Promise<
   return rows;
 }
 
-/** Runs attacks from the list in turn, until one does harm. */
+/** Runs attacks from the list in turn, until an attack does harm. */
 async function runSession(waiting: Attack[], seconds: number, needsS3: boolean): Promise<Row[]> {
   await using session = await CrowdSession.open(seconds, needsS3);
   console.log(`p99 of the quiet run: ${session.quietText}`);

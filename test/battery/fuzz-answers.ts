@@ -1,8 +1,8 @@
 /**
  * Changes vendors' responses at random for callers of every protocol: `bun test/battery/fuzz-answers.ts [--bodies N]
- * [--seed N] [--from N]`. No crash and no stall may happen. A response has one charge of whole numbers, which the
- * client's record repeats. It exceeds the hold only by documented margins. At the end nothing is held. A violation has
- * a number, and `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
+ * [--seed N] [--from N]`. Allows no crash and no stall. A response must have one charge of whole numbers, which the
+ * client's record repeats. The charge may exceed the hold only by documented margins. At the end nothing may be held. A
+ * violation has a number, and `--from NUMBER --bodies 1` repeats the violation. Exits with 1 on a violation.
  */
 import { openAnswerRig } from "../support/fuzz/answer-rig.ts";
 import type { Extent } from "../support/fuzz/answer-mutations.ts";

@@ -1,7 +1,7 @@
 /**
  * Sends random bodies to every endpoint that accepts a body: `bun test/battery/fuzz.ts [--bodies N] [--seed N] [--from
- * N]`. Forbidden are a status from 500 up, a stall of the event loop over 100 ms, and growth of memory, files or
- * descriptors. A violation has a number, and `--from NUMBER --bodies 1` repeats it. Exits with 1 on a violation.
+ * N]`. Allows no status from 500 up, no stall over 100 ms, and no growth of memory, files or descriptors. A violation
+ * has a number, and `--from NUMBER --bodies 1` repeats the violation. Exits with 1 on a violation.
  */
 import { join } from "node:path";
 import { spooled } from "./images-memory.ts";

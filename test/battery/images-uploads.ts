@@ -101,7 +101,7 @@ async function drained(socket: Socket): Promise<void> {
   });
 }
 
-/** Reads a response. Status 0 means that the connection ended without one. */
+/** Reads a response. Status 0 means that the connection ended without a response. */
 function readResponse(socket: Socket): Promise<{ status: number; body: string }> {
   const pieces: Buffer[] = [];
   return new Promise((resolve) => {

@@ -100,8 +100,8 @@ function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const worst = Math.max(0, ...counts);
   return worst > most ? [`${worst} requests of a key limited to ${most} a minute were served in one`] : [];
   function countersOf({ redis }: Setting): number {
-    // Counts in memory are lost with their process, which is the supervisor if there is one. Without Redis, each
-    // machine counts separately.
+    // Counts in memory are lost with their process: the supervisor, if the machine has one. Without Redis, each machine
+    // counts separately.
     if (redis) return 1 + history.redisOutages.length;
     const ended = history.kills.filter(({ victim }) => victim === "machine").length;
     return mix.machines + ended + history.stops.length;

@@ -20,7 +20,7 @@ const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
 /** Time between operations, in which cached exhaustions expire and processes become ready to wait again. */
 const STEP_MS = 10_000;
-/** A lease lasts 15 minutes. Then the process may not use it without the store. */
+/** Time for which a process may use a lease without the store: 15 minutes. */
 const EXPIRY_MS = 15 * 60_000;
 
 /** One operation. `pick` and `amount` can be any numbers, which are reduced to the valid range. */
@@ -46,7 +46,7 @@ const KINDS = [
   "lose",
 ] as const;
 
-/** One request of this many costs more than its hold. */
+/** One of this many requests costs more than its hold. */
 const OVER_EVERY = 25;
 const OVER_NANOS = 5n;
 
@@ -135,7 +135,7 @@ async function openWorld(
   const start = (): Process => {
     const lease = `lease_${(serial += 1)}`;
     const journal: LedgerEntry[] = [];
-    // While a process waits for money, the others give back unused leases within a quarter of a second.
+    // While a process waits for money, the other processes give back unused leases within a quarter of a second.
     const pause = async () => {
       for (const other of processes) await other.leaseStore.yieldContended();
     };
@@ -183,7 +183,7 @@ async function openWorld(
         budgets.every((budget) => rest(budget) + sign * accounts.get(budget)!.over >= wanted),
       );
       const hold = await holdOf(process.billing, budgets, wanted);
-      // Other processes learn of an amount above a hold only when it is posted. Until then the rest may be wrong.
+      // Other processes learn of overspending only when the charge is posted. Until then the rest may be wrong.
       if (hold ? !most : least) {
         const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
         throw new Error(`${hold ? "admitted" : "refused"} ${wanted} of ${rests}`);
@@ -248,7 +248,7 @@ async function openWorld(
       ).catch((error: unknown) => (error instanceof DependencyError ? null : Promise.reject(error)));
       process.isCutOff = false;
       if (lost && typeof lost === "object") process.leaseStore.settle(lost, 0n);
-      // Here the process receives the lost result.
+      // By renewing, the process receives the lost result.
       await process.leaseStore.renew();
     },
   };
@@ -281,7 +281,7 @@ async function openWorld(
   };
 }
 
-/** Checks each budget: it has spent the posted amount, holds the sum of its leases, and is within its limit. */
+/** Checks that each budget has spent the posted amount, holds the sum of its leases, and is within its limit. */
 async function compare(
   stores: Stores,
   accounts: ReadonlyMap<string, Account>,

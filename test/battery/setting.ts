@@ -34,7 +34,7 @@ export interface Setting extends AsyncDisposable {
   history: History;
 }
 
-/** An outage from one time to another, in Unix milliseconds. */
+/** Start and end of an outage, in Unix milliseconds. */
 export interface Span {
   from: number;
   to: number;

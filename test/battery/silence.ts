@@ -7,7 +7,7 @@ import { CHAT, openGatewayFixture } from "../support/vendor.ts";
 interface Silence {
   /** Duration of the vendor's silence. */
   seconds: number;
-  /** Timeouts of the gateway and of the balancers. By default, those of the programs. */
+  /** Timeouts of the gateway and of the balancers. By default, each program's own. */
   firstByteSeconds?: number;
   readSeconds?: number;
 }

@@ -14,7 +14,7 @@ interface Outcome {
   detail: string;
 }
 
-/** So long that attacks reach the time limit of a body. */
+/** Duration that lets attacks reach the time limit of a body. */
 export const UNMENDED_SECONDS = 10;
 const LIMIT_MS = 180_000;
 

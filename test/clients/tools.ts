@@ -7,7 +7,7 @@ type Arguments = Call["arguments"];
 /** The programs' tools that write a file, by name, with the arguments of a call. */
 const SAVING: Readonly<Record<string, (path: string, content: string) => Arguments>> = {
   save_file: (path, content) => ({ path, content }),
-  // Instructor has no tool, but this name for its result.
+  // Instructor has this name for its result, and has no tool.
   File: (path, content) => ({ path, content }),
   Write: (file_path, content) => ({ file_path, content }),
   write_file: (file_path, content) => ({ file_path, content }),

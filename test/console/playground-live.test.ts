@@ -8,7 +8,7 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { fixtureYaml, IMAGE } from "../support/vendor.ts";
 
 const HOSTILE = `<img src=x onerror="window.broken = true"> in 60 words`;
-/** So long that the page reads the job while it runs. */
+/** Delay that lets the page read the job while the job runs. */
 const DELAY_MS = 1_500;
 /** Longer than two intervals of the page's reads. */
 const PERIODS_MS = 2_500;

@@ -436,7 +436,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await shown.page.keyboard.up("Control");
     await shown.page.waitForSelector("[role=dialog]");
     await shown.fill("Search", typed);
-    // An empty list has a single entry that says so.
+    // An empty list has a single entry, which says that the list is empty.
     await shown.page.waitForFunction(`document.querySelectorAll("[role=menuitem][data-key]").length === 1`);
     await shown.page.keyboard.press("Enter");
     await shown.page.waitForSelector("[role=dialog]", { hidden: true });

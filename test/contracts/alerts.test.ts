@@ -158,7 +158,7 @@ onEachDatabase("alerts", (databases) => {
       emails: ["billing@example.com"],
       usesWebhooks: true,
     });
-    // No operation accepts this name. Even from the store, it must not become a header of a mail.
+    // No operation accepts this name. Even a stored name must not become a header of a mail.
     const name = "Money\r\nBcc: everybody@example.com";
     await stores.admin.alerts.update(id, () => ({ name }), BY);
     await look();

@@ -308,7 +308,7 @@ test("posted segments are kept for an hour, within their bytes, and not removed 
   const kept = keptSegments(root, "ledger", 1_000);
   const keep = (segment: number, bytes: number, minutesAgo: number) => {
     writeFileSync(segmentPath(journal, segment), "x".repeat(bytes));
-    // The file's own age does not count: it is kept for the full time from now.
+    // The file's own age does not count. The file is kept for the full time from now.
     utimesSync(segmentPath(journal, segment), 0, 0);
     kept.keep(journal, "proc_a", [segment], segment);
     expect(kept.list().find((found) => found.segment === segment)!.keptAt).toBeGreaterThan(

@@ -6,7 +6,7 @@ import type {
   LimitRequest,
 } from "../../src/gateway/admission/limits.ts";
 
-/** The window is short, because a driver with a real clock must wait for it. */
+/** The window is short, because a driver with a real clock must wait until the window ends. */
 export const WINDOW_MS = 1_000;
 
 export interface Subject {

@@ -195,7 +195,7 @@ withRedis("limiter on Redis", () => {
       const before = await Promise.all([admitted(limiter, ask()), admitted(limiter, ask())]);
       await server.crash();
       const during = await Promise.all(Array.from({ length: 20 }, () => limiter.take(ask())));
-      // This process may now grant 5 of 10 requests, of which 2 are used, and 1 of 3 slots, of which 2 are taken.
+      // This process may now grant 5 of 10 requests and 1 of 3 slots. It has granted 2 requests, and 2 slots are taken.
       expect(during.filter((verdict) => verdict.isAdmitted).length).toBe(0);
       before[0]!.release();
       before[1]!.release();
@@ -219,7 +219,7 @@ withRedis("limiter on Redis", () => {
     expect(await count(quiet.limiter, asked, 5)).toBe(5);
     const held = await admitted(busy.limiter, [request("concurrent_images", "org", 1)]);
     await redis.ask("FLUSHALL", []);
-    // While counts are written back, each process may grant half of 20. The busy process has granted 8 of these 10.
+    // While counts are written back, each process may grant half of 20. The busy process has already granted 8.
     expect(await count(busy.limiter, asked, 20)).toBe(2);
     let more = 0;
     await until(async () => {

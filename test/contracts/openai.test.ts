@@ -135,7 +135,7 @@ describe("a failure", () => {
     { behaviour: { fault: "choices-null" }, kind: "broken", isAmbiguous: true },
     { behaviour: { fault: "choices-missing" }, kind: "broken", isAmbiguous: true },
     { behaviour: { fault: "error-in-200" }, kind: "overloaded", status: 200 },
-    // When no header has the time to wait, the message has it.
+    // When no header contains the time to wait, the message contains this time.
     { behaviour: { fault: "rate-limited" }, kind: "limited", status: 429, retryAfterSeconds: 12 },
     { behaviour: { fault: "rate-limited", retryAfter: "7" }, kind: "limited", retryAfterSeconds: 7 },
     { behaviour: { fault: "rate-limited", retryAfter: "1.2" }, kind: "limited", retryAfterSeconds: 2 },

@@ -16,7 +16,7 @@ import { temporaryFolder } from "./storage-harness.ts";
 
 /*
  * Options of PostgreSQL addresses, tested with real servers: encryption, a pooler, several servers. A name that is not
- * a known name of this machine, such as `localhost.` with a final dot, counts as another machine.
+ * known to be this machine's, such as `localhost.` with a final dot, counts as another machine.
  */
 const found = findPostgres();
 if ("missing" in found) console.warn(`SKIPPED: addresses of PostgreSQL (${found.missing})`);

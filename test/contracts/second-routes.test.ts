@@ -43,7 +43,7 @@ describe("what the record offers is taken by the reseller", () => {
   test.each(cases)("%s", async (id, harness) => {
     const { model } = imageModel(harness.settings, id);
     const { tiers, ratios, qualities, sizeMode } = model.image;
-    // Each ratio is tested where the vendor has a list of ratios. Elsewhere one is enough, as pictures take long.
+    // All ratios are tested if the vendor has a list of ratios. Otherwise one is enough, because pictures take long.
     const isListed = harness === replicate || (harness === fal && sizeMode === "table");
     const shapes = isListed ? ratios : [ratios.at(-1)!];
     for (const ratio of shapes)

@@ -139,7 +139,7 @@ onEachDatabase("The journal", (databases) => {
       for (let index = 0; index < 500; index += 1)
         storage.journal.append({ type: "charge", entry: anEntry(`written_${index}`, 1n) });
       expect(await storage.flush(5000)).toBe(true);
-      // So few writes cause no checkpoint at a commit.
+      // With so few writes, no commit causes a checkpoint.
       await until("a checkpoint", () => (statSync(database).size > before ? true : undefined));
       await storage.close(1000);
     });
@@ -332,7 +332,7 @@ onEachDatabase("The journal", (databases) => {
   });
 });
 
-/** Runs the writer and kills it some time after its first line. Returns the acknowledged entries. */
+/** Runs the writer and kills it some time after the writer's first line. Returns the acknowledged entries. */
 async function writeUntilKilled(
   database: string,
   journals: string,

@@ -291,8 +291,8 @@ onEachDatabaseAndPooler("Money", (databases) => {
       expect(use).toMatchObject({ id, spent: "0.80" });
       expect(Date.now() - Date.parse(use!.periodStart)).toBeWithin(0, 25 * 60 * MINUTE_MS);
       expect(own.budgets).toMatchObject([{ spent: "0.80", period_end: use!.periodEnd }]);
-      // If the period followed the process's clock, it would be over and the forecast would equal the spent amount. The
-      // charge is large, because rounding could make the forecast from a small charge equal too.
+      // If the budget followed the process's clock, the period would be over and the forecast would equal the spent
+      // amount. The charge is large, because rounding could make the forecast from a small charge equal too.
       expect(use!.forecast).not.toBe(use!.spent);
     },
   );
@@ -489,7 +489,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
           if (error instanceof DependencyError) return null;
           throw error;
         });
-        // On a busy machine a call may be rolled back after a long wait. Or its result may come too late.
+        // On a busy machine, a call may be rolled back after a long wait, or the result may come too late.
         if (!answer) told[index]!.hasMissedAnswer = true;
         else if ("exhausted" in answer) return;
         else told[index]!.granted += answer.granted.get(budget)!;

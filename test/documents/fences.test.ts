@@ -12,15 +12,15 @@ import { type Fence, PAGES, ROOT } from "./pages.ts";
 
 /*
  * Every code block of the documents has a comment above it, the mark. The mark says how the block is tested:
- * - `run`: runs the block in the order of the page, with only its address changed. It must exit with 0.
+ * - `run`: runs the block in the order of the page, with only its address changed. The block must exit with 0.
  *   All pages share one gateway. A page's commands share variables and a folder with `photo.png` and `mask.png`.
  *   The environment has `GATEWAY_KEY` and `WEBHOOK_SECRET`. The ledger has the charge of the request `req_0123`.
  *   `curl` fails on a status of 400 or above.
- * - `prints`: the block contains the output of the preceding block; `…` matches any text.
+ * - `prints`: compares the block with the output of the preceding block; `…` matches any text.
  * - `check`: checks the syntax. In a configuration, also checks keys and values by the file's schema.
- * - `run by test/…`: runs in that test file.
+ * - `run by test/…`: runs the block in that test file.
  * - `client: name`: `npm run clients` sets up the named program with this block.
- * - `not run: reason`: has no test.
+ * - `not run: reason`: the block has no test.
  */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
 /** A fixed value that replaces the secret which `webhooks add` prints. */

@@ -7,7 +7,7 @@ export interface DrillFault {
   organization?: string;
   /** True when the fault needs a small disk. */
   fillsDisk?: true;
-  /** Causes the fault and sends requests that make it visible. */
+  /** Causes the fault and sends requests that make the fault visible. */
   break(world: DrillWorld): Promise<void>;
   mend(world: DrillWorld): Promise<void>;
   state: "warning" | "critical";

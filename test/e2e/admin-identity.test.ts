@@ -18,7 +18,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 let made = 0;
 const PASSWORD = "twelve or more characters";
 
-/** Creates a member with an own password and signs in as this member. */
+/** Creates a member with the given fields and signs in as this member. */
 async function newMember(fields: object = {}) {
   const name = `member-${++made}`;
   const input = { name, role: "viewer", organizations: "*", password: PASSWORD, ...fields };

@@ -56,7 +56,7 @@ describe.skipIf("missing" in found)("a database that goes back in time", () => {
 async function startLoad(fleet: Fleet) {
   await fleet.gateways[0]!.cli("budgets", "create", "--amount", "1");
   await untilBudgetInForce(fleet);
-  // Requests that clients saw answered. Probes are not included, but the budget may have paid them.
+  // Ids of the requests that were answered. The budget may also have paid for probes.
   const answered = new Set<string>();
   const over = new AbortController();
   let sent = 0;

@@ -11,7 +11,7 @@ import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
-/* A backup is made under load and restored elsewhere. It has the charges of all requests answered before it. */
+/* A backup is made under load and restored elsewhere. The backup has the charges of all earlier responses. */
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
 const PICTURE = { model: "sandbox-a", prompt: "A house" };
 const GATEWAY_MASTER_KEY = newMasterKey();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { openFleet, readBudget, untilBudgetInForce, type Fleet } from "../support/fleet.ts";
 
-/** Kills a gateway during a stream. Its expired lease still holds an amount, and its journal is not posted. */
+/** Kills a gateway during a stream. The expired lease still holds an amount, and the journal is not posted. */
 async function withVanishedProcess(fleet: Fleet): Promise<void> {
   const [gateway] = fleet.gateways;
   await gateway!.cli("budgets", "create", "--amount", "1");

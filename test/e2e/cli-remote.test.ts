@@ -158,7 +158,7 @@ test("a refusal is the gateway's own sentence on one line", async () => {
     code: 1,
     stderr: expect.stringContaining("an admin token begins with ga_; gk_ is a key for calls of models"),
   });
-  // A token in the arguments is refused, because all users of the machine can read them.
+  // A token in the arguments is refused, because all users of the machine can read arguments.
   for (const token of [tokens.owner, "env:", "none"])
     expect(await run(["keys", "list", "--url", gateway.url, "--token", token])).toMatchObject({
       code: 2,

@@ -122,7 +122,7 @@ test.skipIf(hasNone).concurrent(
     for (const jump of [0, 20 * DAY_SECONDS, 0]) {
       const clients = Array.from({ length: 8 }, () => servedOf(fleet, 20));
       await clock.jump(jump);
-      // A session ends by the wall clock, so each jump needs a new one.
+      // A session ends by the wall clock, so each jump needs a new session.
       const admin = await signIn(gateway!);
       const differences = async () => (await admin.act("GET", "/ledger/verify")).differences;
       expect(await differences()).toEqual([]);

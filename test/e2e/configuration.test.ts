@@ -200,7 +200,7 @@ async function chat(gateway: TestGateway, model = "gpt-5.4", key = gateway.key):
   return response.status;
 }
 
-/** Waits until many requests on separate connections all end with the status. So many requests reach every worker. */
+/** Waits until many requests on separate connections end with the status. The connections reach every worker. */
 async function untilAll(gateway: TestGateway, model: string, status: number): Promise<void> {
   await until(`every worker to respond to ${model} with ${status}`, async () => {
     const statuses = await Promise.all(Array.from({ length: 16 }, () => chat(gateway, model)));

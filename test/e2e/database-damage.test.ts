@@ -15,8 +15,8 @@ import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * The database is lost or damaged under a running gateway. The gateway must notice this within seconds, although it can
- * serve requests from memory. Their charges wait in the journal.
+ * The database is lost or damaged under a running gateway. The gateway must notice the damage within seconds, although
+ * memory lets it serve requests, whose charges wait in the journal.
  */
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
 const PAGE_BYTES = 4096;
@@ -92,7 +92,7 @@ test("a database that is replaced by a copy under load loses no charge, however 
   expect(charged.toSorted()).toEqual([...answered].toSorted());
 }, 60_000);
 
-/** Longer than two intervals between removals of old segments, so that one happens even on a busy machine. */
+/** Longer than two intervals between removals of old segments, so that a removal happens even on a busy machine. */
 const SWEEP_MS = 21_000;
 
 test("a table that is gone for a time has one line in the log, and its return another", async () => {

@@ -38,7 +38,7 @@ let gemini: VendorPair;
 let queue: VendorPair;
 let pairs: VendorPair[];
 let gateway: TestGateway;
-/** Keys of two organizations, one with the setting on and one with it off. */
+/** Keys of two organizations: `on` has the setting enabled, `off` has it disabled. */
 const keys = { on: "", off: "" };
 
 beforeAll(async () => {

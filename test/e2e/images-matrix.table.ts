@@ -16,7 +16,7 @@ export const SIZES = {
 } as const;
 export type SizeName = keyof typeof SIZES;
 
-/** Expected sizes of models with at most one or four megapixels. */
+/** Expected sizes of models whose pictures have at most one or four megapixels. */
 const SQUARE_1K = {
   unset: "1024x1024",
   legal: "1024x1024",

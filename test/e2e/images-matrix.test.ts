@@ -146,7 +146,7 @@ function isQuick(family: string, size: SizeName): boolean {
   return family !== "B" || (size !== "4K" && size !== "too large");
 }
 
-/** Completes a case. Each other value has its own step length, so that all pairs of values occur. */
+/** Completes a case. The steps through the other values differ in length, so that all pairs of values occur. */
 function makeCase(fixed: Offer & Pick<Case, "entrance" | "size">, index: number): Case {
   const turn = index + ENTRANCES.indexOf(fixed.entrance) * 5 + fixed.model.length;
   const isLarge =

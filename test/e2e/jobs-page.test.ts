@@ -44,7 +44,7 @@ test.skipIf(!Bun.which("curl"))(
     await gateway.kill();
     await gateway.restart();
     const ended = await untilStatus(gateway, submitted.id);
-    // If the sandbox was drawing at the kill, its job cannot be looked up and fails.
+    // A job that the sandbox was drawing at the kill fails, because this job cannot be looked up.
     expect(["completed", "failed"]).toContain(ended.status);
     expect(await run(look, submitted.id)).toMatchObject({ id: submitted.id, status: ended.status });
     const edited = (await run(edit)) as WireJob;

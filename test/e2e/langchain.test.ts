@@ -52,7 +52,7 @@ describe.each(Object.entries(PROVIDERS))("%s", (name, modelOf) => {
         joined = joined ? joined.concat(chunk) : chunk;
       expect(joined!.text).toBe(whole.text);
       const { output_tokens: tokens } = joined!.usage_metadata!;
-      // Anthropic's provider adds the counts of the first and last event, so its sum is too high.
+      // Anthropic's provider adds the counts of the first and last event. Therefore its sum is too high.
       if (name === "@langchain/anthropic" && id === "over-messages") expect(tokens).toBeGreaterThan(2);
       else expect(tokens).toBe(whole.usage_metadata!.output_tokens);
     });

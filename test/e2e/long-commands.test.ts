@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs a command on a terminal and presses Ctrl-C when it shows a text. Returns the result. */
+/** Runs a command on a terminal and presses Ctrl-C when the command shows a text. Returns the result. */
 async function interruptAt(text: string, args: readonly string[], dataFolder = data) {
   await using running = startOnTerminal(args, environment(dataFolder));
   await running.untilShown(text);

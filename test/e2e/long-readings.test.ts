@@ -129,7 +129,7 @@ function lastExport(name: string): Promise<number> {
 
 const TRIES = 3;
 
-/** Returns the milliseconds that the thread of requests runs during `work`. Repeats `work` while they exceed `most`. */
+/** Returns the milliseconds that the thread of requests runs during `work`. Retries if the result exceeds `most`. */
 async function leastOf(work: () => Promise<unknown>, most: number): Promise<number> {
   let least = Infinity;
   for (let tries = 0; tries < TRIES && least > most; tries += 1) {

@@ -39,7 +39,7 @@ const generations: [string, () => Anthropic][] = [
   [
     "0.137",
     () =>
-      // Both generations have equal calls, but nominal types.
+      // The two generations have equal calls, but different nominal types.
       new Previous({
         apiKey: fixture.gateway.key,
         baseURL: fixture.gateway.url,

@@ -184,7 +184,7 @@ describe.each(CLIENTS)("%s", (_, Client) => {
     });
 
     test("a stream that breaks throws, after `response.failed`", async () => {
-      // So many bytes need several reads of a socket. Thus content is sent before the error arrives.
+      // More bytes than one read of a socket returns. So the gateway sends content before the error arrives.
       fixture.vendor.next({ fault: "error-frame-later", tokens: 2_000, frames: 2_000, after: 1_500 });
       const stream = await clientOf(Client).responses.create({ model, input: QUESTION, stream: true });
       const events: StreamEvent[] = [];

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => fixture.vendor.reset());
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** So many bytes need several reads of a socket. Thus content is sent before a fault in the middle. */
+/** More bytes than one read of a socket returns. So the gateway sends content before a fault in the middle. */
 const LONG = { tokens: 2_000, frames: 2_000, after: 1_500 };
 const MAX_ATTEMPTS = 3;
 

@@ -224,7 +224,7 @@ test("a SIGTERM a second after the first exits at once and loses no charge", asy
   gateway.signal("SIGTERM");
   expect(await gateway.exited).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(1_500);
-  // This use of the reader prevents its collection, which would end the connection before the stop.
+  // Using the reader here prevents its collection, which would end the connection before the stop.
   await reader.cancel().catch(() => {});
   await gateway.restart();
   await gateway.stop();

@@ -87,7 +87,7 @@ beforeAll(async () => {
     ...["default", ...organizations].map((id) => createKey(id, id)),
     ...["ai:llm", "ai:image"].map((scope) => createKey(scope, "default", "--scope", scope)),
   ]);
-  // Changes take effect in order. When this last change is valid, all are.
+  // Changes take effect in order. When this last change is valid, all changes are.
   await cli(
     "orgs",
     "disable-model",
@@ -143,7 +143,7 @@ for (const route of ROUTES) {
   }
 }
 
-/** Text and images have the same path, in which the model decides. */
+/** Text and images have the same path. The model in the path decides between them. */
 for (const [when, group, status, code] of REFUSALS) {
   test.each(["v1", "v1beta"])(`native text by /%s is ${status} when ${when}`, async (version) => {
     const models = group === "unpriced" ? "unpriced" : "house";

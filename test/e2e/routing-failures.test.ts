@@ -15,7 +15,7 @@ const WAYS: Record<string, Behaviour> = {
   hangs: { fault: "stall" },
   "is-ten-times-slower": { delayMs: 200 },
   "answers-html": { fault: "html" },
-  // This response has no time to wait, which would eject the target immediately.
+  // The response contains no time to wait, because such a time would eject the target immediately.
   "answers-429": { fault: "error-status", status: 429 },
 };
 const ALL = "all-fail";

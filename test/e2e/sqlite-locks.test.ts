@@ -8,8 +8,8 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { submit, untilStatus } from "../support/job-calls.ts";
 
 /*
- * SQLite's locks are POSIX locks of the process. The kernel drops the locks of a file when the process closes any
- * descriptor of it. Then another program could remove the WAL of a running gateway.
+ * SQLite's locks are POSIX locks of the process. When the process closes any descriptor of a file, the kernel drops the
+ * file's locks. Then another program could remove the WAL of a running gateway.
  */
 const LOCKS = "/proc/locks";
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };

@@ -6,7 +6,7 @@ import { findPostgres } from "../support/postgres.ts";
 import { findRedis } from "../support/redis.ts";
 import { canMount } from "../support/small-disk.ts";
 
-/* The short form of the drill. All organizations' faults start together. Each may be reported only to its own. */
+/* The short form of the drill. All organizations' faults start together. Each is reported only to its organization. */
 const postgres = findPostgres();
 const redis = findRedis();
 const missing = [postgres, redis].flatMap((found) => ("missing" in found ? [found.missing] : []));

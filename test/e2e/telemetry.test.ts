@@ -163,7 +163,7 @@ test("without a collector nothing is exported, and vendors are told of no trace"
   expect(await (await fetch(`${gateway!.url}/metrics`)).text()).not.toContain("gateway_telemetry");
 });
 
-/** Makes the organization store prompts. Without this setting, content is not exported. */
+/** Makes the organization store prompts. Otherwise content is not exported. */
 async function keepPrompts(gateway: TestGateway): Promise<void> {
   await gateway.stop();
   await gateway.cli("orgs", "set", "default", "--prompt-log-days", "1");

@@ -292,14 +292,14 @@ test("a flood of refused requests fills the log to its bound and no further", as
     return count > 0 && rows("status = 400") > 0 ? count : undefined;
   });
   await Bun.sleep(1_200);
-  // The log takes 500 records at once, then one every two seconds. Sending these takes some seconds.
+  // The log takes 500 records at once, then one every two seconds. The requests of this test take some seconds.
   expect(rows("key_id IS NOT NULL AND status >= 400")).toBeLessThan(560);
   expect(rows("key_id IS NULL")).toBeLessThan(560);
   expect(dropped).toBeGreaterThan(UNKNOWN_CALLS);
 });
 
 test("the overview has the spending, the errors and the steps taken, also after a restart", async () => {
-  // Here the connection is closed. An error event could arrive with the first words and cause a retry.
+  // This fault closes the connection, because an error event could arrive with the first words and cause a retry.
   for (const fault of [undefined, "close-midway"] as const) {
     if (fault) fixture.vendor.next({ fault });
     expect((await chat(CUT, newId(), { stream: true })).status).toBe(200);

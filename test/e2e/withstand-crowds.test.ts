@@ -121,7 +121,7 @@ async function hangUp(count: number, prefix: string): Promise<number> {
   const already = fixture.vendor.hits.length;
   const callers = Array.from({ length: count }, async (_, index) => {
     const requestId = `${prefix}-${index}`;
-    // Some calls are sending and others are silent. Both must end.
+    // The vendor sends on some calls and is silent on others. All calls must end.
     const plan = index % 2 === 0 ? "reply tokens=200 frameDelayMs=400" : "stall-midway after=4";
     const socket = await openStream(requestId, `${requestId} [[${plan}]]`);
     await untilContent(socket);

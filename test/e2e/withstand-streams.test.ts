@@ -4,7 +4,7 @@ import { CHAT, chatNanos, openGatewayFixture, readError, type GatewayFixture } f
 
 /*
  * Streams of a misbehaving vendor. Before the first content, the client gets an error status or another target's
- * response. After it, the stream ends with usage and [DONE], or with an error event.
+ * response. After the first content, the stream ends with usage and [DONE], or with an error event.
  */
 const EARLY = [
   ["reset-before-headers", 502, "upstream_error"],

@@ -165,7 +165,7 @@ test("a SIGTERM a second after the first ends all processes at once and loses no
     ),
   );
   await own.vendors[0]!.waitForHits(20 + hanging.length);
-  // One process is paused, so that both of the supervisor's orders wait for it.
+  // One process is paused, so that both of the supervisor's orders wait for that process.
   process.kill(pids[0]!, "SIGSTOP");
   gateway!.signal("SIGTERM");
   const isDraining = (line: LogLine) => String(line["message"]).includes("it drains");

@@ -12,7 +12,7 @@ const schemaOf = (count: number) => ({
 });
 const link = (index: number) => `https://pictures.example/${index}.png`;
 const args = '{"a":1.0}';
-/** JSON inside of a text. The limits of a request do not apply to it. */
+/** JSON inside of a text. A request's limits do not apply to such JSON. */
 const manyNames = JSON.stringify(Object.fromEntries(each(100, (index) => [`n${index}`, 1])));
 /** Number of calls. Their arguments together contain `count` numbers. */
 const SEVERAL = 16;
@@ -366,7 +366,7 @@ const ARGUMENTS = /(?<="arguments":)("(?:[^"\\]|\\.)*")/g;
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 function costOf(body: object): Cost {
-  // The arguments of calls are JSON inside a text. They are parsed, so they count too.
+  // The arguments of calls are JSON inside a text. Arguments are parsed, so they count too.
   const text = JSON.stringify(body).replaceAll(ARGUMENTS, (_, value) => JSON.parse(value));
   const bare = text.replaceAll(STRING, "");
   const count = (pattern: RegExp) => bare.match(pattern)?.length ?? 0;

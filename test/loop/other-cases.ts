@@ -10,7 +10,7 @@ const PIXEL =
 
 /** A JSON body for one endpoint, in which one kind of item grows. */
 interface Growing {
-  /** The entry of the route table. `path` is the called path if it differs. */
+  /** The entry of the route table. `path` is the called path if it differs from that entry. */
   route: string;
   path?: string;
   kind: string;

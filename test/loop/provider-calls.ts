@@ -11,7 +11,7 @@ const OWN_SETTINGS: Readonly<Record<string, (url: string) => object>> = {
 
 export const CALLED_PROVIDERS: readonly string[] = [...PROVIDERS.keys()].filter((name) => name !== "sandbox");
 
-/** Response of Vertex's metadata server, which has the same address here. */
+/** Response of Vertex's metadata server, which has the vendor's address here. */
 export const MACHINE_TOKEN = {
   path: "computeMetadata",
   answer: { access_token: "token", expires_in: 3_600 },

@@ -2,7 +2,7 @@ import { dlopen, ptr } from "bun:ffi";
 
 const CLOCK_THREAD_CPUTIME_ID = 3;
 
-/** Returns the milliseconds for which this thread has run. Wall time on systems without such a clock. */
+/** Returns the milliseconds for which this thread has run, or wall time on systems without this clock. */
 export const threadTime: () => number = openClock() ?? (() => performance.now());
 
 function openClock(): (() => number) | null {

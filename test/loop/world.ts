@@ -87,7 +87,7 @@ export function* streamAnswer(pieces: Iterable<string>): Generator<string> {
   yield* pieces;
 }
 
-/** Returns such a stream of events in chunks of one byte. */
+/** Returns the stream of `streamAnswer` in chunks of one byte. */
 export function* tinyChunks(pieces: Iterable<string>): Generator<string> {
   yield "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
   for (const piece of pieces) for (const character of piece) yield `1\r\n${character}\r\n`;

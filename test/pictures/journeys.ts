@@ -16,7 +16,7 @@ export interface JourneyWorld {
 }
 
 const SCREENS: Readonly<Record<string, Viewport>> = {
-  // The phone has no touch screen, because the page is reloaded when this setting changes.
+  // The phone has no touch screen, because changing that setting reloads the page in the middle of a step.
   phone: { width: PHONE.width, height: PHONE.height },
   small: { width: 1024, height: 768 },
   wide: { width: 1600, height: 1000 },

@@ -12,8 +12,8 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
- * docs/run/versions.md: a release opens the databases of all releases of its major version, and machines of the
- * previous release still work beside it. `test/releases/make.ts` stores a release's database.
+ * docs/run/versions.md: a release opens the databases of all releases of its major version. Machines of the previous
+ * release can still work beside new machines. `test/releases/make.ts` stores a release's database.
  */
 const found = findPostgres();
 const hasPostgres = !("missing" in found) && Bun.which("pg_restore") !== null;

@@ -1,6 +1,6 @@
 /**
- * A module that the gateway loads by `--preload`. Every ten seconds it writes counts that only the process itself can
- * make to the file in `SOAK_FIGURES`. It collects garbage first, so that only live objects count.
+ * The gateway loads this module by `--preload`. Every ten seconds the module writes counts of the process's objects to
+ * the file in `SOAK_FIGURES`. A garbage collection comes first, so that only live objects count.
  */
 import { heapStats } from "bun:jsc";
 import { writeFileSync } from "node:fs";

@@ -268,7 +268,7 @@ test("forged keys are looked up a bounded number of times a minute per address, 
   expect((await send(gateway.key, "203.0.113.9")).status).toBe(200);
   expect((await send(other.secret, "203.0.113.9")).status).toBe(200);
   await gateway.cli("keys", "disable", other.key.id);
-  // Each change of keys makes the gateway look unknown keys up again. So the test waits for the last change.
+  // Each change of keys makes the gateway look unknown keys up again. Therefore the test waits for the last change.
   await until("the last change of keys", async () =>
     (await send(other.secret, "203.0.113.9")).status === 401 ? true : undefined,
   );

@@ -228,7 +228,7 @@ function configuration(url: string): object {
     serve(`house-${name}`, name);
     for (const [which, { failsOver }] of Object.entries(persona.refusals)) {
       serve(`refused-${name}-${which}`, name);
-      // This vendor lacks this refusal, so it responds normally.
+      // This vendor has no such refusal, so the vendor responds normally.
       if (failsOver) serve(`spared-${name}-${which}`, name, ["house-ollama"]);
     }
   }

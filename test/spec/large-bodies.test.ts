@@ -8,7 +8,7 @@ import { createSpool } from "../../src/lib/spool.ts";
 
 /*
  * A request with sixteen reference images of the largest size. This file also runs as a separate process that reads the
- * request, so that only the reader's memory is measured. Its argument is the body's form.
+ * request, so that only the reader's memory is measured. That process's argument is the body's form.
  */
 const FORM = process.env.LARGE_BODY_FORM;
 const IMAGES = 16;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { findExpressions, scanExpressions } from "../support/regular-expressions.ts";
 import { attacksOn, writeAttack, type Attack } from "../support/worst-inputs.ts";
 
-/** Durations up to this are noise. */
+/** A shorter duration is noise. */
 const NOISE_MS = 2;
-/** From this duration on, growth from 1,000 to 10,000 characters can be measured. */
+/** Minimum duration from which growth from 1,000 to 10,000 characters can be measured. */
 const CLEAR_MS = 10;
 const MIN_SLOW_MS = 50;
 const MAX_GROWTH = 30;

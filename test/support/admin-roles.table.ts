@@ -43,7 +43,7 @@ const nothing = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "
 const row = (role: Role, foreign: Reaching): Row => ({ role, foreign });
 
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
-/** The calling member's organization. `vendor-chat` is a model of `acme`, whose name its channel contains. */
+/** The calling member's organization. `vendor-chat` is a model of `acme`, because its channel's name has `acme`. */
 const OF_SPIES = { organizationId: "spies" };
 const DENIED = { model: "vendor-chat" };
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];

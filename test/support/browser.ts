@@ -47,7 +47,7 @@ const TIMEOUT_MS = 20_000;
 // A test of several pages takes long on a busy machine.
 setDefaultTimeout(60_000);
 
-/** Path of the browser's program. Null if there is none, which is printed once. */
+/** Path of the browser's program. Null if there is no browser, which a message reports once. */
 export const chromium: string | null = findChromium();
 
 /** Starts a gateway and a browser. Needs `chromium`. */
@@ -73,7 +73,7 @@ function actions(gateway: TestGateway, page: Page) {
       visible: true,
     })) as ElementHandle;
   const open = async (path: string) => {
-    // A page that follows events always uses the network, so waiting for an idle network would not end.
+    // Waiting for an idle network would never end, because a page that follows events always uses the network.
     await page.goto(`${gateway.url}/console${path}`);
     await untilShown(page);
   };

@@ -28,7 +28,7 @@ export const MACHINE = {
   providers: PROVIDERS,
 } satisfies Partial<CliContext>;
 
-/** Runs a command in this process, far faster than in a separate one. By default there is no store. */
+/** Runs a command in this process, far faster than in a separate process. By default there is no store. */
 export async function runCommand(
   args: readonly string[],
   options: Partial<CliContext> = {},

@@ -41,7 +41,7 @@ export interface EditFixture {
   refused(call: Promise<Response>, expected: Partial<Refusal>): Promise<Refusal>;
   /** Expects that no vendor was called for the response. */
   nothingHappened(response: Response): void;
-  /** Adds a test that no refused request was charged. It must be called last. */
+  /** Adds a test that no refused request was charged. Must be called last. */
   proveNothingBilled(): void;
 }
 

@@ -3,8 +3,8 @@ const FIRST = 11_000;
 const COUNT = 21_000;
 
 /**
- * Returns a loopback port that is free now, for a process that needs the number beforehand. The system does not assign
- * such a port by itself.
+ * Returns a loopback port that is free now, for a process that needs the number beforehand. The system assigns no port
+ * of this range by itself.
  */
 export function freePort(): number {
   for (;;) {

@@ -91,7 +91,7 @@ const onSystem = { ...on, isPossible: ({ system }: Content) => system };
 const effort = { value: fc.constantFrom("minimal", "low", "medium", "high", "xhigh", "max") };
 const verbosity = { value: fc.constantFrom("low", "high") };
 
-/** Returns the hints whose name in the header is also their field in the body. */
+/** Returns the hints whose name in the header equals their field in the body. */
 function plainHints(hints: Hints, special: readonly string[]): Body {
   return Object.fromEntries(Object.entries(hints).filter(([name]) => !special.includes(name)));
 }

@@ -17,7 +17,7 @@ export function leaseWorld(amounts: Record<string, bigint>, processes = 1) {
   return { store, time, all, budgetLeases: all[0]! };
 }
 
-/** Awaits a hold. Throws if it was refused. */
+/** Awaits a hold. Throws if the hold was refused. */
 export async function granted(hold: Hold | BudgetRefusal | Promise<Hold | BudgetRefusal>): Promise<Hold> {
   const outcome = await hold;
   if (typeof outcome === "string") throw new Error(`the hold was refused: ${outcome}`);

@@ -47,7 +47,7 @@ function itemOf(method: string, path: string) {
   return DOCUMENT.paths[(exact ?? longest)?.path ?? ""]?.[method.toLowerCase()];
 }
 
-/** Ajv compiles a schema only once if it gets the same object each time. */
+/** Ajv compiles a schema only once if Ajv gets the same object each time. */
 const compiled = new WeakMap<object, object>();
 
 function withReferences(schema: object): object {

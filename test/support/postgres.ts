@@ -36,7 +36,7 @@ export interface PrivatePostgres {
   stop(): Promise<void>;
 }
 
-/** Returns the folder with `initdb` and `postgres`, or the reason why they are missing. */
+/** Returns the folder with `initdb` and `postgres`, or the reason why these programs are missing. */
 export function findPostgres(): { folder: string } | { missing: string } {
   const onPath = Bun.which("postgres") && Bun.which("initdb");
   // The other programs, such as `pg_basebackup`, may be only beside the link's target.

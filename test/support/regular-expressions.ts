@@ -54,7 +54,7 @@ export function scanExpressions(source: string, name: string): FoundExpression[]
 const TOKEN =
   /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[\w$]+|\/(?<body>(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/(?<flags>[a-z]*)/y;
 
-/** A slash after a value is a division. After an operator or one of these words it begins a literal. */
+/** A slash after a value is a division. After an operator or one of these words, a slash begins a literal. */
 function mayBeginExpression(before: string): boolean {
   return /^(?:return|typeof|case|in|of|await|yield)$/.test(before) || !/[\w$)\]`"']$/.test(before);
 }

@@ -7,8 +7,8 @@ export interface SilentProxy extends Disposable {
   /** Number of open connections that are not silenced. */
   readonly live: number;
   /**
-   * Silences the open connections for ever: nothing is forwarded, and they are never closed. With `isForAll`, new
-   * connections are silent too until `recover` is called.
+   * Silences the open connections for ever: the proxy forwards nothing on them and never closes them. With `isForAll`,
+   * new connections are silent too until `recover` is called.
    */
   silence(options?: { isForAll?: boolean }): void;
   /** Forwards new connections again. */

@@ -9,7 +9,7 @@ export function policyFor(estimatedInput: number, maxUses: UseCounts = {}): Usag
   return (observed) => billableUsage(bounds, observed);
 }
 
-/** Returns a policy that records the usage it was called with. */
+/** Returns a policy that records the observed usage. */
 export function observingPolicy(): { policy: UsagePolicy; last(): ObservedUsage | null } {
   const bill = policyFor(3);
   let last: ObservedUsage | null = null;

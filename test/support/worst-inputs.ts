@@ -77,7 +77,7 @@ function mixed(accepted: readonly string[]): string {
   return word === undefined || mark === undefined ? "" : word + mark;
 }
 
-/** True when so many repetitions are allowed that they are no constant factor. */
+/** True when the maximum of repetitions is too high to be a constant factor. */
 function isUnbounded(quantifier: string): boolean {
   return /^[*+]|,\}|\d{3,}\}/.test(quantifier);
 }

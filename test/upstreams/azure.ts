@@ -15,8 +15,8 @@ export const CHAT_DEPLOYMENT = "gpt-5.4";
 export const IMAGE_DEPLOYMENT = "gpt-image-2";
 
 /**
- * A simulated resource of Azure OpenAI with both surfaces. It refuses what only Azure refuses, and else has the rules
- * of the simulated OpenAI. The base address for a channel is `{url}`. A call needs the key, or a token for which
+ * A simulated resource of Azure OpenAI with both surfaces. It refuses what only Azure refuses. Otherwise it has the
+ * rules of the simulated OpenAI. The base address for a channel is `{url}`. A call needs the key, or a token for which
  * `accepts` returns true.
  */
 export function startAzure(accepts: (token: string) => boolean = () => false): Promise<Simulator> {

@@ -126,7 +126,7 @@ export async function startDashscope(): Promise<Simulator & { jobs: Tasks }> {
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("InvalidApiKey");
     if (path.startsWith(TASKS)) return handleTask(call, jobs);
     if (method !== "POST" || (path !== PATH && path !== TASK_PATH)) return call.refuse("ModelNotFound");
-    // One path accepts only tasks, the other no tasks.
+    // One path accepts only tasks, the other path accepts no tasks.
     const isTask = headers["x-dashscope-async"] === "enable";
     return isTask === (path === TASK_PATH)
       ? handleCall(call, isTask ? jobs : null)

@@ -41,7 +41,7 @@ export function startVendor(
   const results = createResultFiles();
   return startSimulator(async (request, response, exchange) => {
     if (await results.serve(request, response)) return;
-    // A cancel call takes no behaviour: the adapter does not await it, so it could take the next test's.
+    // A cancel call takes no behaviour, because a late cancel call could take the behaviour of the next test.
     const behaviour = request.path.endsWith("/cancel") ? {} : exchange.takeBehaviour(undefined);
     if (await applyEarlyFault(behaviour, response)) return;
     const origin = `http://${request.headers["host"]}`;

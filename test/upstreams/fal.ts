@@ -171,7 +171,7 @@ async function makeResult(
     has_nsfw_concepts: indexes.map((index) => indecent.includes(index)),
     prompt: "…",
   };
-  // Models of one picture return it as `image` (fal model pages, output schemas).
+  // A model that makes one picture returns it as `image` (fal model pages, output schemas).
   if (outcome === "single") return { ...result, image: result.images[0], images: undefined };
   return result;
 }

@@ -88,7 +88,7 @@ export interface S3Simulator {
   objects: Map<string, StoredObject>;
   /** Method and path of every request, in order. */
   requests: string[];
-  /** Values of the header `Range`, in the order of the requests that have it. */
+  /** Values of the header `Range`, in the order of the requests with this header. */
   ranges: string[];
   /** Refuses every request with 503 while set to true. */
   setDown(value: boolean): void;

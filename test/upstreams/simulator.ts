@@ -56,7 +56,7 @@ export interface Simulator extends AsyncDisposable {
   readonly closedAt: number | null;
   /** Queues a behaviour for each of the next requests. Queued behaviours have priority over markers in prompts. */
   next(...behaviours: (Fault | Behaviour)[]): void;
-  /** Sets a function that chooses a behaviour when none is queued. If it returns undefined, the prompt's is used. */
+  /** Sets a function that chooses a behaviour when none is queued. Undefined selects the prompt's behaviour. */
   respondBy(choose: (hit: Hit) => Behaviour | undefined): void;
   /** Removes hits and queued behaviours. */
   reset(): void;

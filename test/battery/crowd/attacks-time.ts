@@ -10,7 +10,7 @@ const PART_SPACES = 16_200;
 const NAMES = 499_000;
 const LINKS_AT_ONCE = 64;
 const CONNECTIONS = 1_500;
-/** An honest client with a revoked key repeats one unknown key. So more unknown keys than this number are an attack. */
+/** An honest client with a revoked key repeats a single unknown key. A client with more unknown keys is an attacker. */
 const PATIENT_UNKNOWN_KEYS = 200;
 
 /** Attacks on processor time and on resources for which all requests wait. */

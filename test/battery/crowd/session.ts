@@ -23,7 +23,7 @@ export interface Row {
 }
 
 const MAX_RATIO = 3;
-/** A lower p99 of the quiet run counts as this value, because one computation may block the event loop so long. */
+/** A lower p99 of the quiet run counts as this value, because one computation can block the event loop so long. */
 const FLOOR_MS = 100;
 const MAX_MB = 600;
 const RECOVERY_SECONDS = 60;
@@ -202,7 +202,7 @@ function p99(durations: readonly number[]): number {
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
 }
 
-/** Records the minimum of free disk space until it is disposed of. */
+/** Records the minimum of free disk space until disposal. */
 function watchDisk(setting: CrowdSetting): Disposable & { leastMib: number } {
   const watch = {
     leastMib: Infinity,

@@ -44,7 +44,7 @@ export function problemOfFailure(charges: readonly LedgerEntry[], error: unknown
   return isRight ? null : `an error with ${charges.length} charges`;
 }
 
-/** Checks that there is one charge, that it has only integers, and that the request may cost so much. */
+/** Checks that there is one charge, which has only integers and is within the request's maximum. */
 export function problemOfCharge(
   charges: readonly LedgerEntry[],
   payload: TextPayload | EmbeddingsPayload,

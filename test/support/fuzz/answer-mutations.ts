@@ -174,7 +174,7 @@ const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
-/** Returns the bytes in one chunk, in several chunks, or byte by byte if there are few. */
+/** Returns the bytes in one chunk, in several chunks, or as single bytes if there are few bytes. */
 function inChunks(bytes: Uint8Array, choices: Choices): Uint8Array[] {
   const most = choices.pick([bytes.length, 700, 90, bytes.length < 4_000 ? 1 : 300]);
   const chunks: Uint8Array[] = [];

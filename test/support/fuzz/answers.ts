@@ -12,7 +12,7 @@ export interface Answer {
   text: string;
 }
 
-/** Responses of each protocol's vendors, complete and streamed, and one with embeddings of two texts. */
+/** Responses of each protocol's vendors, complete and streamed, and a response with embeddings of two texts. */
 export interface Answers extends Readonly<Record<TextDialectName, readonly Answer[]>> {
   embeddings: readonly Answer[];
 }

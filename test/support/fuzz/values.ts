@@ -93,7 +93,7 @@ const TEXTS: readonly string[] = [
   "1,000-word",
 ];
 
-/** Field names of the protocols. Values under such names are read. */
+/** Field names of the protocols, because readers ignore values under other names. */
 const NAMES: readonly string[] = [
   "model",
   "messages",

@@ -638,7 +638,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
       },
     },
   },
-  // MiniMax API: thoughts are between tags in the text, unless the request separates them.
+  // MiniMax API: thoughts are between tags in the text, unless the request separates thoughts from the text.
   minimax: {
     provider: "minimax",
     path: "/v1",
@@ -752,7 +752,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     unauthorized: UNAUTHORIZED,
     refusals: {},
   },
-  // Not a real vendor. It combines the peculiarities of all.
+  // Not a real vendor. It combines the peculiarities of all vendors.
   messy: {
     provider: "openai",
     path: "/v1",

@@ -8,7 +8,7 @@ const MAX_BATCH = 100;
 const DIMENSIONS = 3_072;
 
 /**
- * Handles `batchEmbedContents`. Here no vector has unit length. The real vendor's vectors have it unless they are
+ * Handles `batchEmbedContents`. The vectors here do not have unit length. The vendor's own vectors do, unless they are
  * shortened (Gemini API, embeddings).
  */
 export async function handleEmbeddings(

@@ -8,7 +8,7 @@ import { makeSpeckles } from "./noise.ts";
 import type { ParsedRequest } from "./rules.ts";
 
 const PROMPT_BLOCKED = "prompt:";
-/** So long that a reader which checks only the length takes it for a picture. */
+/** So long that a reader which checks only the length takes the signature for a picture. */
 const SIGNATURE = Buffer.alloc(60_000, 7).toString("base64");
 
 /**

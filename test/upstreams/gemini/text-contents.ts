@@ -77,7 +77,7 @@ function readPart(value: unknown, path: string, isModel: boolean): Record<string
   return part;
 }
 
-/** Checks that one content follows the calls directly, with as many results of the same names. */
+/** Checks that the content after the calls has the calls' results, equal in number and names. */
 function checkCalls(all: readonly Content[]): void {
   // Official clients send each event of a stream back as a content, including the empty last event.
   const contents = all.filter(({ role, parts }) => role !== "model" || parts.some(({ text }) => text !== ""));
