@@ -1,9 +1,14 @@
+import type { Figures, MessageCode, OperatorMessage } from "../domain/operator-message.ts";
+
 /**
  * The error for an action that administration refuses. The message says what to change and contains no secret. `field`
  * is the path of the wrong field in the input; null when no single field is wrong.
  */
 export class AdminError extends Error {
   override readonly name = "AdminError";
+  /** Code and figures of the message; absent for a message that has none. */
+  readonly code?: MessageCode;
+  readonly figures?: Figures;
 
   constructor(
     /**
@@ -12,10 +17,12 @@ export class AdminError extends Error {
      */
     readonly status: 400 | 401 | 403 | 404 | 409 | 429,
     readonly field: string | null,
-    message: string,
+    message: string | OperatorMessage,
     /** `type` distinguishes errors with the same status. A retry may succeed after `retryAfterSeconds`. */
     readonly more: { type?: "code_required" | "password_change_required"; retryAfterSeconds?: number } = {},
   ) {
-    super(message);
+    super(typeof message === "string" ? message : message.message);
+    if (typeof message !== "string") this.code = message.code;
+    if (typeof message !== "string") this.figures = message.figures;
   }
 }

@@ -1,5 +1,6 @@
 import type { Job } from "../domain/job.ts";
 import type { Model } from "../domain/model.ts";
+import type { OperatorMessage } from "../domain/operator-message.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Progress } from "../lib/progress.ts";
@@ -33,8 +34,8 @@ export interface RunningGateway {
   ejections(): readonly Ejection[];
   /** Cancels a job by the rules of the folder `jobs` and returns the changed job; null for an unknown job. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
-  /** Sends a mail now. `message` is the refusal of the mail server, or says that no mail server is configured. */
-  testMail(recipient: string): Promise<{ isSent: boolean; message: string }>;
+  /** Sends a mail now. The message contains the refusal of the mail server, or says that none is configured. */
+  testMail(recipient: string): Promise<OperatorMessage & { isSent: boolean }>;
   /** Writes the process's counts of requests to the store now. */
   writeCounts(): Promise<void>;
   /** Returns the parts of the process that do not work as they should. */
@@ -48,12 +49,10 @@ export interface RunningGateway {
 }
 
 /** A part of the gateway that does not work as it should. */
-export interface Degradation {
+export interface Degradation extends OperatorMessage {
   part: string;
   /** Beginning in Unix milliseconds; null when it is unknown. */
   since: number | null;
-  /** A sentence for operators. */
-  message: string;
   /** True when requests are refused or money is at risk. */
   isCritical?: boolean;
   /** Path below `/console` of the page with details; by default, the path of the configuration page. */

@@ -43,6 +43,22 @@ export const amountCodec = z
   })
   .describe("Decimal");
 
+/** The code of a sentence for operators. Later versions may have further codes. */
+export const messageCodeSchema = z.string();
+
+/** Figures of a sentence. Amounts are exact decimals in `currency`. */
+export const figuresSchema = z
+  .record(z.string(), z.union([z.string(), z.number()]))
+  .readonly()
+  .describe("The numbers and names of the message");
+
+/** The fields of a sentence for operators. */
+export const operatorMessageFields = {
+  message: z.string().describe("A sentence in English"),
+  code: messageCodeSchema.describe("Which sentence it is, for translations"),
+  figures: figuresSchema,
+};
+
 export const doneSchema = z.object({ done: z.literal(true) });
 
 export const limitsViewSchema = z

@@ -37,7 +37,7 @@ test.each([
 test("a budget's message says who, how much and that requests are refused", () => {
   const [, all] = held(shares, { budgets: [budget(10_500_000_000n)] });
   expect(all?.message).toBe(
-    "Pictures has spent all of its budget: 10.50 of 10.00 USD this month. Its requests are refused.",
+    "Pictures has spent all of its budget: 10.50 USD of 10.00 USD this month. Its requests are refused.",
   );
 });
 

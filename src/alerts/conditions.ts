@@ -1,7 +1,6 @@
 import type { AlertCondition, AlertFacts, AlertRule, AlertSettings, WatchedBudget } from "../domain/alert.ts";
 import { budgetFigures } from "../domain/budget-level.ts";
-import { EJECTION_REASONS } from "../domain/status.ts";
-import { countText } from "../lib/count-text.ts";
+import { operatorMessage, type OperatorMessage } from "../domain/operator-message.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -20,12 +19,13 @@ function budgetConditions(
   const watched = budgets.filter(({ id }) => budgetId === null || id === budgetId);
   return watched.flatMap((budget) => {
     const reached = percents.filter((percent) => isReached(budget, percent));
-    return reached.map((percent) => ({
-      condition: `${budget.id} ${budget.periodStart} ${percent}`,
-      subject: budget.id,
-      severity: percent >= 100 ? ("critical" as const) : ("warning" as const),
-      message: budgetMessage(budget, percent),
-    }));
+    return reached.map((percent) =>
+      Object.assign(budgetMessage(budget, percent), {
+        condition: `${budget.id} ${budget.periodStart} ${percent}`,
+        subject: budget.id,
+        severity: percent >= 100 ? ("critical" as const) : ("warning" as const),
+      }),
+    );
   });
 }
 
@@ -33,11 +33,9 @@ function isReached({ spent, amount }: WatchedBudget, percent: number): boolean {
   return amount > 0n && spent * 100n >= amount * BigInt(percent);
 }
 
-function budgetMessage(budget: WatchedBudget, percent: number): string {
-  const figures = budgetFigures(budget);
-  return percent >= 100
-    ? `${budget.owner} has spent all of its budget: ${figures}. Its requests are refused.`
-    : `${budget.owner} has spent at least ${percent} % of its budget: ${figures}.`;
+function budgetMessage(budget: WatchedBudget, percent: number): OperatorMessage {
+  const figures = { owner: budget.owner, percent, ...budgetFigures(budget) };
+  return operatorMessage(percent >= 100 ? "finding.budget.spent" : "finding.budget", figures);
 }
 
 function errorConditions(
@@ -50,8 +48,8 @@ function errorConditions(
   const failed = recent.reduce((sum, minute) => sum + minute.failed, 0);
   if (requests < minRequests || failed * 100 < requests * percent) return [];
   const share = Math.round((failed / requests) * 100);
-  const message = `${failed} of ${countText(requests, "request")} (${share} %) failed within ${countText(minutes, "minute")}.`;
-  return [{ condition: "error rate", subject: "requests", severity: "critical", message }];
+  const message = operatorMessage("finding.requests", { failed, all: requests, share, minutes });
+  return [{ condition: "error rate", subject: "requests", severity: "critical", ...message }];
 }
 
 function ejectionConditions(
@@ -60,12 +58,12 @@ function ejectionConditions(
 ): AlertCondition[] {
   return ejections
     .filter(({ since }) => now - since >= seconds * 1000)
-    .map(({ target, reason, since }) => ({
-      condition: target,
-      subject: target,
-      severity: "warning",
-      message: `${target} has been out of service since ${new Date(since).toISOString()}: ${EJECTION_REASONS[reason] ?? reason}.`,
-    }));
+    .map(({ target, reason, since }) =>
+      Object.assign(
+        operatorMessage("finding.ejection", { target, since: new Date(since).toISOString(), reason }),
+        { condition: target, subject: target, severity: "warning" as const },
+      ),
+    );
 }
 
 /**
@@ -83,10 +81,12 @@ function statusConditions(
       (cause) =>
         !CAUSED_BY_ALERTS.has(cause.kind) && (severity === "warning" || cause.severity === "critical"),
     )
-    .map(({ kind, subject, organizationId, severity: own, message }) => ({
+    .map(({ kind, subject, organizationId, severity: own, message, code, figures }) => ({
       condition: `${kind} ${subject} ${organizationId ?? ""}`,
       subject,
       severity: own,
       message,
+      code,
+      figures,
     }));
 }

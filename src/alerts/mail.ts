@@ -1,3 +1,4 @@
+import { operatorMessage, type OperatorMessage } from "../domain/operator-message.ts";
 import type { AlertStore, IsRecipient, SendMail } from "./ports.ts";
 
 const AT_ONCE = 10;
@@ -6,8 +7,6 @@ const MINUTE_MS = 60_000;
 const RETRY_MS = [10_000, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, 60 * MINUTE_MS];
 const TIMEOUT_MS = 20_000;
 const MAX_RESULT = 300;
-const NO_RECIPIENT =
-  "not sent: the address is neither of a member of the organization nor in a domain of `mail.allowed_domains`";
 
 /**
  * Returns a function that sends mails through the server at `url`. A `smtps://` address uses TLS from the start. A
@@ -35,11 +34,11 @@ export async function sendDueMails(
   onProblem: (message: string, cause: unknown) => void,
 ): Promise<void> {
   for (const mail of await store.dueMails(AT_ONCE)) {
-    const fail = async (result: string, retryMs: number | null): Promise<void> => {
+    const fail = async (result: OperatorMessage, retryMs: number | null): Promise<void> => {
       const next = retryMs === null ? "is given up" : `is tried again in ${retryMs / 1000} s`;
       onProblem(
         `the mail ${mail.id} of organization ${mail.organizationId} was not sent and ${next}`,
-        result,
+        result.message,
       );
       await store.mailFailed(mail.id, result, retryMs);
     };
@@ -47,9 +46,10 @@ export async function sendDueMails(
       if (await isRecipient(mail.recipient, mail.organizationId)) {
         await send(mail);
         await store.mailSent(mail.id);
-      } else await fail(NO_RECIPIENT, null);
+      } else await fail(operatorMessage("delivery.recipient", {}), null);
     } catch (error) {
-      const result = error instanceof Error ? error.message.slice(0, MAX_RESULT) : String(error);
+      const detail = (error instanceof Error ? error.message : String(error)).slice(0, MAX_RESULT);
+      const result = operatorMessage("delivery.mail", { detail });
       await fail(result, isPermanent(error) ? null : (RETRY_MS[mail.attempts - 1] ?? null));
     }
   }

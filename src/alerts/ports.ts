@@ -1,4 +1,5 @@
 import type { AlertCondition, AlertFacts, AlertRule } from "../domain/alert.ts";
+import type { OperatorMessage } from "../domain/operator-message.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 
 /** The store of alerts. Methods throw a `DependencyError` when the database is unavailable. */
@@ -31,7 +32,7 @@ export interface AlertStore {
   dueMails(limit: number): Promise<Mail[]>;
   mailSent(id: string): Promise<void>;
   /** Schedules another attempt at the mail after `retryMs` milliseconds. Null ends the attempts. */
-  mailFailed(id: string, result: string, retryMs: number | null): Promise<void>;
+  mailFailed(id: string, result: OperatorMessage, retryMs: number | null): Promise<void>;
   /** Removes mails and ended events that are more than `retentionMs` milliseconds old. */
   sweep(retentionMs: number): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Period } from "./calendar.ts";
+import type { Figures } from "./operator-message.ts";
 import type { Severity, StatusCause } from "./status.ts";
 import type { Nanos } from "../lib/money.ts";
 
@@ -58,6 +59,9 @@ export interface AlertEvent {
   /** Id of the budget, name of the target, subject of the problem, or `requests` for a rule about failed requests. */
   subject: string;
   message: string;
+  /** Code of the message; null for an event that an earlier version has found. */
+  code: string | null;
+  figures: Figures;
   firedAt: number;
   /** Unix milliseconds at which the condition ended; null while it lasts. */
   resolvedAt: number | null;
@@ -94,9 +98,9 @@ export interface WatchedBudget {
 }
 
 /** A condition that is met now. `condition` identifies it among all conditions of the rule. */
-export interface AlertCondition {
+export interface AlertCondition extends Pick<
+  AlertEvent,
+  "subject" | "severity" | "message" | "code" | "figures"
+> {
   condition: string;
-  subject: string;
-  severity: Severity;
-  message: string;
 }

@@ -31,13 +31,12 @@ export function levelOf(
   };
 }
 
-/** Describes for operators the spent part of a budget, such as `0.85 of 1.00 USD this month`. */
+/** Returns the figures of sentences about how much of a budget is spent. */
 export function budgetFigures({
   spent,
   amount,
   currency,
   period,
-}: SpentBudget & { currency: string; period: Period }): string {
-  const span = period === "total" ? "in all" : `this ${period}`;
-  return `${formatNanos(spent)} of ${formatNanos(amount)} ${currency} ${span}`;
+}: SpentBudget & { currency: string; period: Period }) {
+  return { spent: formatNanos(spent), amount: formatNanos(amount), currency, period };
 }

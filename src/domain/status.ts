@@ -1,3 +1,5 @@
+import type { Figures } from "./operator-message.ts";
+
 /** Severities of causes. A cause is `critical` when requests are refused or money is at risk. */
 export type Severity = "warning" | "critical";
 
@@ -20,8 +22,10 @@ export interface StatusCause {
   since: number | null;
   /** One sentence about the problem, for operators. */
   message: string;
-  /** The numbers and names in the message. */
-  figures: Readonly<Record<string, string | number>>;
+  /** Code of the sentence; null for an alert whose sentence has none. The sentence follows the name of an alert. */
+  code: string | null;
+  /** The numbers and names that occur in the message. */
+  figures: Figures;
   /** Page below `/console` that shows details. */
   path: string;
 }
@@ -35,10 +39,3 @@ export interface InstallationStatus {
   /** All current problems, worst first. */
   causes: readonly StatusCause[];
 }
-
-/** Texts for operators about the reasons why targets are out of service. */
-export const EJECTION_REASONS: Readonly<Record<string, string>> = {
-  account: "the vendor refuses the credential, its balance or its access to the model",
-  limited: "the vendor's limits are reached",
-  overload: "its calls fail in a row",
-};

@@ -1,4 +1,5 @@
 import type { Job } from "../domain/job.ts";
+import type { OperatorMessage } from "../domain/operator-message.ts";
 import type { AlertData, WebhookFormat, WebhookMessageType } from "../domain/webhook-message.table.ts";
 
 /**
@@ -13,9 +14,9 @@ export interface WebhookQueue {
    * `delivered` nor `failed` is called for it.
    */
   due(limit: number): Promise<DueWebhook[]>;
-  delivered(id: string, result: string): Promise<void>;
+  delivered(id: string, result: OperatorMessage): Promise<void>;
   /** Schedules the message again after `retryMs` milliseconds; null ends the attempts. Operators see `result`. */
-  failed(id: string, result: string, retryMs: number | null): Promise<void>;
+  failed(id: string, result: OperatorMessage, retryMs: number | null): Promise<void>;
   /**
    * Removes messages that were created more than `retentionMs` ago. Returns the number of removed messages. While the
    * number equals `limit`, call this method again.

@@ -1,6 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { writePagerDutyEvent, writeSlackMessage } from "../dialects/alert-formats.ts";
 import { writeJob } from "../dialects/jobs/job.ts";
+import { operatorMessage, type OperatorMessage } from "../domain/operator-message.ts";
 import type { Links } from "../gateway/delivery/stored-blobs.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
@@ -72,7 +73,7 @@ export async function sendDue(options: WebhookOptions): Promise<number> {
 async function send(options: WebhookOptions, message: DueWebhook): Promise<void> {
   const { queue } = options;
   const content = contentOf(options, message);
-  if (content === null) return await queue.failed(message.id, "its endpoint or job was removed", null);
+  if (content === null) return await queue.failed(message.id, operatorMessage("delivery.removed", {}), null);
   const { result, isDelivered, isFinal, askedMs = 0 } = await post(options, message, content);
   if (isDelivered) return await queue.delivered(message.id, result);
   const waitMs = RETRY_MS[message.attempts - 1];
@@ -89,7 +90,7 @@ async function post(
   { safeFetch, networks }: WebhookOptions,
   { url, organizationId, format, isOfEndpoint }: DueWebhook,
   { body, headers }: { body: string; headers: Record<string, string> },
-): Promise<{ result: string; isDelivered: boolean; isFinal: boolean; askedMs?: number }> {
+): Promise<{ result: OperatorMessage; isDelivered: boolean; isFinal: boolean; askedMs?: number }> {
   try {
     const { status, retryAfter } = await safeFetch.post(url, {
       body,
@@ -102,11 +103,15 @@ async function post(
     // the operator's own receiver is not, because the operator may correct it.
     const isRefused = format !== "standard" && status >= 400 && status < 500 && !TRANSIENT.has(status);
     const askedMs = Math.min(Number(retryAfter ?? 0) * 1_000 || 0, MAX_ASKED_MS);
-    return { result: `status ${status}`, isDelivered, isFinal: status === GONE || isRefused, askedMs };
+    const result = operatorMessage("delivery.status", { status });
+    return { result, isDelivered, isFinal: status === GONE || isRefused, askedMs };
   } catch (error) {
     if (!(error instanceof SafeFetchError)) throw error;
     const isFinal = error.reason === "not_allowed";
-    return { result: isFinal ? "the address is not allowed" : error.detail, isDelivered: false, isFinal };
+    const result = isFinal
+      ? operatorMessage("delivery.notAllowed", {})
+      : operatorMessage("delivery.noAnswer", { detail: error.detail });
+    return { result, isDelivered: false, isFinal };
   }
 }
 

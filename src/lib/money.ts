@@ -25,6 +25,19 @@ export function formatNanos(nanos: Nanos): string {
 }
 
 /**
+ * Writes an amount for sentences, rounded to the cent as the console does. Amounts below a cent have two significant
+ * digits.
+ */
+export function formatShortNanos(nanos: Nanos): string {
+  const absolute = nanos < 0n ? -nanos : nanos;
+  const unit = absolute < CENT ? 10n ** BigInt(Math.max(0, absolute.toString().length - 2)) : CENT;
+  const rounded = ((absolute + unit / 2n) / unit) * unit;
+  return formatNanos(nanos < 0n ? -rounded : rounded);
+}
+
+const CENT = NANOS_PER_UNIT / 100n;
+
+/**
  * Writes millionths of a nano-unit exactly, with up to fifteen decimals. Use `formatNanos` for amounts already rounded
  * to nano-units.
  */

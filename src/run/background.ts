@@ -4,6 +4,7 @@ import { isRecipient } from "../admin/alerts/recipients.ts";
 import { openMailer } from "../alerts/mail.ts";
 import type { InstallationName, SendMail } from "../alerts/ports.ts";
 import { startAlerts } from "../alerts/watch.ts";
+import { operatorMessage } from "../domain/operator-message.ts";
 import type { InstallationStatus } from "../domain/status.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -170,16 +171,13 @@ function installationOf(publicUrl: string | null): InstallationName {
 }
 
 async function testMail(sendMail: SendMail | null, recipient: string) {
-  if (!sendMail)
-    return {
-      isSent: false,
-      message: "no mail server is configured: set `mail.url` and `mail.from` in the configuration file",
-    };
+  if (!sendMail) return { isSent: false, ...operatorMessage("mail.notConfigured", {}) };
   try {
     const body = "This mail shows that the gateway can send alerts to this address.\n";
     await sendMail({ recipient, subject: "[gateway] Test", body });
-    return { isSent: true, message: "the mail server has accepted the mail" };
+    return { isSent: true, ...operatorMessage("mail.sent", {}) };
   } catch (error) {
-    return { isSent: false, message: error instanceof Error ? error.message : String(error) };
+    const detail = error instanceof Error ? error.message : String(error);
+    return { isSent: false, ...operatorMessage("mail.refused", { detail }) };
   }
 }

@@ -9,7 +9,7 @@ import type { Storage } from "../storage/index.ts";
 import type { LedgerExport } from "../storage/ledger-export/ledger-export.ts";
 import type { LogOutput } from "../telemetry/log-output.ts";
 import type { Gauge } from "../telemetry/metrics.ts";
-import { countText } from "../lib/count-text.ts";
+import { operatorMessage } from "../domain/operator-message.ts";
 
 /** The objects whose state the metrics and the console show. */
 export interface StatusSources {
@@ -152,9 +152,6 @@ export function gauges({
 
 const CHECK_MS = 2_000;
 
-const DAMAGED = "The database is damaged: stop the gateway and run restore --force with a backup.";
-const AWAY = "The database is unavailable: charges wait in the journal.";
-
 type Sources = Pick<
   StatusSources,
   "live" | "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy"
@@ -199,13 +196,21 @@ function degraded({
   const isFull = !storage.journal.isWritable();
   const { unusableChannels } = live.current;
   const all: [isDegraded: boolean, part: Omit<Degradation, "since">][] = [
-    [isAway, { part: "database", isCritical: true, message: isDamaged ? DAMAGED : AWAY, path: "/" }],
+    [
+      isAway,
+      {
+        part: "database",
+        isCritical: true,
+        ...operatorMessage(isDamaged ? "part.database.damaged" : "part.database", {}),
+        path: "/",
+      },
+    ],
     [
       isFull,
       {
         part: "journal",
         isCritical: true,
-        message: "The disk refuses charges: requests are refused.",
+        ...operatorMessage("part.journal", {}),
         path: "/",
       },
     ],
@@ -213,20 +218,17 @@ function degraded({
       !blobs.isRemoteUp(),
       {
         part: "object storage",
-        message: "The object storage is unavailable: pictures wait on the local disk.",
+        ...operatorMessage("part.objectStorage", {}),
         path: "/images/gallery",
       },
     ],
-    [
-      counters.isDegraded(),
-      { part: "limits", message: "Redis is unavailable: each process counts limits by itself.", path: "/" },
-    ],
+    [counters.isDegraded(), { part: "limits", ...operatorMessage("part.limits", {}), path: "/" }],
     [
       overload.step > 0,
       {
         part: "overload",
         isCritical: true,
-        message: "This server refuses requests because it lacks memory, disk or time.",
+        ...operatorMessage("part.overload", {}),
         path: "/",
       },
     ],
@@ -234,7 +236,7 @@ function degraded({
       !isAway && storage.backlog() > MAX_BACKLOG,
       {
         part: "backlog",
-        message: `${countText(storage.backlog(), "charge waits", "charges wait")} for the ledger.`,
+        ...operatorMessage("part.backlog", { count: storage.backlog() }),
         path: "/money/ledger",
       },
     ],
@@ -243,7 +245,7 @@ function degraded({
       {
         part: "refused entries",
         isCritical: true,
-        message: `${countText(storage.refused(), "charge was", "charges were")} refused by the database.`,
+        ...operatorMessage("part.refusedEntries", { count: storage.refused() }),
         path: "/money/ledger",
       },
     ],
@@ -251,17 +253,17 @@ function degraded({
       storage.quarantined() > 0,
       {
         part: "quarantine",
-        message: `${countText(storage.quarantined(), "journal file was", "journal files were")} not understood.`,
+        ...operatorMessage("part.quarantine", { count: storage.quarantined() }),
         path: "/money/ledger",
       },
     ],
-    [undeclaredProxy.message !== null, { part: "proxy", message: undeclaredProxy.message ?? "" }],
+    [undeclaredProxy.peer !== null, { part: "proxy", ...undeclaredProxy.message }],
     [
       differences > 0,
       {
         part: "ledger",
         isCritical: true,
-        message: `The last verification of the ledger found ${countText(differences, "difference")}.`,
+        ...operatorMessage("part.ledger", { count: differences }),
         path: "/money/ledger",
       },
     ],
@@ -269,14 +271,14 @@ function degraded({
       !live.isNewest,
       {
         part: "configuration",
-        message: "The newest configuration was refused, and the one before it runs: the log says why.",
+        ...operatorMessage("part.configuration", {}),
       },
     ],
     [
       unusableChannels.length > 0,
       {
         part: "channels",
-        message: `Channels that cannot be used: ${unusableChannels.join(", ")}.`,
+        ...operatorMessage("part.channels", { channels: unusableChannels.join(", ") }),
         path: "/models/providers",
       },
     ],

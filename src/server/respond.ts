@@ -1,9 +1,11 @@
+import type { AdminError } from "../admin/admin-error.ts";
 import { writeError as writeChatError } from "../dialects/chat/index.ts";
 import { writeError as writeImageError } from "../dialects/images/error.ts";
 import { writeError as writeMessagesError } from "../dialects/messages/index.ts";
 import { writeError as writeNativeError } from "../dialects/native/error.ts";
 import { writeError as writeResponsesError } from "../dialects/responses/index.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
+import type { Figures } from "../domain/operator-message.ts";
 import { declaredLength } from "./entrance/body.ts";
 import type { ErrorFamily, OtherMethods, RouteTable } from "./routes.ts";
 
@@ -31,9 +33,17 @@ const ADMIN_TYPES: Readonly<Record<number, string>> = {
 export function adminErrorBody(
   status: number,
   message: string,
-  { field, requestId, type = adminType(status) }: { field: string | null; requestId: string; type?: string },
+  { field, requestId, type = adminType(status), code, figures }: AdminErrorDetail,
 ): object {
-  return { error: { type, message, field }, requestId };
+  return { error: { type, message, field, code, figures }, requestId };
+}
+
+interface AdminErrorDetail extends Pick<AdminError, "field"> {
+  requestId: string;
+  type?: string | undefined;
+  /** Code and figures of the message, if it has them. */
+  code?: string | undefined;
+  figures?: Figures | undefined;
 }
 
 function adminType(status: number): string {

@@ -94,6 +94,7 @@ onEachDatabase("receivers of alerts", (databases) => {
     organizationId: null,
     since: 0,
     message,
+    code: null,
     figures: {},
     path: "/",
   });

@@ -163,7 +163,7 @@ onEachDatabase("alerts", (databases) => {
     await stores.admin.alerts.update(id, () => ({ name }), BY);
     await look();
     expect(await events()).toEqual([]);
-    await spend("budget_1", 850_000_000n);
+    await spend("budget_1", 850_123_456n);
     await look();
     await look();
     expect(await events()).toMatchObject([{ subject: "budget_1", resolvedAt: null }]);
@@ -180,7 +180,7 @@ onEachDatabase("alerts", (databases) => {
       ["gateway@example.com", "billing@example.com"],
     ]);
     const early = mails.find(({ text }) => text.includes("80 %"))!;
-    expect(early.text).toContain("has spent at least 80 % of its budget: 0.85 of 1.00 USD");
+    expect(early.text).toContain("has spent at least 80 % of its budget: 0.85 USD of 1.00");
     expect(early.text.split("\r\n\r\n")[0]).not.toMatch(/^Bcc:/m);
     const { data } = await listDeliveries(admin, { limit: 10 });
     expect(data.map(({ url, event }) => [url, event])).toEqual([
@@ -315,7 +315,14 @@ onEachDatabase("alerts", (databases) => {
     await createAlert(admin, { ...rule, settings: { kind: "status", severity: "critical" } });
     await createAlert(admin, { ...rule, emails: [], settings: { kind: "error_rate", minRequests: 10 } });
     await traffic("5", 30);
-    const cause = { subject: "database", organizationId: null, since: null, figures: {}, path: "/" };
+    const cause = {
+      subject: "database",
+      organizationId: null,
+      since: null,
+      code: null,
+      figures: {},
+      path: "/",
+    };
     causes = [
       { ...cause, kind: "part", severity: "critical", message: "The database is unavailable." },
       { ...cause, kind: "slow", severity: "warning", message: "slow" },
@@ -355,7 +362,8 @@ onEachDatabase("alerts", (databases) => {
       if (endReason === "disabled") await updateAlert(admin, id, { isDisabled: true });
       else await removeAlert(admin, id);
       // The process that sends alerts may have read the rule before the change.
-      const condition = { condition: "late", subject: "late", severity: "warning", message: "late" } as const;
+      const late = { condition: "late", subject: "late", message: "late", code: null, figures: {} };
+      const condition = { ...late, severity: "warning" } as const;
       await stores.alerts.settle(known!, [condition], Date.now(), { name: "gateway", url: null });
       await look();
       const own = (await events()).filter(({ alertId }) => alertId === id);

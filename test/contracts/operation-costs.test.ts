@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { AdminError } from "../../src/admin/admin-error.ts";
 import type { OperationContext, RunningGateway } from "../../src/admin/context.ts";
 import { createChannel } from "../../src/admin/channels/channels.ts";
+import { operatorMessage } from "../../src/domain/operator-message.ts";
 import { newMasterKey } from "../../src/lib/seal.ts";
 import { runOperation, type Operation } from "../../src/admin/operation.ts";
 import { operations } from "../../src/admin/operations.ts";
@@ -128,7 +129,7 @@ const REQUEST: RequestRecord = {
 const RUNNING: RunningGateway = {
   ejections: () => [],
   cancelJob: async () => null,
-  testMail: async () => ({ isSent: true, message: "" }),
+  testMail: async () => ({ isSent: true, ...operatorMessage("mail.sent", {}) }),
   writeCounts: async () => {},
   waitingCalls: () => [],
   degradations: () => [],

@@ -18,6 +18,7 @@ const MIGRATION_NAMES = [
   "0006_event_ends",
   "0007_budget_levels",
   "0008_series",
+  "0009_message_codes",
 ];
 
 onEachDatabase("The store", (databases) => {

@@ -140,6 +140,8 @@ test("the models of a channel are asked for by an operation, which is audited", 
   expect(await admin.act("POST", "/channels/house/models", {})).toEqual({
     models: ["house-large", "house-small"],
     message: "The vendor offers 2 models.",
+    code: "vendorModels.offered",
+    figures: { count: 2 },
   });
   answer = () => Response.json({ error: { message: "no" } }, { status: 401 });
   const refused = await admin.act("POST", "/channels/house/models", {});

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import type { AdminContext } from "../../src/admin/context.ts";
 import { redeliver, removeWebhook, rotateWebhook } from "../../src/admin/webhooks/webhooks.ts";
+import { operatorMessage } from "../../src/domain/operator-message.ts";
 import { sendDue } from "../../src/jobs/webhooks.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createSafeFetch } from "../../src/lib/safe-fetch.ts";
@@ -194,7 +195,8 @@ onEachDatabase("webhooks", (databases) => {
     expect(await stores.webhooks.remove(-1_000, 10)).toBe(0);
     await sendAll();
     const { id } = (await deliveries())[0]!;
-    for (const retryMs of [0, null]) await stores.webhooks.failed(id, "late", retryMs);
+    for (const retryMs of [0, null])
+      await stores.webhooks.failed(id, operatorMessage("delivery.noAnswer", { detail: "late" }), retryMs);
     expect((await deliveries())[0]).toMatchObject({ status: "delivered", lastResult: "status 204" });
     expect(await send()).toBe(0);
     expect(await stores.webhooks.remove(-1_000, 10)).toBe(1);

@@ -3,7 +3,7 @@ import { createAlert, listAlertEvents, listAlerts, removeAlert, updateAlert } fr
 import { requireRunning } from "../context.ts";
 import { operation } from "../operation.ts";
 import { requireRecipients } from "./recipients.ts";
-import { doneSchema, pageOf } from "../output.ts";
+import { doneSchema, operatorMessageFields, pageOf } from "../output.ts";
 import {
   alertChangeSchema,
   alertCreationSchema,
@@ -85,7 +85,7 @@ export const alertOperations = {
     reach: "installation",
     cost: "page",
     input: z.strictObject({ recipient: z.email() }),
-    output: z.object({ isSent: z.boolean(), message: z.string() }),
+    output: z.object({ isSent: z.boolean(), ...operatorMessageFields }),
     async run(context, { recipient }) {
       const running = requireRunning(context);
       await requireRecipients(context, [recipient], { field: "recipient" });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { nameSchema, versionSchema } from "../input.ts";
-import { timeCodec, versionViewSchema } from "../output.ts";
+import { figuresSchema, messageCodeSchema, timeCodec, versionViewSchema } from "../output.ts";
 import { pageFields } from "../paging.ts";
 
 export const alertSchema = z.object({
@@ -37,6 +37,10 @@ export const eventSchema = z.object({
   severity: z.enum(["warning", "critical"]),
   subject: z.string().describe("A budget's id, a target, `requests`, or the subject of a cause"),
   message: z.string(),
+  code: messageCodeSchema
+    .nullable()
+    .describe("Which sentence it is; null for one that an earlier version has found"),
+  figures: figuresSchema,
   firedAt: timeCodec,
   resolvedAt: timeCodec.nullable().describe("Null while it lasts"),
   endReason: z
@@ -52,6 +56,8 @@ export const noticeSchema = z.object({
   status: z.enum(["waiting", "delivered", "failed"]),
   attempts: z.int(),
   result: z.string().nullable().describe("What the last attempt ended with"),
+  resultCode: messageCodeSchema.nullable().describe("Which sentence the result is"),
+  resultFigures: figuresSchema,
 });
 
 export type AlertNotice = z.output<typeof noticeSchema>;

@@ -45,7 +45,6 @@ export interface Undelivered {
   count: number;
   /** Unix milliseconds of the oldest undelivered message. */
   since: number;
-  result: string | null;
 }
 
 /** Filter by organization: an absent field matches every row, null matches the rows of the installation. */

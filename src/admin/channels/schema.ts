@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTimeSchema } from "../output.ts";
+import { isoTimeSchema, operatorMessageFields } from "../output.ts";
 import { channelHealthSchema } from "../status/schema.ts";
 
 const id = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
@@ -101,7 +101,7 @@ export const channelUsesSchema = z.object({
 export const channelTestResultSchema = z.object({
   ok: z.boolean(),
   ms: z.int(),
-  message: z.string().describe("What to change, or what was proven"),
+  ...operatorMessageFields,
 });
 
 export const vendorModelsSchema = z.object({
@@ -109,7 +109,7 @@ export const vendorModelsSchema = z.object({
     .array(z.string())
     .nullable()
     .describe("The vendor's names, 2,000 at most; null where the call failed or it has no list"),
-  message: z.string(),
+  ...operatorMessageFields,
 });
 
 export const providerSchema = z.object({

@@ -1,13 +1,13 @@
 import type { z } from "zod";
+import { operatorMessage, type MessageCode, type OperatorMessage } from "../../domain/operator-message.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { AdminError } from "../admin-error.ts";
-import { baseUrlOf, changeEntry, NOT_ALLOWED, requireSecretsForAddress, withReach } from "./entry.ts";
+import { baseUrlOf, changeEntry, requireSecretsForAddress, withReach } from "./entry.ts";
 import { channelTestSchema, type channelTestResultSchema, type vendorModelsSchema } from "./schema.ts";
 import { checkChannel, freeId, requireChannel, requireProvider } from "./channels.ts";
 import { readConfigured, storedEntry, type ConfiguredValues } from "../configuration/configured.ts";
 import type { ConfiguredChannel } from "../configuration/store-port.ts";
 import type { OperationContext } from "../context.ts";
-import { countText } from "../../lib/count-text.ts";
 
 type TestResult = z.output<typeof channelTestResultSchema>;
 
@@ -29,7 +29,7 @@ export async function testChannel(
   const { value: _, ...result } = await askVendor(context, (signal) =>
     context.configuration.probe(channel, signal),
   );
-  return result.ok ? { ...result, message: "The vendor accepts the address and the credential." } : result;
+  return result;
 }
 
 /** Returns the outcome of a call to a vendor, for the person who configures the channel. Takes at most ten seconds. */
@@ -38,21 +38,18 @@ async function askVendor<Value>(
   call: (signal: AbortSignal) => Promise<Value>,
 ): Promise<TestResult & { value?: Value }> {
   const startedAt = clock.monotonic();
-  const outcome = (ok: boolean, message: string): TestResult => ({
+  const outcome = (ok: boolean, message: OperatorMessage): TestResult => ({
     ok,
     ms: Math.round(clock.monotonic() - startedAt),
-    message,
+    ...message,
   });
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const value = await call(signal);
-    return { ...outcome(true, ""), value };
+    return { ...outcome(true, operatorMessage("test.accepted", {})), value };
   } catch (error) {
     if (signal.aborted && !(error instanceof UpstreamError))
-      return outcome(
-        false,
-        "No response within ten seconds: check the address, and that firewalls let this machine out.",
-      );
+      return outcome(false, operatorMessage("test.timeout", {}));
     if (error instanceof UpstreamError) return outcome(false, explain(error));
     throw error;
   }
@@ -71,18 +68,20 @@ export async function listVendorModels(
   const detail = { provider: declared.provider, address: baseUrlOf(channel) ?? null };
   const act = { by: context.by, kind: "channel", action: "list models", subject: id, detail } as const;
   await context.store.audit.note(act);
-  const { value, message } = await askVendor(context, (signal) =>
-    context.configuration.models(channel, signal),
-  );
-  if (value === null) return { models: null, message: NO_LIST };
+  const {
+    value,
+    ok: _,
+    ms: __,
+    ...failure
+  } = await askVendor(context, (signal) => context.configuration.models(channel, signal));
+  if (value === undefined) return { models: null, ...failure };
   return {
-    models: value ?? null,
-    message: value ? `The vendor offers ${countText(value.length, "model")}.` : message,
+    models: value,
+    ...(value
+      ? operatorMessage("vendorModels.offered", { count: value.length })
+      : operatorMessage("vendorModels.none", {})),
   };
 }
-
-const NO_LIST =
-  "The gateway cannot read a list of this vendor's models: type the name as the vendor's documents have it.";
 
 async function candidate(
   context: OperationContext,
@@ -117,38 +116,36 @@ function base(
 }
 
 /** Explains a failed probe to the person who configures the channel. */
-function explain({ kind, status, cause }: UpstreamError): string {
-  const shown = status === undefined ? "" : ` (${status})`;
-  if (kind === "account" && (status === 402 || status === 429))
-    return `The vendor knows the credential but the account has no balance or quota${shown}: check the billing there.`;
-  if (kind === "account" || status === 401 || status === 403)
-    return `The vendor refuses the credential${shown}: check that it is complete, of this vendor and region, and allowed to call models.`;
-  if (kind === "limited")
-    return `The vendor accepts the credential but limits calls just now${shown}: try again later.`;
-  if (kind === "overloaded") return `The vendor has trouble of its own just now${shown}: try again later.`;
-  if (kind === "unreachable") return unreachable(cause);
-  if (kind === "rejected")
-    return `The address responds but refuses the request${shown}: check the address and the settings.`;
-  return `The address responds, but not as this vendor does${shown}: check the address, its path included.`;
+function explain({ kind, status: code, cause }: UpstreamError): OperatorMessage {
+  const status = code === undefined ? "" : ` (${code})`;
+  if (kind === "unreachable") return operatorMessage(unreachable(cause), {});
+  if (kind === "account" && (code === 402 || code === 429))
+    return operatorMessage("test.balance", { status });
+  if (kind === "account" || code === 401 || code === 403)
+    return operatorMessage("test.credential", { status });
+  if (kind === "limited") return operatorMessage("test.limited", { status });
+  if (kind === "overloaded") return operatorMessage("test.overloaded", { status });
+  if (kind === "rejected") return operatorMessage("test.rejected", { status });
+  return operatorMessage("test.foreign", { status });
 }
 
-const BY_CODE: Readonly<Record<string, string>> = {
-  AddressRefused: `The address ${NOT_ALLOWED}.`,
-  ENOTFOUND: "No such host: check the address.",
-  EAI_AGAIN: "The host's name could not be looked up: check the address and this machine's name server.",
-  ECONNREFUSED: "Nothing listens at the address: check its host and port.",
-  ConnectionRefused: "Nothing listens at the address: check its host and port.",
-  FailedToOpenSocket:
-    "The host cannot be reached: check the address and that firewalls let this machine out.",
-  CERT_HAS_EXPIRED: "The server's certificate has expired.",
-  ERR_TLS_CERT_ALTNAME_INVALID: "The server's certificate is for another host: check the address.",
-  DEPTH_ZERO_SELF_SIGNED_CERT:
-    "The server's certificate is self-signed: give it one that this machine trusts.",
-  SELF_SIGNED_CERT_IN_CHAIN: "The server's certificate is not trusted by this machine.",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The server's certificate is not trusted by this machine.",
-};
+/** Messages without figures, by the code of the network's error. */
+const BY_CODE = {
+  AddressRefused: "test.address",
+  ENOTFOUND: "test.noHost",
+  EAI_AGAIN: "test.lookup",
+  ECONNREFUSED: "test.refused",
+  ConnectionRefused: "test.refused",
+  FailedToOpenSocket: "test.unreachable",
+  CERT_HAS_EXPIRED: "test.certificate.expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "test.certificate.host",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "test.certificate.selfSigned",
+  SELF_SIGNED_CERT_IN_CHAIN: "test.certificate.untrusted",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "test.certificate.untrusted",
+} as const satisfies Readonly<Record<string, MessageCode>>;
 
-function unreachable(cause: unknown): string {
+function unreachable(cause: unknown) {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return BY_CODE[code] ?? "No response: check the address and that firewalls let this machine out.";
+  const known: Readonly<Partial<Record<string, (typeof BY_CODE)[keyof typeof BY_CODE]>>> = BY_CODE;
+  return known[code] ?? "test.noResponse";
 }

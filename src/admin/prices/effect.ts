@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Model } from "../../domain/model.ts";
+import { operatorMessage, type OperatorMessage } from "../../domain/operator-message.ts";
 import { imageRate, type Price } from "../../domain/price.ts";
 import type { AdminContext } from "../context.ts";
 import { isEnabled } from "../organizations/enabled-models.ts";
@@ -51,14 +52,15 @@ export async function priceEffect(
 }
 
 /** Returns the error message for a row after which a model still has no price. */
-export function stillUnpriced({ model }: PriceRecord, { unpriced }: PriceEffect): string {
-  return `with this row alone "${model}" still has no price for ${list(unpriced)}, and calls are refused; name prices of input and output, or force it`;
+export function stillUnpriced({ model }: PriceRecord, { unpriced }: PriceEffect): OperatorMessage {
+  return operatorMessage("price.stillUnpriced", { model, organizations: list(unpriced) });
 }
 
 /** Returns the error message for the end of a row after which cells would have no price. */
-export function loses({ model }: PriceRecord, { lost }: PriceEffect): string {
-  const cells = [...new Set(lost.flatMap((each) => each.cells))];
-  return `"${model}" would have no price of ${list(cells)} for ${list(lost.map((each) => each.organization))}, and calls would be refused; set another price first, or force it`;
+export function loses({ model }: PriceRecord, { lost }: PriceEffect): OperatorMessage {
+  const cells = list([...new Set(lost.flatMap((each) => each.cells))]);
+  const organizations = list(lost.map(({ organization }) => organization));
+  return operatorMessage("price.loses", { model, cells, organizations });
 }
 
 function mayCall({ isDisabled, models }: OrganizationRecord, { id }: Model): boolean {
@@ -79,6 +81,5 @@ function pricedCells(model: Model, price: Price | null): Set<string> {
 const MAX_NAMED = 5;
 
 function list(names: readonly string[]): string {
-  const rest = names.length - MAX_NAMED;
-  return names.slice(0, MAX_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  return names.slice(0, MAX_NAMED).join(", ") + (names.length > MAX_NAMED ? ", …" : "");
 }

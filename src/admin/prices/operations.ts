@@ -2,7 +2,7 @@ import { z } from "zod";
 import { priceStart, type PriceAmounts } from "../../domain/price.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 import { operation } from "../operation.ts";
-import { amountViewSchema, isoTime, isoTimeSchema, pageOf } from "../output.ts";
+import { amountViewSchema, isoTime, isoTimeSchema, operatorMessageFields, pageOf } from "../output.ts";
 import { consequenceSchema, priceConsequence } from "./consequence.ts";
 import { comparedRates, effectiveRates } from "./cells.ts";
 import { correctPrice, priceCorrectionSchema, correctionSchema } from "./correction.ts";
@@ -92,7 +92,7 @@ export const priceOperations = {
     cost: "report",
     input: priceCreationSchema,
     output: changeSchema.extend({
-      refusal: z.string().nullable().describe("Why it would be refused"),
+      refusal: z.object(operatorMessageFields).nullable().describe("Why it would be refused"),
       consequence: consequenceSchema,
     }),
     async run(context, input) {

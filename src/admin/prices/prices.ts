@@ -3,6 +3,7 @@ import { isCountedFeature, UNCOUNTED, PRICEABLE_FEATURES } from "../../domain/fe
 import type { ImageModel, Model } from "../../domain/model.ts";
 import type { Price, PriceAmounts } from "../../domain/price.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
+import type { OperatorMessage } from "../../domain/operator-message.ts";
 import { newId } from "../../lib/ids.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
@@ -50,7 +51,7 @@ export async function setPrice(
 export async function previewPrice(
   context: AdminContext,
   fields: z.output<typeof priceCreationSchema>,
-): Promise<PriceChange & { refusal: string | null; effect: PriceEffect }> {
+): Promise<PriceChange & { refusal: OperatorMessage | null; effect: PriceEffect }> {
   const model = requireModel(context.catalogue, fields.model, "model");
   const now = context.clock.now();
   const effectiveFrom = fields.effectiveFrom ?? now;

@@ -3,6 +3,7 @@ import type { ApiKey } from "../../domain/api-key.ts";
 import type { Route } from "../../domain/channel.ts";
 import { type ErrorCode } from "../../domain/error-codes.table.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
+import { operatorMessage, type MessageCode, type OperatorMessage } from "../../domain/operator-message.ts";
 import type { Price } from "../../domain/price.ts";
 import { authenticate } from "../../gateway/access/authenticate.ts";
 import { requireModel, routeOf } from "../../gateway/admission/model-access.ts";
@@ -49,7 +50,7 @@ export interface RouteExplanation {
   /** The price in force now; null when there is none. */
   price: Price | null;
   /** The error that the caller would get; null for none. */
-  refusal: { code: ErrorCode; message: string } | null;
+  refusal: { code: ErrorCode; message: string; reason: OperatorMessage | null } | null;
   verdict: string;
 }
 
@@ -92,6 +93,7 @@ export async function explainRoute(
     requireModel(directory, principal, model, ["chat", "messages", "embedding", "image"]);
   });
   const refusal = refusalOf(access) ?? (price ? null : noPrice()) ?? refusalOf(route);
+  const isOff = record.isDisabled || !isAccepted(principal.key, clock.now());
   const ejections = (question.health ?? []).filter((each) => [null, record.id].includes(each.organization));
   const isShown = decidesForAll(context) || mayCallModel(record, model);
   const targets = "value" in route && isShown ? explainTargets(route.value, ejections) : [];
@@ -104,7 +106,7 @@ export async function explainRoute(
     strategy: "value" in route ? route.value.strategy : "ordered",
     targets,
     price,
-    refusal: refusal && { code: refusal.code, message: refusal.message },
+    refusal: refusal && { code: refusal.code, message: refusal.message, reason: reasonOf(refusal, isOff) },
     verdict: refusal ? `Refused with ${refusal.code}: ${refusal.message}` : verdictOn(targets),
   };
 }
@@ -136,6 +138,10 @@ function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | n
   };
 }
 
+function isAccepted({ isDisabled, expiresAt }: ApiKey, now: number): boolean {
+  return !isDisabled && (expiresAt === null || expiresAt > now);
+}
+
 /** Applies the rules of authentication to a key that is already found. */
 function checkKey(directory: Directory, key: ApiKey, model: string, now: number): void {
   const snapshot = { directory: () => directory, key: () => key };
@@ -158,6 +164,24 @@ function tryRule<Value>(rule: () => Value): { value: Value } | { refusal: Gatewa
     if (error instanceof GatewayError) return { refusal: error };
     throw error;
   }
+}
+
+/** The reasons of the refusals that a dry run can have, for operators. The caller is told less. */
+const REASONS = {
+  authentication_required: "refusal.scope",
+  model_retired: "refusal.retired",
+  model_not_allowed_for_api_key: "refusal.keyModels",
+  model_not_authorized_for_org: "refusal.organizationModels",
+  MODEL_PRICE_NOT_CONFIGURED: "refusal.price",
+  model_not_available_for_routing: "refusal.noTarget",
+  dependency_unavailable: "refusal.unusable",
+} as const satisfies Partial<Record<ErrorCode, MessageCode>>;
+
+/** The code does not distinguish a key that `isOff`, because callers are not told, from one without the scope. */
+function reasonOf({ code }: GatewayError, isOff: boolean): OperatorMessage | null {
+  const reasons: Partial<Record<ErrorCode, (typeof REASONS)[keyof typeof REASONS]>> = REASONS;
+  const reason = code === "authentication_required" && isOff ? "refusal.key" : reasons[code];
+  return reason === undefined ? null : operatorMessage(reason, {});
 }
 
 function refusalOf(outcome: { value: unknown } | { refusal: GatewayError }): GatewayError | null {

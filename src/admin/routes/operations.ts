@@ -4,7 +4,14 @@ import { formatNanos } from "../../lib/money.ts";
 import { explainRoute, type RouteExplanation } from "./explain-route.ts";
 import { targetReasoningSchema } from "../input.ts";
 import { operation } from "../operation.ts";
-import { amountViewSchema, doneSchema, isoTimeSchema, pageOf, versionViewSchema } from "../output.ts";
+import {
+  amountViewSchema,
+  doneSchema,
+  isoTimeSchema,
+  operatorMessageFields,
+  pageOf,
+  versionViewSchema,
+} from "../output.ts";
 import { pageByName, pageFields } from "../paging.ts";
 import { namedRates } from "../prices/cells.ts";
 import { listRoutes, removeRoute, routeDraftSchema, routeSchema, setRoute } from "./routes.ts";
@@ -60,7 +67,13 @@ const explanationSchema = z.object({
       amounts: z.array(z.object({ cell: z.string(), amount: amountViewSchema })),
     })
     .nullable(),
-  refusal: z.object({ code: z.string(), message: z.string() }).nullable(),
+  refusal: z
+    .object({
+      code: z.string(),
+      message: z.string().describe("What the caller would be told"),
+      reason: z.object(operatorMessageFields).nullable().describe("The same for operators"),
+    })
+    .nullable(),
   verdict: z.string(),
 });
 

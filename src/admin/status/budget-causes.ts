@@ -1,6 +1,6 @@
 import { budgetFigures } from "../../domain/budget-level.ts";
+import { operatorMessage } from "../../domain/operator-message.ts";
 import type { StatusCause } from "../../domain/status.ts";
-import { formatNanos } from "../../lib/money.ts";
 import type { BudgetRecord } from "../budgets/schema.ts";
 import type { AdminContext } from "../context.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
@@ -95,7 +95,7 @@ function budgetCause(
   { budget, owner, currency }: OwnedBudget,
   refusal: Pick<RefusingBudget, "since"> | undefined,
 ): StatusCause {
-  const { id, organizationId, keyId, amount, spent, period, nearSince, spentSince } = budget;
+  const { id, organizationId, keyId, amount, spent, nearSince, spentSince } = budget;
   const percent = amount === 0n ? 100 : Number((spent * 100n) / amount);
   const state = spentSince !== null ? "spent" : refusal ? "refusing" : "near";
   const since = { spent: spentSince, refusing: refusal?.since ?? nearSince, near: nearSince }[state];
@@ -107,22 +107,12 @@ function budgetCause(
     organizationId,
     // The database has 0 for a budget that had reached its level before levels were recorded.
     since: since === 0 ? null : since,
-    message: `${owner} has spent ${percent} % of its budget: ${budgetFigures({ ...budget, currency })}.${ENDS[state]}`,
-    figures: {
+    ...operatorMessage(`cause.budget.${state}`, {
       owner,
       percent,
-      spent: formatNanos(spent),
-      amount: formatNanos(amount),
-      currency,
-      period,
+      ...budgetFigures({ ...budget, currency }),
       state,
-    },
+    }),
     path: `/money?organization=${encodeURIComponent(organizationId)}${key}`,
   };
 }
-
-const ENDS = {
-  spent: " Its requests are refused.",
-  refusing: " Requests that need more than is left are refused.",
-  near: "",
-} as const;

@@ -1,5 +1,6 @@
 import { targetName, type Route } from "../../domain/channel.ts";
-import { EJECTION_REASONS, type StatusCause } from "../../domain/status.ts";
+import { operatorMessage } from "../../domain/operator-message.ts";
+import type { StatusCause } from "../../domain/status.ts";
 import { isPattern } from "../../lib/pattern-map.ts";
 import type { AdminContext } from "../context.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
@@ -118,8 +119,7 @@ function modelCause(model: string, organizationId: string | null, at: number): S
     subject: model,
     organizationId,
     since: at,
-    message: `No target of ${model} can be called: all of them are out of service.`,
-    figures: { model },
+    ...operatorMessage("cause.model", { model }),
     path: `/models/detail?model=${encodeURIComponent(model)}${organization}`,
   };
 }
@@ -132,8 +132,7 @@ function targetCause({ target, organizationId, reason, since: at }: EjectedTarge
     subject: target,
     organizationId,
     since: at,
-    message: `${target} is out of service: ${EJECTION_REASONS[reason] ?? reason}.`,
-    figures: { target, reason },
+    ...operatorMessage("cause.ejection", { target, reason }),
     path: `/models/providers/${encodeURIComponent(channel)}`,
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTimeSchema, timeCodec } from "../output.ts";
+import { figuresSchema, isoTimeSchema, messageCodeSchema, timeCodec } from "../output.ts";
 
 export const causeSchema = z.object({
   kind: z.enum([
@@ -21,10 +21,8 @@ export const causeSchema = z.object({
   organizationId: z.string().nullable().describe("Null where it concerns all"),
   since: timeCodec.nullable(),
   message: z.string(),
-  figures: z
-    .record(z.string(), z.union([z.string(), z.number()]))
-    .readonly()
-    .describe("The numbers and names of the message"),
+  code: messageCodeSchema.nullable().describe("Which sentence it is; null for an alert that has none"),
+  figures: figuresSchema,
   path: z.string().describe("Page below `/console` that shows more"),
 });
 

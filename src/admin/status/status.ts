@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { AlertEvent } from "../../domain/alert.ts";
+import { operatorMessage } from "../../domain/operator-message.ts";
 import type { StatusCause } from "../../domain/status.ts";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { Undelivered } from "../alerts/store-port.ts";
@@ -14,7 +15,6 @@ import { ejectionCauses, readEjections } from "./ejected-targets.ts";
 import { readRecentTraffic } from "./recent-traffic.ts";
 import type { statusSchema } from "./schema.ts";
 import { priceCauses, requestCauses, slowCauses, vendorCauses } from "./traffic-causes.ts";
-import { countText } from "../../lib/count-text.ts";
 
 type Status = z.output<typeof statusSchema>;
 
@@ -118,9 +118,9 @@ function worstFirst(one: StatusCause, other: StatusCause): number {
 function partCause({
   part,
   since,
-  message,
   isCritical = false,
   path = "/settings/configuration",
+  ...message
 }: Degradation): StatusCause {
   return {
     kind: "part",
@@ -128,39 +128,40 @@ function partCause({
     subject: part,
     organizationId: null,
     since,
-    message,
-    figures: { part },
+    ...message,
     path,
   };
 }
 
 function databaseAway(now: number): Degradation {
-  const message = "The database is unavailable: charges wait in the journal.";
-  return { part: "database", since: now, message, isCritical: true, path: "/" };
+  return {
+    part: "database",
+    since: now,
+    ...operatorMessage("part.database", {}),
+    isCritical: true,
+    path: "/",
+  };
 }
 
 function leasesInDoubt(leases: readonly { since: number }[]): Degradation {
   const since = Math.min(...leases.map((lease) => lease.since));
-  const leasesAre = countText(leases.length, "lease is", "leases are");
-  const message = `${leasesAre} in doubt: a process is gone without its journal posted.`;
-  return { part: "leases", since, message, path: "/money" };
+  const message = operatorMessage("part.leases", { count: leases.length });
+  return { part: "leases", since, ...message, path: "/money" };
 }
 
-function noticeCause({ way, count, since, result }: Undelivered): StatusCause {
-  const why = result === null ? "they wait to be sent" : result;
+function noticeCause({ way, count, since }: Undelivered): StatusCause {
   return {
     kind: "notices",
     severity: "warning",
     subject: way,
     organizationId: null,
     since,
-    message: `Messages of alerts that were not delivered by ${way}: ${count}. ${why}`,
-    figures: { way, count, result: result ?? "" },
+    ...operatorMessage(`cause.notices.${way}`, { way, count }),
     path: "/settings/alerts",
   };
 }
 
-function alertCause({ alertName, organizationId, message, firedAt }: AlertEvent): StatusCause {
+function alertCause({ alertName, organizationId, message, code, figures, firedAt }: AlertEvent): StatusCause {
   return {
     kind: "alert",
     severity: "warning",
@@ -168,7 +169,8 @@ function alertCause({ alertName, organizationId, message, firedAt }: AlertEvent)
     organizationId,
     since: firedAt,
     message: `${alertName}: ${message}`,
-    figures: { name: alertName, message },
+    code,
+    figures: { ...figures, name: alertName, message },
     path: "/settings/alerts",
   };
 }

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import type { StatusCause } from "../../domain/status.ts";
 import { findPrice } from "../../gateway/metering/price.ts";
 import type { AdminContext, WaitingCall } from "../context.ts";
@@ -5,7 +6,6 @@ import type { OrganizationRecord } from "../organizations/schema.ts";
 import { priceIndex } from "../prices/price-index.ts";
 import { trafficView } from "../usage/totals.ts";
 import { recentFailures, RECENT_MS, type RecentTraffic } from "./recent-traffic.ts";
-import { countText } from "../../lib/count-text.ts";
 
 const MINUTE_MS = 60_000;
 /** Minimum share of failed requests at which a cause about requests is critical. */
@@ -26,8 +26,7 @@ export function vendorCauses({ calls }: RecentTraffic, now: number): StatusCause
         subject: `${channel}/${model}`,
         organizationId: null,
         since,
-        message: `${failed} of ${countText(all, "call")} to ${channel} for ${model} failed in the last ${minutes} min, most with ${code}.`,
-        figures: { channel, model, failed, all, minutes, outcome: code },
+        ...operatorMessage("cause.calls", { channel, model, failed, all, minutes, outcome: code }),
         path: `/models/providers/${encodeURIComponent(channel)}`,
       },
     ];
@@ -48,8 +47,7 @@ export function requestCauses({ requests }: RecentTraffic, now: number): StatusC
         subject: organizationId,
         organizationId: organizationId === "" ? null : organizationId,
         since,
-        message: `${failed} of ${countText(all, "request")} of ${organizationId} failed in the last ${minutes} min, most with ${code}.`,
-        figures: { organization: organizationId, failed, all, minutes, code },
+        ...operatorMessage("cause.requests", { organization: organizationId, failed, all, minutes, code }),
         path: `/requests?status=5xx${organizationId === "" ? "" : `&organization=${encodeURIComponent(organizationId)}`}`,
       },
     ];
@@ -97,8 +95,9 @@ export function slowCauses(
         subject: channel,
         organizationId: null,
         since: longest > 0 ? now - longest : null,
-        message: `${channel} takes ${seconds} s to answer${usually === 0 ? "" : `, usually ${usually} s`}.`,
-        figures: { channel, seconds, ...(usually > 0 && { usual: usually }), calls: long.length },
+        ...(usually > 0
+          ? operatorMessage("cause.slow", { channel, seconds, usual: usually, calls: long.length })
+          : operatorMessage("cause.slow.unknown", { channel, seconds, calls: long.length })),
         path: `/models/providers/${encodeURIComponent(channel)}`,
       },
     ];
@@ -137,8 +136,7 @@ export async function priceCauses(
         subject: id,
         organizationId,
         since: null,
-        message: `${id} has no price in ${currency} for ${organizationId}: its requests are refused.`,
-        figures: { model: id, organization: organizationId, currency, count },
+        ...operatorMessage("cause.price", { model: id, organization: organizationId, currency, count }),
         path: `/models/prices?model=${encodeURIComponent(id)}&organization=${encodeURIComponent(organizationId)}`,
       },
     ];

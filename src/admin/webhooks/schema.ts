@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { WEBHOOK_FORMATS } from "../../domain/webhook-message.table.ts";
 import { readAddress } from "../../lib/safe-fetch.ts";
-import { timeCodec } from "../output.ts";
+import { figuresSchema, messageCodeSchema, timeCodec } from "../output.ts";
 import { isMasked } from "./shown-address.ts";
 import { pageFields } from "../paging.ts";
 
@@ -35,6 +35,8 @@ export const deliverySchema = z.object({
   createdAt: timeCodec,
   endedAt: timeCodec.nullable(),
   lastResult: z.string().nullable().describe("What the last attempt ended with"),
+  resultCode: messageCodeSchema.nullable().describe("Which sentence the result is"),
+  resultFigures: figuresSchema,
 });
 
 export type WebhookDelivery = z.output<typeof deliverySchema>;

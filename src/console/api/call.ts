@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Operations, OperationName } from "../../admin/operations.ts";
 import { operationPaths } from "./operation-paths.ts" with { type: "macro" };
+import { operatorText, type Said } from "../texts/operator-text.ts";
 import { readBody } from "./public.ts";
 import { fetchInSession } from "./session-end.ts";
 
@@ -10,7 +11,7 @@ export type Output<Name extends OperationName> = z.input<Operations[Name]["outpu
 
 const PATHS: Readonly<Record<string, { method: string; path: string }>> = operationPaths();
 
-/** A refusal of the gateway, with the gateway's message. `field` is the path of the wrong field, or null. */
+/** A refusal of the gateway, with its message in the reader's language. `field` is the path of the wrong field, or null. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -75,14 +76,14 @@ export async function send<Reply>(
   throw new ApiError(
     response.status,
     error?.type ?? "unavailable",
-    error?.message ?? response.statusText,
+    error ? operatorText(error) : response.statusText,
     error?.field ?? null,
     requestId ?? null,
   );
 }
 
 interface Refused {
-  error?: { type: string; message: string; field: string | null };
+  error?: Said & { type: string; field: string | null };
   requestId?: string;
 }
 

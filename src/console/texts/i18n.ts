@@ -47,7 +47,7 @@ export async function startI18n(): Promise<void> {
     .use(initReactI18next)
     .init({
       lng: language,
-      ns: ["shell"],
+      ns: ["shell", "messages"],
       defaultNS: "shell",
       fallbackLng: false,
       keySeparator: false,

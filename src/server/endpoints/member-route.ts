@@ -51,10 +51,10 @@ export async function rendered(
     return await respond();
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
-    const { status, field, message, more } = error;
+    const { status, field, message, more, code, figures } = error;
     const headers: Record<string, string> = baseHeaders(requestId);
     if (more.retryAfterSeconds !== undefined) headers["retry-after"] = String(more.retryAfterSeconds);
-    const body = adminErrorBody(status, message, { field, requestId, type: more.type });
+    const body = adminErrorBody(status, message, { field, requestId, type: more.type, code, figures });
     return Response.json(body, { status, headers });
   }
 }

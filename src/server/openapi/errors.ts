@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { figuresSchema } from "../../admin/output.ts";
 import type { ErrorFamily } from "../routes.ts";
 
 const text = z.string();
@@ -58,6 +59,8 @@ export const ERROR_SHAPES: Readonly<Record<ErrorFamily, { name: string; schema: 
     schema: z.object({
       error: z.object({
         type: text.describe("Such as invalid_input, not_found or conflict"),
+        code: text.optional().describe("Which sentence the message is; absent for one that has no code"),
+        figures: figuresSchema.optional(),
         message: text.describe("The change that is needed"),
         field: text.nullable().describe("Path of the wrong field, where one is"),
       }),

@@ -2,7 +2,7 @@ import type { JobStatus } from "../../domain/job.ts";
 import type { AlertData, WebhookFormat, WebhookMessageType } from "../../domain/webhook-message.table.ts";
 import type { DueWebhook, WebhookQueue } from "../../jobs/webhook-ports.ts";
 import { newId } from "../../lib/ids.ts";
-import { storeTime } from "../database/expressions.ts";
+import { storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { integer, json, nullable, table, text, time, type Columns, type Row } from "../database/table.ts";
 import { jobColumns, readJob } from "./job-row.ts";
@@ -89,17 +89,19 @@ export function webhookQueue(database: Database): WebhookQueue {
     },
     delivered: (id, result) =>
       database.begin(async (sql) => {
-        await sql`UPDATE webhook_deliveries SET status = 'delivered', last_result = ${result},
-          ended_at = ${storeTime(kind, sql)} WHERE id = ${id}`;
+        await sql`UPDATE webhook_deliveries SET status = 'delivered', last_result = ${result.message},
+          result_code = ${result.code}, result_figures = ${toColumn(result.figures)}, ended_at = ${storeTime(kind, sql)} WHERE id = ${id}`;
       }),
     failed: (id, result, retryMs) =>
       database.begin(async (sql) => {
         const now = storeTime(kind, sql);
         if (retryMs === null)
-          await sql`UPDATE webhook_deliveries SET status = 'failed', last_result = ${result}, ended_at = ${now}
+          await sql`UPDATE webhook_deliveries SET status = 'failed', last_result = ${result.message},
+            result_code = ${result.code}, result_figures = ${toColumn(result.figures)}, ended_at = ${now}
             WHERE id = ${id} AND status = 'waiting'`;
         else
-          await sql`UPDATE webhook_deliveries SET next_at = ${now} + ${retryMs}, last_result = ${result}
+          await sql`UPDATE webhook_deliveries SET next_at = ${now} + ${retryMs}, last_result = ${result.message},
+            result_code = ${result.code}, result_figures = ${toColumn(result.figures)}
             WHERE id = ${id} AND status = 'waiting'`;
       }),
     remove: (retentionMs, limit) =>

@@ -1,5 +1,6 @@
 import type { InstallationName } from "../../alerts/ports.ts";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
+import { operatorMessage } from "../../domain/operator-message.ts";
 import type { AlertData, WebhookMessageType } from "../../domain/webhook-message.table.ts";
 import { newId } from "../../lib/ids.ts";
 import { storeTime, toColumn } from "../database/expressions.ts";
@@ -43,9 +44,11 @@ export async function resolveIncidents(
 ): Promise<void> {
   if (eventIds.length === 0) return;
   const now = storeTime(kind, sql);
+  const over = operatorMessage("delivery.over", {});
   const isFired = sql`event_id IN ${sql([...eventIds])} AND event = 'alert.fired'
     AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE format = 'pagerduty')`;
-  await sql`UPDATE webhook_deliveries SET status = 'failed', last_result = 'over before it was sent', ended_at = ${now}
+  await sql`UPDATE webhook_deliveries SET status = 'failed', last_result = ${over.message},
+      result_code = ${over.code}, ended_at = ${now}
     WHERE ${isFired} AND status = 'waiting'`;
   const fired = await sql<{ id: string }[]>`SELECT id FROM webhook_deliveries WHERE ${isFired}`;
   for (const { id } of fired)

@@ -1,7 +1,7 @@
 import type { AlertStore, Mail } from "../../alerts/ports.ts";
 import type { AlertEvent } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
-import { forUpdate, skipLocked, storeTime } from "../database/expressions.ts";
+import { forUpdate, skipLocked, storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { emptyAsNull, integer, table, text, type Row } from "../database/table.ts";
 import { readFacts } from "./alert-facts.ts";
@@ -48,16 +48,18 @@ export function alertStore(database: Database): AlertStore {
       }),
     async mailSent(id) {
       await database.begin(
-        (sql) => sql`UPDATE mails SET status = 'sent', last_result = NULL WHERE id = ${id}`,
+        (sql) =>
+          sql`UPDATE mails SET status = 'sent', last_result = NULL, result_code = NULL WHERE id = ${id}`,
       );
     },
     async mailFailed(id, result, retryMs) {
-      await database.begin((sql) =>
-        retryMs === null
-          ? sql`UPDATE mails SET status = 'failed', last_result = ${result} WHERE id = ${id}`
-          : sql`UPDATE mails SET last_result = ${result}, next_at = ${storeTime(kind, sql)} + ${retryMs}
-              WHERE id = ${id}`,
-      );
+      const { message, code, figures } = result;
+      await database.begin(async (sql) => {
+        await sql`UPDATE mails SET last_result = ${message}, result_code = ${code},
+          result_figures = ${toColumn(figures)} WHERE id = ${id}`;
+        if (retryMs === null) await sql`UPDATE mails SET status = 'failed' WHERE id = ${id}`;
+        else await sql`UPDATE mails SET next_at = ${storeTime(kind, sql)} + ${retryMs} WHERE id = ${id}`;
+      });
     },
     sweep: (retentionMs) =>
       database.begin(async (sql) => {
@@ -110,7 +112,7 @@ async function settle(
     const watched = await sql<object[]>`SELECT id FROM alerts WHERE id = ${rule.id} AND is_disabled = 0
       ${forUpdate(database.kind, sql)}`;
     if (watched.length === 0) return;
-    for (const [condition, { subject, severity, message }] of holding) {
+    for (const [condition, { subject, severity, message, code, figures }] of holding) {
       if (known.has(condition)) continue;
       const event: AlertEvent = {
         id: newId("alert"),
@@ -121,6 +123,8 @@ async function settle(
         severity,
         subject,
         message,
+        code,
+        figures,
         firedAt: now,
         resolvedAt: null,
         endReason: null,

@@ -41,6 +41,8 @@ export const alertEvents = table<AlertEvent>("alert_events", {
   severity: text(),
   subject: text(),
   message: text(),
+  code: named("message_code", nullable(text())),
+  figures: json(),
   firedAt: time(),
   resolvedAt: nullable(time()),
   endReason: nullable(text()),
@@ -51,6 +53,17 @@ const ejected = table<Awaited<ReturnType<AlertAdminStore["ejections"]>>[number]>
   organizationId: emptyAsNull(),
   reason: text(),
   since: time(),
+});
+
+const eventNotices = table<AlertNotice & { eventId: string }>("notices", {
+  eventId: text(),
+  way: text(),
+  to: named("address", text()),
+  status: text(),
+  attempts: integer(),
+  result: named("last_result", nullable(text())),
+  resultCode: nullable(text()),
+  resultFigures: json(),
 });
 
 /** Rules of alerts and their events, for administration. */
@@ -142,16 +155,18 @@ async function readNotices(
   const notices = new Map<string, AlertNotice[]>();
   if (eventIds.length === 0) return notices;
   const rows = await database.read(
-    (sql) => sql<(Omit<AlertNotice, "attempts"> & { event_id: string; attempts: Integer })[]>`
-      SELECT event_id, 'mail' AS way, recipient AS "to", CASE status WHEN 'sent' THEN 'delivered' ELSE status END AS status,
-        attempts, last_result AS result
+    (sql) => sql<Row[]>`
+      SELECT event_id, 'mail' AS way, recipient AS address,
+        CASE status WHEN 'sent' THEN 'delivered' ELSE status END AS status, attempts, last_result, result_code,
+        result_figures
       FROM mails WHERE event_id IN ${sql(padded(eventIds))} ${ofOrganizations(sql, { organizationIds })}
-      UNION ALL SELECT event_id, 'webhook' AS way, url AS "to", status, attempts, last_result AS result
+      UNION ALL SELECT event_id, 'webhook' AS way, url AS address, status, attempts, last_result, result_code,
+        result_figures
       FROM webhook_deliveries
       WHERE event_id IN ${sql(padded(eventIds))} ${ofOrganizations(sql, { organizationIds })}`,
   );
-  for (const { event_id: id, way, to, status, attempts, result } of rows)
-    notices.set(id, [...(notices.get(id) ?? []), { way, to, status, attempts: Number(attempts), result }]);
+  for (const { eventId, ...notice } of rows.map(eventNotices.read))
+    notices.set(eventId, [...(notices.get(eventId) ?? []), notice]);
   return notices;
 }
 
@@ -180,14 +195,14 @@ async function readUndelivered(
     const now = sql`(SELECT ${storeTime(database.kind, sql)})`;
     const found: Undelivered[] = [];
     for (const [way, name, condition] of tables) {
-      const rows = await sql<{ count: Integer; since: Integer; result: string | null }[]>`
-        SELECT COUNT(*) AS count, MIN(created_at) AS since, MAX(last_result) AS result FROM ${sql.unsafe(name)}
+      const rows = await sql<{ count: Integer; since: Integer }[]>`
+        SELECT COUNT(*) AS count, MIN(created_at) AS since FROM ${sql.unsafe(name)}
         WHERE ((status = 'waiting' AND (last_result IS NOT NULL OR created_at < ${now} - ${DUE_MS}))
             OR (status = 'failed' AND created_at > ${now} - ${DAY_MS})) ${sql.unsafe(condition)}
           ${ofOrganizations(sql, { organizationIds })}`;
       const [row] = rows;
       const count = Number(row?.count ?? 0);
-      if (count > 0) found.push({ way, count, since: Number(row?.since), result: row?.result ?? null });
+      if (count > 0) found.push({ way, count, since: Number(row?.since) });
     }
     return found;
   });

@@ -1,7 +1,7 @@
 import type { WebhookStore } from "../../admin/webhooks/store-port.ts";
 import { storeTime } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
-import { emptyAsNull, nullable, table, text, time, type Row } from "../database/table.ts";
+import { emptyAsNull, json, nullable, table, text, time, type Row } from "../database/table.ts";
 import { DELIVERY } from "../jobs/webhooks.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageBelow } from "./list-page.ts";
@@ -23,6 +23,8 @@ const deliveries = table<WebhookDelivery>("webhook_deliveries", {
   nextAt: nullable(time()),
   endedAt: nullable(time()),
   lastResult: nullable(text()),
+  resultCode: nullable(text()),
+  resultFigures: json(),
 });
 
 /** Administration of webhooks. The audit records each action, but no secret. */

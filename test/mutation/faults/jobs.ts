@@ -324,9 +324,9 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     name: "a message that was delivered is sent again",
     file: "src/storage/jobs/webhooks.ts",
-    find: "next_at = ${now} + ${retryMs}, last_result = ${result}\n            WHERE id = ${id} AND status = 'waiting'`",
+    find: "result_code = ${result.code}, result_figures = ${toColumn(result.figures)}\n            WHERE id = ${id} AND status = 'waiting'`",
     replace:
-      "next_at = ${now} + ${retryMs}, last_result = ${result}, status = 'waiting'\n            WHERE id = ${id}`",
+      "result_code = ${result.code}, result_figures = ${toColumn(result.figures)}, status = 'waiting'\n            WHERE id = ${id}`",
     tests: ["test/contracts/webhooks.test.ts"],
   },
   {

@@ -4,6 +4,7 @@ import { useFilters } from "../../address.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
 import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { operatorText } from "../../texts/operator-text.ts";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { Status } from "../../ui/text/status.tsx";
@@ -56,7 +57,7 @@ function useColumns(): TableColumn<AlertEventView>[] {
       id: "message",
       phone: "second",
       header: t("event.message"),
-      cell: ({ message }) => <span className="break-words">{message}</span>,
+      cell: (event) => <span className="break-words">{operatorText(event)}</span>,
     },
     {
       id: "notices",
@@ -91,13 +92,17 @@ function Notices({ notices }: { notices: AlertEventView["notices"] }) {
   if (notices.length === 0) return <span className="text-muted">{t("notified.nobody")}</span>;
   return (
     <ul className="flex flex-col gap-1">
-      {notices.map(({ way, to, status, attempts, result }, index) => (
+      {notices.map(({ way, to, status, attempts, result, resultCode, resultFigures }, index) => (
         <li key={`${way} ${to} ${index}`} className="flex flex-wrap items-center gap-2">
           <Status level={status === "waiting" && result !== null ? "warn" : OUTCOMES[status]}>
             {t(`notice.${status}`, { count: attempts })}
           </Status>
           <span className="break-all">{to}</span>
-          {status !== "delivered" && result !== null && <span className="text-muted">{result}</span>}
+          {status !== "delivered" && result !== null && (
+            <span className="text-muted">
+              {operatorText({ message: result, code: resultCode, figures: resultFigures })}
+            </span>
+          )}
         </li>
       ))}
     </ul>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { call } from "../../api/call.ts";
+import { operatorText } from "../../texts/operator-text.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
@@ -26,9 +27,9 @@ export function MailTest() {
         onClose={() => setOpen(false)}
         submitLabel={t("mail.submit")}
         onSubmit={async ({ recipient }) => {
-          const { isSent, message } = await call("mail.test", { recipient });
-          if (!isSent) throw new Error(message);
-          showToast(message);
+          const { isSent, ...outcome } = await call("mail.test", { recipient });
+          if (!isSent) throw new Error(operatorText(outcome));
+          showToast(operatorText(outcome));
         }}
       >
         <TextField

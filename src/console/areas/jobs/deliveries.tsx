@@ -1,6 +1,5 @@
 import { RotateCw } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import type { Output } from "../../api/call.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
@@ -8,9 +7,8 @@ import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
+import { resultOf, type Delivery } from "../webhooks/delivery-result.ts";
 import { isLive, type JobRow } from "./states.ts";
-
-type Delivery = Output<"deliveries.list">["data"][number];
 
 const LEVELS: Readonly<Record<Delivery["status"], StatusLevel>> = {
   waiting: "busy",
@@ -54,7 +52,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
       <code className="font-mono text-xs">{event}</code>
       <span className="min-w-40 flex-1 break-all">{url}</span>
       <span className="text-muted">{t("delivery.tries", { count: attempts })}</span>
-      {lastResult !== null && <span className="break-words text-muted">{lastResult}</span>}
+      {lastResult !== null && <span className="break-words text-muted">{resultOf(delivery)}</span>}
       <Time at={endedAt ?? createdAt} />
       {canSend && status !== "waiting" && (
         <Button kind="quiet" icon={RotateCw} isPending={redeliver.isPending} onPress={send}>

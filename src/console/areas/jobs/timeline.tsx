@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { operationQuery } from "../../api/queries.ts";
 import { formatDuration } from "../../ui/text/format.ts";
+import { Quoted } from "../../ui/text/quoted.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { Attempts } from "../requests/attempts.tsx";
@@ -9,7 +10,7 @@ import { STATES, type JobRow } from "./states.ts";
 
 /** Shows the events of a job: submission, each vendor call, and its end. */
 export function Timeline({ job }: { job: JobRow }) {
-  const { t } = useTranslation("jobs");
+  const { t } = useTranslation(["jobs", "shell"]);
   const { createdAt, startedAt, endedAt, deadlineAt, status, error, isCancelRequested } = job;
   const request = useJobRequest(job);
   const waited = startedAt === null ? null : Date.parse(startedAt) - Date.parse(createdAt);
@@ -44,7 +45,8 @@ export function Timeline({ job }: { job: JobRow }) {
           </span>
           {error && (
             <span className="min-w-0 break-words">
-              <code className="font-mono text-xs">{error.type}</code> {error.message}
+              <code className="font-mono text-xs">{error.type}</code>{" "}
+              <Quoted label={t("shell:told")}>{error.message}</Quoted>
             </span>
           )}
         </li>

@@ -5,11 +5,13 @@ import { useTranslation } from "react-i18next";
 import type { Input, Output } from "../../api/call.ts";
 import { useKeyOptions } from "../../api/options.ts";
 import { operationQuery } from "../../api/queries.ts";
+import { operatorText } from "../../texts/operator-text.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { useCellText } from "../prices/cells.ts";
 import { formatDuration, formatShare } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
+import { Quoted } from "../../ui/text/quoted.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { PlainSelect } from "./plain-select.tsx";
 import { simulateRoute, type SimulatedTarget } from "./route-draft.ts";
@@ -71,7 +73,7 @@ export function DryRun({
 }
 
 function Explained({ explanation }: { explanation: Explanation }) {
-  const { t } = useTranslation("models");
+  const { t } = useTranslation(["models", "shell"]);
   const { refusal, price, strategy, missingChannel } = explanation;
   const [down, setDown] = useState<ReadonlySet<string>>(new Set());
   const targets = simulateRoute(
@@ -94,7 +96,10 @@ function Explained({ explanation }: { explanation: Explanation }) {
         <div className="flex flex-wrap items-center gap-2">
           <Status level="bad">{t("dry.refused")}</Status>
           <code className="font-mono text-xs">{refusal.code}</code>
-          <span className="min-w-0 break-words">{refusal.message}</span>
+          {refusal.reason && <span className="min-w-0 break-words">{operatorText(refusal.reason)}</span>}
+          <span className="min-w-0 basis-full text-muted">
+            <Quoted label={t("shell:told")}>{refusal.message}</Quoted>
+          </span>
         </div>
       ) : (
         <p aria-live="polite" className="font-medium">

@@ -2,12 +2,13 @@ import { useTranslation } from "react-i18next";
 import { Details } from "../../ui/text/details.tsx";
 import { formatCount } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
+import { Quoted } from "../../ui/text/quoted.tsx";
 import { CATEGORIES } from "../prices/cells.ts";
 import { ModelStatus, stateOf, useEnabledModels, type ModelRow } from "./model-state.tsx";
 
 /** Shows a model's state with the reason, the model's origin and its endpoints. */
 export function ModelFacts({ model }: { model: ModelRow }) {
-  const { t } = useTranslation("models");
+  const { t } = useTranslation(["models", "shell"]);
   const state = stateOf(model, useEnabledModels());
   const { type, ownedBy, origin, isOverride, endpoints, shutdownDate, problems } = model;
   return (
@@ -20,7 +21,7 @@ export function ModelFacts({ model }: { model: ModelRow }) {
             {state !== "callable" && <p className="mt-1 text-muted">{t(`why.${state}`)}</p>}
             {problems.map((problem) => (
               <p key={problem} className="mt-1 text-bad">
-                {problem}
+                <Quoted label={t("shell:problem.configuration")}>{problem}</Quoted>
               </p>
             ))}
           </>,

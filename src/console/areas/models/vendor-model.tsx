@@ -11,6 +11,7 @@ import { useTranslation } from "react-i18next";
 import { call } from "../../api/call.ts";
 import { operationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
+import { operatorText } from "../../texts/operator-text.ts";
 import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
 import { FieldFrame, useField } from "../../ui/forms/field-frame.tsx";
 import type { NewModelValues } from "./new-model.ts";
@@ -72,7 +73,9 @@ function VendorModelBox({ channel, value, onChange, placeholder, children, ...sh
     ? t("vendor.asking")
     : offered.data?.models
       ? t("vendor.noneFits")
-      : (offered.data?.message ?? offered.error?.message);
+      : offered.data
+        ? operatorText(offered.data)
+        : offered.error?.message;
   return (
     <ComboBox
       {...shared}

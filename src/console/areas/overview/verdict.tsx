@@ -2,7 +2,8 @@ import { CircleCheck, CircleDashed, OctagonX, TriangleAlert } from "lucide-react
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
 import { parseSearch } from "../../address.ts";
-import { formatCount, formatShortMoney } from "../../ui/text/format.ts";
+import { operatorText } from "../../texts/operator-text.ts";
+import { formatCount } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Overview } from "./overview.ts";
@@ -103,27 +104,18 @@ function Severity({ severity }: { severity: Cause["severity"] }) {
   );
 }
 
-function textOf({ kind, subject, figures }: Cause & { kind: Exclude<Cause["kind"], "part"> }) {
-  if (kind === "notices") return subject === "mail" ? "cause.notices.mail" : "cause.notices.webhook";
-  if (kind === "budget") return `cause.budget.${budgetState(figures)}` as const;
-  if (kind === "slow" && figures["usual"] === undefined) return "cause.slow.unknown";
-  return `cause.${kind}` as const;
-}
-
-function budgetState({ state }: Cause["figures"]) {
-  return state === "spent" || state === "refusing" ? state : "near";
-}
-
 /** True for a cause whose text names the organization that it concerns. */
 function namesOrganization({ kind, path }: Cause): boolean {
   return kind === "requests" || kind === "price" || (kind === "budget" && !path.includes("&key="));
 }
 
-/** Describes a cause in the reader's language, or in the server's own words if these say more. */
+/** Describes a cause in the reader's language. */
 function CauseText({ cause }: { cause: Cause }) {
   const { t } = useTranslation("overview");
-  const { kind, subject, figures, message, path, organizationId } = cause;
+  const { kind, subject, figures, path, organizationId } = cause;
   const [to = "/", query = ""] = path.split("?");
+  // The message of an alert begins with the name of the alert, and its figures contain the finding alone.
+  const finding = String(figures["message"] ?? "");
   const link = (text: string) => (
     <TextLink to={to} search={parseSearch(query)}>
       {text}
@@ -132,21 +124,17 @@ function CauseText({ cause }: { cause: Cause }) {
   if (kind === "part")
     return (
       <>
-        {link(t([`part.${subject}`, "part"] as never))} <span className="text-muted">{message}</span>
+        {link(t([`part.${subject}`, "part"] as never))}{" "}
+        <span className="text-muted">{operatorText(cause)}</span>
       </>
     );
-  const values = {
-    ...figures,
-    ...(kind === "budget" && {
-      spent: formatShortMoney(String(figures["spent"]), String(figures["currency"])),
-      amount: formatShortMoney(String(figures["amount"]), String(figures["currency"])),
-    }),
-    reason: t([`reason.${figures["reason"]}`, "reason"] as never, { reason: figures["reason"] }),
-  };
   return (
     <>
-      {link(t(textOf({ ...cause, kind }), values))}
-      {kind === "notices" && <span className="text-muted"> {figures["result"]}</span>}
+      {link(
+        kind === "alert"
+          ? t("cause.alert", { name: subject, message: operatorText({ ...cause, message: finding }) })
+          : operatorText(cause),
+      )}
       {organizationId !== null && !namesOrganization(cause) && (
         <span className="text-muted"> {t("cause.organization", { id: organizationId })}</span>
       )}

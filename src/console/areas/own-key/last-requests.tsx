@@ -4,6 +4,7 @@ import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { Money } from "../../ui/text/money.tsx";
+import { Quoted } from "../../ui/text/quoted.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { OwnRequest } from "./own-usage.ts";
@@ -54,6 +55,7 @@ export function LastRequests({ requests }: { requests: readonly OwnRequest[] }) 
 }
 
 function RequestRow({ request }: { request: OwnRequest }) {
+  const { t } = useTranslation();
   const { at, model, status, code, message, duration_ms: ms, amount, currency, request_id: id } = request;
   const cell = "px-4 py-2 align-top";
   const level = status >= 500 ? "bad" : status >= 400 ? "warn" : "good";
@@ -65,7 +67,11 @@ function RequestRow({ request }: { request: OwnRequest }) {
       <td className={`${cell} whitespace-nowrap`}>{model ?? "–"}</td>
       <td className={`${cell} max-w-80`}>
         <Status level={level}>{code === null ? status : `${status} ${code}`}</Status>
-        {message !== null && <p className="mt-1 text-xs break-words text-muted">{message}</p>}
+        {message !== null && (
+          <p className="mt-1 text-xs break-words text-muted">
+            <Quoted label={t("told")}>{message}</Quoted>
+          </p>
+        )}
       </td>
       <td className={`${cell} text-right whitespace-nowrap`}>{ms === null ? "–" : formatDuration(ms)}</td>
       <td className={`${cell} text-right`}>

@@ -14,7 +14,7 @@ export interface PlaygroundRun {
   startedAt: number;
   tookMs: number | null;
   requestId: string | null;
-  job: { id: string; progress: number; message: string } | null;
+  job: { id: string; progress: number; status: JobStatus } | null;
   /** Links of this origin, or `data:` URLs when the user requested only base64. */
   pictures: readonly string[];
   /** The options that took effect. A job does not report its options. */
@@ -132,7 +132,6 @@ interface PublishedJob {
   id: string;
   status: JobStatus;
   progress: number;
-  progress_message: string;
   outputs: { url: string }[];
   execution_error: { type: string; message: string } | null;
 }
@@ -147,10 +146,10 @@ const STATES = {
 } as const satisfies Record<JobStatus, PlaygroundRun["state"]>;
 
 function changeOf(job: PublishedJob): Partial<PlaygroundRun> {
-  const { id, status, progress, progress_message: message, outputs, execution_error: error } = job;
+  const { id, status, progress, outputs, execution_error: error } = job;
   return {
     state: STATES[status],
-    job: { id, progress, message },
+    job: { id, progress, status },
     pictures: outputs.map(({ url }) => ownPath(url)),
     failure: error && { code: error.type, message: error.message },
   };

@@ -5,6 +5,7 @@ import { call } from "../../api/call.ts";
 import { Problem } from "../../ui/forms/form-problem.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
+import { Quoted } from "../../ui/text/quoted.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
@@ -51,10 +52,14 @@ function Elapsed({ since }: { since: number }) {
   return <>{formatDuration(Math.max(0, Math.round((now - since) / TICK_MS) * TICK_MS))}</>;
 }
 
-/** Shows the gateway's message about a failed request, and the error's code if there is one. */
+/** Shows the gateway's message about a failed request and its code. Without a code, the message is the browser's. */
 export function ResultFailure({ failure }: { failure: { code: string; message: string } | null }) {
+  const { t } = useTranslation();
   if (!failure) return null;
-  return <Problem>{failure.code === "" ? failure.message : `${failure.message} (${failure.code})`}</Problem>;
+  const { code, message } = failure;
+  return (
+    <Problem>{code === "" ? message : <Quoted label={t("told")}>{`${message} (${code})`}</Quoted>}</Problem>
+  );
 }
 
 /** Shows the id of a request and a link to its record. */

@@ -3,12 +3,13 @@ import { useForm, useWatch, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { ApiError, call, type Input, type Output } from "../../api/call.ts";
 import { useOperationMutation } from "../../api/queries.ts";
+import { operatorText } from "../../texts/operator-text.ts";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TimeField } from "../../ui/forms/time-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { formatCount } from "../../ui/text/format.ts";
+import { formatCount, sentence } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import { AmountFields } from "./amount-fields.tsx";
 import { emptyAmounts, toAmounts, withoutRowField, type AmountValues } from "./amounts.ts";
@@ -132,7 +133,7 @@ function Preview({
       )}
       {refusal !== null && (
         <>
-          <p className="text-warn">{refusal}</p>
+          <p className="text-warn">{sentence(operatorText(refusal))}</p>
           <SwitchField name="isForced" label={t("add.force")} />
         </>
       )}

@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import { call } from "../../api/call.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { operatorText } from "../../texts/operator-text.ts";
 import { INPUT } from "../../ui/forms/field-class.ts";
 import { Form } from "../../ui/forms/form.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
@@ -114,9 +115,9 @@ function AddForm({ provider }: { provider: ProviderView }) {
   };
   // The connection is tested first, because an untested credential must not replace a working one.
   const submit = async (values: ChannelValues) => {
-    const { ok, message } = await call("channels.test", readTest(values));
+    const { ok, ...outcome } = await call("channels.test", readTest(values));
     if (ok) await connect(values);
-    else setFailed({ values, message });
+    else setFailed({ values, message: operatorText(outcome) });
   };
   return (
     <Card

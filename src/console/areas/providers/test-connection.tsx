@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Input, Output } from "../../api/call.ts";
 import { useOperationMutation } from "../../api/queries.ts";
+import { operatorText, type Said } from "../../texts/operator-text.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
 import { Status } from "../../ui/text/status.tsx";
@@ -13,7 +14,7 @@ type Result = Output<"channels.test">;
 export function TestConnection({ read }: { read(): Input<"channels.test"> }) {
   const { t } = useTranslation("providers");
   const test = useOperationMutation("channels.test", []);
-  const [result, setResult] = useState<Pick<Result, "ok" | "message"> & { ms: number | null }>();
+  const [result, setResult] = useState<Said & Pick<Result, "ok"> & { ms: number | null }>();
   const run = async () => {
     setResult(undefined);
     try {
@@ -31,7 +32,7 @@ export function TestConnection({ read }: { read(): Input<"channels.test"> }) {
         {result && (
           <>
             <Status level={result.ok ? "good" : "bad"}>{t(result.ok ? "test.ok" : "test.failed")}</Status>
-            <span className="min-w-0 break-words">{result.message}</span>
+            <span className="min-w-0 break-words">{operatorText(result)}</span>
             {result.ms !== null && <span className="text-muted">{formatDuration(result.ms)}</span>}
           </>
         )}

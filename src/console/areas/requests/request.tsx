@@ -58,11 +58,15 @@ function RequestDetail({ detail }: { detail: Detail }) {
           <div className="flex flex-wrap items-center gap-3">
             <Status level={statusLevel(request.status)}>{request.status}</Status>
             {request.code !== null && <code className="font-mono text-xs">{request.code}</code>}
-            <span className="min-w-0 break-words">{request.message}</span>
+            {request.message !== null && (
+              <q lang="en" className="min-w-0 break-words">
+                {request.message}
+              </q>
+            )}
           </div>
           {request.cause !== null && (
             <p className="mt-2 break-words text-muted">
-              {t("detail.cause")}: {request.cause}
+              {t("detail.cause")}: <span lang="en">{request.cause}</span>
             </p>
           )}
         </Card>

@@ -1,7 +1,6 @@
 import { Send } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
-import type { Output } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationMutation, useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
@@ -13,8 +12,7 @@ import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Moment, Time } from "../../ui/text/time.tsx";
-
-type Delivery = Output<"deliveries.list">["data"][number];
+import { resultOf, type Delivery } from "./delivery-result.ts";
 
 const STATES = ["waiting", "delivered", "failed"] as const;
 const LEVELS = { waiting: "busy", delivered: "good", failed: "bad" } as const;
@@ -87,9 +85,9 @@ function useColumns(): TableColumn<Delivery>[] {
       id: "result",
       phone: "second",
       header: t("delivery.result"),
-      cell: ({ lastResult }) => (
-        <span className="block max-w-64 truncate" title={lastResult ?? ""}>
-          {lastResult}
+      cell: (delivery) => (
+        <span className="block max-w-64 truncate" title={resultOf(delivery)}>
+          {resultOf(delivery)}
         </span>
       ),
     },

@@ -3,6 +3,8 @@ export { default as alerts } from "./alerts.json";
 export { default as images } from "./images.json";
 export { default as jobs } from "./jobs.json";
 export { default as keys } from "./keys.json";
+// The sentences of the gateway are declared once, for its interface and for the console in English.
+export { OPERATOR_MESSAGES as messages } from "../../../domain/operator-messages.table.ts";
 export { default as models } from "./models.json";
 export { default as money } from "./money.json";
 export { default as overview } from "./overview.json";

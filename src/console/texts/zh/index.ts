@@ -3,6 +3,7 @@ export { default as alerts } from "./alerts.json";
 export { default as images } from "./images.json";
 export { default as jobs } from "./jobs.json";
 export { default as keys } from "./keys.json";
+export { default as messages } from "./messages.json";
 export { default as models } from "./models.json";
 export { default as money } from "./money.json";
 export { default as overview } from "./overview.json";

@@ -1,5 +1,5 @@
 import { OctagonX } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, type ReactNode } from "react";
 import { useFormState } from "react-hook-form";
 import { sentence } from "../text/format.ts";
 import type { FormSubject } from "./conflict.tsx";
@@ -25,11 +25,13 @@ export function FormProblem({ subject }: { subject?: FormSubject | null }) {
 }
 
 /** Shows an error message. */
-export function Problem({ children }: { children: string }) {
+export function Problem({ children }: { children: ReactNode }) {
   return (
     <p role="alert" className="flex items-start gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad">
       <OctagonX size={16} aria-hidden className="mt-0.5 shrink-0" />
-      <span className="min-w-0 break-words">{sentence(children)}</span>
+      <span className="min-w-0 break-words">
+        {typeof children === "string" ? sentence(children) : children}
+      </span>
     </p>
   );
 }

@@ -1,0 +1,119 @@
+import { beforeAll, expect, test } from "bun:test";
+import i18next from "i18next";
+import { z } from "zod";
+import { operations } from "../../admin/operations.ts";
+import { operatorMessage } from "../../domain/operator-message.ts";
+import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
+import type { Ejection } from "../../gateway/routing/health.ts";
+import { operatorText } from "./operator-text.ts";
+import * as zh from "./zh/index.ts";
+
+beforeAll(() =>
+  i18next.init({
+    lng: "zh",
+    ns: ["messages"],
+    resources: { zh },
+    fallbackLng: false,
+    keySeparator: false,
+    interpolation: { escapeValue: false },
+  }),
+);
+
+test("a sentence of the gateway is shown in the reader's language, its amounts and reasons too", () => {
+  const figures = { owner: "acme", percent: 100, spent: "1.000400000", amount: "1.00", currency: "USD" };
+  expect(operatorText(operatorMessage("finding.budget.spent", { ...figures, period: "month" }))).toBe(
+    "acme 的预算已全部用完：本月 US$1.00 / US$1.00。其请求被拒绝。",
+  );
+  expect(operatorText(operatorMessage("cause.ejection", { target: "a/b", reason: "limited" }))).toBe(
+    "a/b 停止服务：达到供应商的限额。",
+  );
+  expect(operatorText(operatorMessage("part.backlog", { count: 2 }))).toBe("2 条计费记录等待写入账本。");
+});
+
+test("a sentence without a code, or with one of a later version, is shown as the gateway wrote it", () => {
+  expect(operatorText({ message: "a new {{sentence}}", code: "part.new", figures: { count: 2 } })).toBe(
+    "a new {{sentence}}",
+  );
+  expect(operatorText({ message: "status 500", code: null })).toBe("status 500");
+});
+
+test("names in a sentence stay as they are", () => {
+  const target = "a/$t(part.limits) {{reason}}: b";
+  const shown = operatorText(operatorMessage("cause.ejection", { target, reason: "new: $t(x)" }));
+  expect(shown).toBe(`${target} 停止服务：new: $t(x)。`);
+});
+
+/** Texts in responses that are not made by the gateway, or that the console does not show, by their paths. */
+const VERBATIM = new Set([
+  // Told to a caller, and shown as a quotation.
+  "jobs.*:error.message",
+  "requests.*:message",
+  "requests.*:request.message",
+  // For operators, but in the words of a vendor or of an error in the program. Labelled as such.
+  "requests.*:request.cause",
+  // In the words of the configuration file, and shown as a quotation.
+  "channels.*:problems",
+  "models.*:problems",
+  // One of the codes below, which have texts of their own.
+  "channels.*:health.reason",
+  "overview.*:channels.reason",
+  "routes.explain:refusal.message",
+  // Written by the member who made the entry.
+  "ledger.*:reason",
+  // Of the command line.
+  "routes.explain:verdict",
+]);
+
+test("every sentence in a response of administration has a code, so that the console can translate it", () => {
+  const found = Object.entries(operations).flatMap(([name, { output }]) =>
+    sentences(z.toJSONSchema(output, { io: "input", unrepresentable: "any" })).map(
+      (path) => `${name}:${path}`,
+    ),
+  );
+  expect(
+    [...new Set(found)].filter((path) => !VERBATIM.has(path.replace(/\.\w+:/, ".*:")) && !VERBATIM.has(path)),
+  ).toEqual([]);
+});
+
+test("every reason of a channel's state has a text", () => {
+  const reasons = {
+    account: 1,
+    limited: 1,
+    overload: 1,
+    unreachable: 1,
+    timeout: 1,
+    overloaded: 1,
+    broken: 1,
+  } satisfies Record<Exclude<UpstreamErrorKind, RequestKind> | EjectionReason, 1>;
+  const missing = Object.keys(reasons).filter((reason) => !(`reason.${reason}` in zh.overview));
+  expect(missing).toEqual([]);
+});
+
+/** Kinds of errors that say nothing about a channel. */
+type RequestKind = "refused" | "empty" | "too_long" | "too_large" | "rejected";
+type EjectionReason = Ejection["reason"];
+
+type Schema = z.core.JSONSchema.BaseSchema;
+const NAMES =
+  /^(message|cause|reason|problems?|refusal|verdict|note|notes|warnings?|hint|result|lastResult)$/;
+const isText = (schema: Schema): boolean =>
+  [schema.type].flat().includes("string")
+    ? schema.enum === undefined
+    : [schema.anyOf ?? [], schema.items ?? []]
+        .flat()
+        .some((part) => typeof part === "object" && isText(part));
+
+/** Returns the paths of texts with a name of sentences, in objects without a code of the sentence. */
+function sentences(schema: Schema, path: readonly string[] = []): string[] {
+  const below = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), schema.items ?? []].flat();
+  const properties = Object.entries(schema.properties ?? {});
+  const hasCode = properties.some(([name]) => name === "figures" || name === "resultFigures");
+  return [
+    ...below.flatMap((part) => (typeof part === "object" ? sentences(part, path) : [])),
+    ...properties.flatMap(([name, part]) => {
+      if (typeof part !== "object") return [];
+      const own = [...path.filter((each) => each !== "data"), name];
+      return NAMES.test(name) && isText(part) ? (hasCode ? [] : [own.join(".")]) : sentences(part, own);
+    }),
+  ];
+}
