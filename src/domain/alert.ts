@@ -14,7 +14,7 @@ export type AlertSettings =
     }
   | {
       kind: "error_rate";
-      /** Percentage of requests that fail because of the gateway or its vendors, from which the rule alerts. */
+      /** The rule alerts from this percentage of requests that fail because of the gateway or its vendors. */
       percent: number;
       /** Length of the watched time in minutes. The rule needs at least `minRequests` requests in this time. */
       minutes: number;
@@ -65,7 +65,7 @@ export interface AlertEvent {
   firedAt: number;
   /** Unix milliseconds at which the condition ended; null while it lasts. */
   resolvedAt: number | null;
-  /** The reason why the event ended although its condition may last; null when the condition lasts or has ended. */
+  /** The reason why the event ended before its condition; otherwise null. */
   endReason: "disabled" | "removed" | null;
 }
 
@@ -73,8 +73,7 @@ export interface AlertEvent {
 export interface AlertFacts {
   budgets: readonly WatchedBudget[];
   /**
-   * The numbers of all requests and of failed requests in each of the last minutes, newest minute first. A minute
-   * without requests may be missing.
+   * Requests and failed requests in each of the last minutes, newest first. Minutes without requests may be missing.
    */
   minutes: readonly { at: number; requests: number; failed: number }[];
   ejections: readonly { target: string; reason: string; since: number }[];

@@ -15,10 +15,7 @@ interface SpentBudget {
   spent: Nanos;
 }
 
-/**
- * Returns the level of a budget whose `spent` or `amount` has changed now. A budget of zero has no level, because none
- * of it can be spent.
- */
+/** Returns the level of a budget whose `spent` or `amount` has changed now. A budget of zero has no level. */
 export function levelOf(
   { amount, spent }: SpentBudget,
   { nearSince, spentSince }: BudgetLevel,

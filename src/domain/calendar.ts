@@ -47,9 +47,7 @@ function offsetOf(format: Intl.DateTimeFormat, at: number): number {
 /** The time after which a budget starts at zero again. Days and months are in UTC; `total` never ends. */
 export type Period = "total" | "day" | "month";
 
-/**
- * Maximum milliseconds by which the start of a period may be later than the clock. A wrong clock has set a later start.
- */
+/** Maximum milliseconds from now to the start of a period. A later start was set by a wrong clock. */
 const MAX_AHEAD_MS = { day: 2 * DAY_MS, month: 62 * DAY_MS };
 
 /** Returns the start of the period that contains `now`, in Unix milliseconds. A `total` starts at `now`. */

@@ -52,10 +52,7 @@ export interface Route {
 
 const NAMES = new WeakMap<Target, string>();
 
-/**
- * Returns a target's name in health, logs and metrics: `channel/upstream-model`. The name is cached, because one
- * request may need it fifty times.
- */
+/** Returns a target's name, `channel/upstream-model`. The name is cached: a request may need it fifty times. */
 export function targetName(target: Target): string {
   let name = NAMES.get(target);
   if (name === undefined) NAMES.set(target, (name = `${target.channel.id}/${target.upstreamModel}`));

@@ -18,10 +18,7 @@ export const RETRIES = {
   yes: "Yes, with growing pauses, and not before `Retry-After` where it stands.",
 } as const;
 
-/**
- * All error responses that the gateway sends on purpose. An error is thrown by its code. The dialect of the route
- * renders the error.
- */
+/** All errors that the gateway sends on purpose. They are thrown by their code and rendered by the route's dialect. */
 export const ERROR_CODES = {
   invalid_request_body: {
     status: 400,

@@ -2,10 +2,7 @@ import { ExpectedError } from "./expected-error.ts";
 import { ERROR_CODES, type ErrorCode, type ErrorKind } from "./error-codes.table.ts";
 import type { LimitState } from "./limits.ts";
 
-/**
- * Statuses of errors that a retry cannot avoid. Some clients retry after such a status anyway, most of all after 401,
- * and never show the error.
- */
+/** Statuses that a retry cannot avoid. Some clients retry anyway, most of all after 401, and never show the error. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 
 interface ErrorDetail {
@@ -20,18 +17,13 @@ interface ErrorDetail {
   shouldRetry?: false;
   /** State of the limits for the rate-limit headers, when a limit refused the request. */
   limitState?: LimitState;
-  /**
-   * True when the connection is closed after the response, because reading the rest of the request's body takes too
-   * long.
-   */
+  /** True when the connection is closed after the response, because the rest of the body would take too long. */
   closesConnection?: true;
   /** The original error, only for the log. The caller never sees it. */
   cause?: unknown;
 }
 
-/**
- * An error response that the gateway sends on purpose. It is thrown by its code. The dialect of the route renders it.
- */
+/** An error response that the gateway sends on purpose, thrown by its code and rendered by the route's dialect. */
 export class GatewayError extends ExpectedError {
   readonly status: number;
   readonly kind: ErrorKind;

@@ -3,10 +3,7 @@ import type { ImageCapability } from "./model.ts";
 import { imageRate, type ImagePrice, type Rate } from "./price.ts";
 import type { SizeTier } from "./usage.ts";
 
-/**
- * The maximum price of one image of a request. The price lookup shows it, and budgets hold it before the vendor is
- * called.
- */
+/** The maximum price of one image of a request: shown by the price lookup, and held before the vendor is called. */
 export interface ImageQuote {
   tier: SizeTier;
   /** The requested quality: one of the model's qualities, or `auto`. */

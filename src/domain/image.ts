@@ -80,17 +80,11 @@ export interface ImageOrder {
   compression?: number;
   references: ReferenceImage[];
   mask?: ReferenceImage;
-  /**
-   * The caller's body in the native generate protocol. Only providers of this protocol read it; all other providers
-   * read the fields above.
-   */
+  /** The caller's body in the native protocol, only for its providers. All others read the fields above. */
   native?: StreamedObject;
   /** Receives large pictures while they arrive. It is disposed after the response is sent. */
   spool: Spool;
-  /**
-   * Returns the record of the vendor's job for a call of this order. `call` counts from 0. Absent when no other process
-   * can continue the order.
-   */
+  /** Returns the record of the vendor's job for call number `call`, from 0. Absent when no other process can go on. */
   vendorJobs?(call: number): VendorJobRecord;
 }
 
@@ -98,10 +92,7 @@ export interface ImageOrder {
 export interface VendorJobRecord {
   /** Id of the vendor's job; null before the job was submitted. */
   id: string | null;
-  /**
-   * True when an earlier process may have submitted the job but did not store its id. Then the job must not be
-   * submitted again.
-   */
+  /** True when an earlier process may have submitted the job without storing its id. It is not submitted again. */
   isLost: boolean;
   /** Stores the id of the vendor's job. Resolves when it is stored. */
   save(id: string): Promise<void>;
@@ -121,8 +112,7 @@ export interface ImageReply {
   usage?: ImageTokens;
   vendorCost?: VendorCost;
   /**
-   * The vendor's reply to `native`, with handles of spooled data in place of its pictures. `images` contains the final
-   * pictures in the same order.
+   * The vendor's reply to `native`, with handles in place of its pictures. `images` has the final pictures in order.
    */
   native?: StreamedObject;
 }

@@ -1,9 +1,6 @@
 import type { ImageFormat } from "./model.ts";
 
-/**
- * Statuses of jobs. `completed`, `failed`, `cancelled` and `expired` are final, except that `completed` can change to
- * `expired`.
- */
+/** Statuses of jobs. All but `pending` and `in_progress` are final, except that `completed` can become `expired`. */
 export const JOB_STATUSES = [
   "pending",
   "in_progress",

@@ -13,10 +13,7 @@ export interface LedgerEntry {
   requestId: string;
   organizationId: string;
   keyId: string;
-  /**
-   * `playground/` and the name of the member who sent the request in the console; absent for a request of the key's
-   * holder.
-   */
+  /** `playground/` and the name of the member who sent the request in the console; absent for a key's holder. */
   source?: string;
   /** The client program that sent the request, as `clientProgram` returns it; absent when it is unknown. */
   client?: string;
@@ -43,9 +40,7 @@ export interface LedgerEntry {
   flags: readonly LedgerFlag[];
   /** Id of the charge that this refund or adjustment corrects. */
   corrects?: string;
-  /**
-   * Position of an entry in the order of posting, set when the entry is read. Entries of earlier versions have none.
-   */
+  /** Position of an entry in the order of posting, set by reading. Entries of earlier versions have none. */
   sequence?: number;
 }
 
@@ -86,10 +81,7 @@ export function marginOf({ amount, currency, vendorCost }: LedgerEntry): Nanos |
 export type LedgerFlag =
   "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold" | "price_correction";
 
-/**
- * The largest possible charge: more than a billion units of a currency. Seven such charges fit into a signed 64-bit
- * number of a database.
- */
+/** The largest possible charge: over a billion units. Seven of them fit into a database's signed 64-bit number. */
 export const MAX_CHARGE: Nanos = 2n ** 60n;
 
 /** One call to a vendor, with its outcome. */

@@ -33,10 +33,7 @@ export interface TextModel extends ModelFacts {
   /** Maximum number of input and output tokens together; undefined when it is not declared. */
   contextWindow?: number;
   modalities: { input: string[]; output: string[] };
-  /**
-   * The form in which a translated request asks the vendor for reasoning, if the target sets no form. Absent for a
-   * model without reasoning.
-   */
+  /** The form of a translated request for reasoning, if the target sets none. Absent for a model without reasoning. */
   reasoning?: ReasoningControl;
 }
 
@@ -75,10 +72,7 @@ export interface ImageCapability {
   tiers: SizeTier[];
   /** Aspect ratios as `W:H`. The first ratio is the default. */
   ratios: string[];
-  /**
-   * Exact size for a tier and ratio: `sizes["1K"]["16:9"] = "1376x768"`. In `pixels` models, such a size takes
-   * precedence over a computed size.
-   */
+  /** Exact size for a tier and ratio: `sizes["1K"]["16:9"] = "1376x768"`. It takes precedence over a computed size. */
   sizes: Partial<Record<SizeTier, Record<string, string>>>;
   /** Bounds of width and height; only for `pixels` models. */
   bounds?: { minPixels: number; maxPixels: number; maxEdge: number; multiple: number; maxRatio: number };

@@ -31,9 +31,7 @@ export interface OrganizationSettings {
   fallbackChannel: string | null;
   /** Hours for which links to pictures are valid, at most the retention of pictures; `null` for the configured time. */
   linkHours: number | null;
-  /**
-   * The action when a client disconnects. `abort` ends the call to the vendor; `drain` reads its response to the end.
-   */
+  /** The action when a client disconnects: `abort` ends the call to the vendor, `drain` reads its whole response. */
   callerGone: "abort" | "drain";
   /** True when the next target is called after a vendor has refused the content. */
   failOverRefusals: boolean;

@@ -11,19 +11,14 @@ import {
   type Usage,
 } from "./usage.ts";
 
-/**
- * The owner of the price row with an amount. A `default` row applies to all organizations and is stored or configured.
- */
+/** The owner of an amount's price row. A `default` row applies to all organizations, and is stored or configured. */
 export type PriceSource = "organization" | "default";
 
 /** The amounts of a price row in nano-units. Another row may contain the amounts that are missing here. */
 export type PriceAmounts =
   | {
       unit: "image";
-      /**
-       * Price of one image, by tier and then by quality. The quality `*` covers every quality without an amount of its
-       * own.
-       */
+      /** Price of one image, by tier and quality. The quality `*` covers every quality without its own amount. */
       perImage: Partial<Record<SizeTier, Readonly<Record<string, Nanos>>>>;
     }
   | {

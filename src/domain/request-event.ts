@@ -17,10 +17,7 @@ export interface RequestEvent {
   traceId: string | null;
   /** Spans of the request while traces are exported; null otherwise. */
   trace: RequestTrace | null;
-  /**
-   * Name of the route, such as `chat` or `images.generations`; `none` when no route was found. The set of names is
-   * fixed.
-   */
+  /** Name of the route, from a fixed set, such as `chat` or `images.generations`; `none` when no route was found. */
   route: string;
   method: string;
   /** Path without the query. */
@@ -41,10 +38,7 @@ export interface RequestEvent {
   firstByteMs: number | null;
   organizationId: string | null;
   keyId: string | null;
-  /**
-   * `playground/` and the name of the member who sent the request in the console; null for a request of the key's
-   * holder.
-   */
+  /** `playground/` and the name of the member who sent the request in the console; null for a key's holder. */
   source: string | null;
   /** Id of the requested model; null when no such model exists or the name was not read. */
   model: string | null;

@@ -66,8 +66,7 @@ export function resolveSize(requested: RequestedSize, capability: ImageCapabilit
 }
 
 /**
- * Returns the tier to bill. If the caller requests exact pixels, this is the tier of their area; otherwise it is the
- * tier sent to the vendor.
+ * Returns the tier to bill: of the area when the caller requests exact pixels, otherwise the tier sent to the vendor.
  */
 export function priceTier(resolved: ResolvedSize, requested: RequestedSize): SizeTier {
   return requested.kind === "exact" ? areaTier(resolved.width * resolved.height) : resolved.tier;
@@ -89,10 +88,7 @@ export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixel
   return TIERS.indexOf(smaller) < TIERS.indexOf(tier) ? smaller : tier;
 }
 
-/**
- * Returns the size for a requested ratio. A model that accepts any size keeps the requested ratio, even if its list of
- * ratios lacks it.
- */
+/** Returns the size for a requested ratio. A model with free sizes keeps a ratio that is not in its list. */
 function resolveRatio(
   value: number,
   tier: SizeTier,
@@ -152,10 +148,7 @@ function closestTier(logArea: number, tiers: readonly SizeTier[]): SizeTier {
   return tiers.reduce((best, tier) => (distance(tier) < distance(best) - SAME ? tier : best));
 }
 
-/**
- * Returns the model's ratio that is nearest to `value` by logarithm. Of two equally near ratios, returns the one with
- * more pixels.
- */
+/** Returns the model's ratio nearest to `value` by logarithm. Of two equally near ratios, that with more pixels. */
 function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability): string {
   const candidates = capability.ratios.map((ratio) => {
     const pixels = pixelsOf(tier, ratio, capability);
@@ -276,10 +269,7 @@ function gridAround(edge: number, bounds: PixelBounds): number[] {
   return lines.filter((line) => line > 0).map((line) => line * bounds.multiple);
 }
 
-/**
- * Returns the largest square within the bounds, if no size near the ideal size is legal. The square is illegal only if
- * the bounds allow no square.
- */
+/** Returns the largest square within the bounds, for sizes without a legal size near them. It is legal if any is. */
 function largestSquare(bounds: PixelBounds): Pixels {
   const edge = Math.min(bounds.maxEdge, Math.sqrt(bounds.maxPixels));
   const aligned = Math.max(1, Math.floor(edge / bounds.multiple)) * bounds.multiple;

@@ -1,6 +1,6 @@
 /**
- * The trace of one request (W3C Trace Context), while traces are exported. Ids are lower-case hexadecimal: 32 digits
- * for a trace, 16 for a span.
+ * The trace of a request (W3C Trace Context), while traces are exported. Ids are lower-case hexadecimal: 32 digits for
+ * a trace, 16 for a span.
  */
 export interface RequestTrace {
   readonly traceId: string;
@@ -20,8 +20,7 @@ export interface AttemptSpan {
 }
 
 /**
- * Begins a trace, or continues the caller's trace. Without a caller's trace, the trace id consists of the digits of
- * `id`, the id of a request or a job.
+ * Begins a trace, or continues the caller's. Otherwise the trace id consists of the digits of `id` (request or job).
  */
 export type BeginTrace = (traceparent: string | null, id: string) => RequestTrace;
 
@@ -41,7 +40,7 @@ export function traceSampler(ratio: number): BeginTrace {
     const [, callersId, parentId = null] = (traceparent !== null && TRACEPARENT.exec(traceparent)) || [];
     const traceId = callersId ?? id.slice(-TRACE_DIGITS);
     const isSampled = Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) >= threshold;
-    // The span id is the end of `id`, which is random, to save the cost of generating an id.
+    // The span id is the random end of `id`. This saves the generation of an id.
     return { traceId, parentId, spanId: id.slice(-SPAN_DIGITS), isSampled, attempts: [] };
   };
 }

@@ -40,8 +40,7 @@ export function durationBucket(milliseconds: number): number {
 
 /**
  * Returns the duration in milliseconds that the fraction `share` of all requests did not exceed; null when there were
- * no requests. Assumes that the durations in a bucket are evenly spread. For a duration in the last bucket, returns its
- * lower bound.
+ * no requests. Assumes that the durations in a bucket are evenly spread. For the last bucket, returns its lower bound.
  */
 export function percentile(buckets: readonly number[], share: number): number | null {
   const total = buckets.reduce((sum, count) => sum + count, 0);
@@ -82,7 +81,7 @@ const MODEL_ROUTES: ReadonlySet<string> = new Set([
 const GIVEN_UP: ReadonlySet<string> = new Set(["caller_gone", "cancelled"]);
 
 /**
- * True when a request called a model, or would have called a model without its failure. A job counts when it runs. Its
+ * True when a request called a model, or failed before it would have called one. A job counts when it runs. Its
  * submission counts only when it fails.
  */
 export function isModelCall({ route, status }: Pick<RequestEvent, "route" | "status">): boolean {

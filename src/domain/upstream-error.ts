@@ -48,23 +48,16 @@ interface UpstreamErrorDetail {
   /** True when the vendor may have done the work, and may charge for it, although no response arrived. */
   isAmbiguous?: boolean;
   /**
-   * The message for the caller, without names of vendors, for kinds that the request causes. By default, the caller
-   * gets a general message.
+   * The message for the caller, without vendors' names, for kinds that the request causes; by default a general one.
    */
   publicMessage?: string;
   /** The vendor's own message. Only the log level `debug` contains it, because it may quote the prompt. */
   vendorMessage?: string;
   /** For `rejected` and `too_long`: the request field that the vendor's error names. */
   param?: string;
-  /**
-   * For `rejected`: true when this vendor alone refused the request before any work. Another vendor may accept the
-   * request.
-   */
+  /** For `rejected`: true when only this vendor refuses the request, before any work. Another vendor may accept it. */
   isUnsent?: boolean;
-  /**
-   * For `account`: true when every target fails for this reason. Retries are then useless until an operator changes
-   * something.
-   */
+  /** For `account`: true when every target fails for this reason, so that only an operator can help, not a retry. */
   isFinal?: boolean;
   /** True when the request may be the cause. Then the error does not affect the target's health. */
   isByRequest?: boolean;

@@ -63,10 +63,7 @@ export interface TokenUsage {
   anomalous?: boolean;
 }
 
-/**
- * The tokens that a vendor reports for a text response. They are not trustworthy until the usage policy has checked
- * them.
- */
+/** The tokens that a vendor reports for a text response, not trustworthy until the usage policy has checked them. */
 export interface UsageReport {
   /** Contains only well-formed counts. */
   tokens: TokenCounts;
@@ -75,9 +72,7 @@ export interface UsageReport {
   /** True when a well-formed number of input tokens was reported; zero is well-formed. `hasOutput` is for output. */
   hasInput: boolean;
   hasOutput: boolean;
-  /**
-   * True when a number was impossible: negative, fractional, not a number, too large, or a part larger than its sum.
-   */
+  /** True when a number was impossible: negative, fractional, too large, no number, or a part above its sum. */
   isAnomalous: boolean;
 }
 
@@ -161,10 +156,7 @@ export function sumTokens(
   return sum;
 }
 
-/**
- * The cost of a vendor's work for the operator, as the vendor reports it. It is recorded with a charge but never
- * billed.
- */
+/** The cost of a vendor's work as the vendor reports it. It is recorded with a charge but never billed. */
 export interface VendorCost {
   amount: Nanos;
   /** ISO 4217 code of the currency. */

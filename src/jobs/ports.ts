@@ -71,10 +71,7 @@ export interface JobStore {
    * jobs. Organizations take turns, and so do the keys of each organization. Respects the limits of running jobs.
    */
   claim(worker: string, runningLimit: RunningLimit): Promise<ClaimedJob | null>;
-  /**
-   * Prolongs leases. Returns the leases that this worker still has, by job id. If a lease is missing, its job has ended
-   * or another worker has claimed it.
-   */
+  /** Prolongs leases. Returns this worker's leases by job id. A missing lease was lost, or its job has ended. */
   renew(leases: readonly JobLease[]): Promise<ReadonlyMap<string, { isCancelRequested: boolean }>>;
   /** Returns the ids of this worker's jobs whose cancellation was requested. */
   cancelling(worker: string): Promise<string[]>;
@@ -114,10 +111,7 @@ export interface JobStore {
   remove(retentionMs: number, limit: number): Promise<number>;
   /** Returns the organizations with unfinished jobs. */
   queues(): Promise<JobQueue[]>;
-  /**
-   * Calls `wake` when another process may have added work or requested a cancellation. Resolves to null when the
-   * database cannot send notifications.
-   */
+  /** Calls `wake` when another process may have added work or a cancellation. Null if the database cannot notify. */
   wakes(wake: () => void): Promise<{ stop(): Promise<void> } | null>;
 }
 

@@ -13,10 +13,7 @@ export class RunControl implements Disposable {
   readonly #clearDeadline: () => void;
   #reason: StopReason | null = null;
   #isCancelRequested: boolean;
-  /**
-   * True when a vendor already works on the job and this run has not polled it yet. The work can be cancelled only
-   * after a poll.
-   */
+  /** True when a vendor works on the job but this run has not polled it. Only a polled job can be cancelled. */
   #isUnpolled: boolean;
 
   constructor({ remainingMs, isCancelRequested, sent }: ClaimedJob) {

@@ -41,10 +41,7 @@ interface StoredRequest {
 
 interface StoredFile {
   name: string;
-  /**
-   * `upload` is an uploaded file. `text` and `base64` are long strings; the blob of a `base64` string contains the
-   * decoded bytes.
-   */
+  /** `upload` is an uploaded file; `text` and `base64` are long strings. The blob of `base64` has the decoded bytes. */
   kind: "upload" | "text" | "base64";
   byteLength: number;
   mime?: string | undefined;

@@ -37,10 +37,7 @@ interface JobSubmission {
 
 /** Typical durations of a job in milliseconds, by size tier: the middle of the usual range. */
 const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
-/**
- * Maximum number of attempts to hold the money. A later attempt may succeed, because other processes return unused
- * money within half a second.
- */
+/** Maximum number of attempts to hold the money. Other processes return unused money within half a second. */
 const MAX_HOLD_ATTEMPTS = 8;
 const HOLD_SLEEP_MS = 100;
 const FULL_RETRY_SECONDS = 5;

@@ -122,8 +122,7 @@ export class JobWorker {
     const { organizations } = core.snapshot.directory();
     const job = await core.jobs.claim(worker, (id) => {
       const organization = organizations.get(id);
-      // This process has not loaded the new organization yet. Its jobs wait up to half a second here, but another
-      // worker may take them first.
+      // A new organization is not loaded yet. Its jobs wait up to half a second, or another worker takes them.
       if (!organization) return 0;
       return limitOf(organization.limits.runningJobs, core.limits.organization.runningJobs);
     });

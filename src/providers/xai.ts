@@ -34,10 +34,7 @@ const settings = z.object({
 
 type XaiSettings = z.infer<typeof settings>;
 
-/**
- * Chat completions, and an images protocol. The images protocol accepts ratio and resolution instead of pixels, and
- * edits as JSON (xAI API reference).
- */
+/** Chat completions and images. Images have ratio and resolution, not pixels; edits are JSON (xAI API reference). */
 export const xai: Provider<XaiSettings> = {
   name: "xai",
   title: VENDORS.xai.title,
@@ -127,18 +124,13 @@ function writeRatio({ references, size }: ImageOrder): object {
   return { aspect_ratio: size.ratio };
 }
 
-/**
- * Returns the quality to request. Models without qualities refuse the field. The default quality is in the catalogue.
- */
+/** Returns the quality to request, by default the catalogue's. Models without qualities refuse the field. */
 function chooseQuality({ quality, model }: ImageOrder): string | undefined {
   const { qualities, defaultQuality } = model.image;
   return quality !== undefined && qualities.includes(quality) ? quality : defaultQuality;
 }
 
-/**
- * Reads the images. For a moderated picture, the vendor sends no item, or an item without a picture. When no picture is
- * left, the content was refused.
- */
+/** Reads the images. The item of a moderated picture is missing or empty. If all are moderated, throws a refusal. */
 async function readImages(
   { items, pictures }: ImageList,
   fetchResult: FetchResult,

@@ -180,9 +180,7 @@ function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
   lifecycle.notice();
 }
 
-/**
- * Returns the error for requests that the stopping server cuts. Their handlers are aborted as after a disconnection.
- */
+/** Returns the error for cut requests of a stopping server. Their handlers are aborted as after a disconnection. */
 export function stopping(): GatewayError {
   const message = "This server is stopping. Retry; another one will respond.";
   return new GatewayError("overloaded", message, { retryAfterSeconds: STOPPING_RETRY_SECONDS });

@@ -180,10 +180,7 @@ export function clientProgram(userAgent: string | null): string | null {
 /** Number of characters of the `user-agent` that are searched. It names the program at its beginning. */
 const MAX_LENGTH = 200;
 
-/**
- * Patterns in the order in which they are tried. A program comes before its library, and a library before the runtime
- * that sends its requests.
- */
+/** Patterns in order of precedence: a program before its library, a library before the runtime that sends requests. */
 const PROGRAMS: readonly (readonly [pattern: RegExp, program: string])[] = [
   [/^claude-cli\//, "Claude Code"],
   [/^codex[_-]/, "Codex"],

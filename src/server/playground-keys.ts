@@ -25,10 +25,7 @@ const MAX_REMEMBERED = 10_000;
 export function playgroundKeys(admin: Administration): PlaygroundKeys {
   const audited = new Map<string, Promise<void>>();
 
-  /**
-   * Ensures that the use is audited. Other requests of the session wait for the audit row, so that no vendor is called
-   * before it is written.
-   */
+  /** Ensures that the use is audited. Other requests of the session wait for the row before a vendor is called. */
   async function audit(use: Use): Promise<void> {
     const name = `${use.sessionId} ${use.key.id}`;
     let noted = audited.get(name);
@@ -76,5 +73,5 @@ async function noteUse({ context: { store } }: Administration, { by, key, sessio
   await store.audit.note({ ...act, by, subject, organizationId, detail: { session: sessionId } });
 }
 
-/** Number of recent uses to search. A session ends after some hours, so a member has only a few in it. */
+/** Number of recent uses to search. A member has few in a session, which ends after some hours. */
 const LAST_USES = 100;

@@ -137,19 +137,13 @@ export function webSocketRefusal({ headers }: Request, family: ErrorFamily): Htt
   return { error, family, headers: { upgrade: "HTTP/1.1", connection: "upgrade" } };
 }
 
-/**
- * Returns the refusal of a path with dot segments. A proxy may check this path, but the gateway would serve another
- * path.
- */
+/** Returns the refusal of a path with dot segments. A proxy may check another path than the gateway would serve. */
 export function badTarget(): HttpRefusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
   return { error: new GatewayError("invalid_parameter", message), family: "images" };
 }
 
-/**
- * Returns the refusal of a path and method without a route. It gives advice when the client's base address is probably
- * wrong.
- */
+/** Returns the refusal of a path and method without a route, with advice if the base address is probably wrong. */
 export function notRouted(
   found: OtherMethods | null,
   table: RouteTable,

@@ -54,10 +54,7 @@ export type HttpRoute = {
 /** A response whose body is still being sent after the handler has returned. */
 export interface StreamedResponse {
   response: Response;
-  /**
-   * Resolves when the last byte has been sent or can no longer be sent. The value is the error that ended the stream
-   * early, or null.
-   */
+  /** Resolves when the last byte was sent or cannot be sent. The value is the error that ended the stream, or null. */
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
 
@@ -87,19 +84,13 @@ export class RouteTable {
     }
   }
 
-  /**
-   * Returns the routes by the pattern of their request target, for the runtime's router. This router compares request
-   * targets as clients sent them.
-   */
+  /** Returns the routes by the pattern of their request target, as the runtime's router compares unchanged targets. */
   byTarget(): Map<string, ReadonlySet<HttpRoute>> {
     const groups = Map.groupBy(this.routes, ({ path }) => path.replace(/\{.*/, "*"));
     return new Map([...groups].map(([target, routes]) => [target, new Set(routes)]));
   }
 
-  /**
-   * Returns the route. Returns the allowed methods if the path has no route for this method, and null for an unknown
-   * path. HEAD is handled like GET.
-   */
+  /** Returns the route. Returns the allowed methods for another method, and null for an unknown path. HEAD is GET. */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
     const wanted = method === "HEAD" ? "GET" : method;
     const exact = this.#exact.get(path);
@@ -117,8 +108,7 @@ export class RouteTable {
         continue;
       const parameter = decoded(path.slice(before.length, path.length - after.length));
       if (parameter === null || route.takes?.(parameter) === false) continue;
-      // The longest matching pattern is used. A path may match several patterns, because a parameter may contain
-      // slashes.
+      // The longest matching pattern is used: a path may match several, because a parameter may contain slashes.
       const length = before.length + after.length;
       if (length < longest) continue;
       if (length > longest) matches = [];

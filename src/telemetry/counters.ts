@@ -124,10 +124,7 @@ export class Counters {
     return this.#series.folded;
   }
 
-  /**
-   * Adds `by` to the series with these label values. A metric with foldable labels needs `at` (Unix milliseconds) to
-   * find idle series.
-   */
+  /** Adds `by` to the series of these labels. With foldable labels, `at` (Unix milliseconds) shows idle series. */
   add(values: readonly string[], by = 1, at = 0): void {
     this.#series.open(values, at).total += by;
   }

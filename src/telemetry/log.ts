@@ -29,8 +29,7 @@ export function requestLog(write: (lines: string) => void, minimum: LogLevel = "
   const pending: RequestEvent[] = [];
   let lines = "";
   let cancelFlush: (() => void) | undefined;
-  // Lines are formatted soon, because a waiting event and everything that it references would survive a minor garbage
-  // collection.
+  // Lines are formatted soon: a waiting event, with all its references, would survive a minor garbage collection.
   const format = (): void => {
     for (const event of pending) lines += line(event, minimum);
     pending.length = 0;

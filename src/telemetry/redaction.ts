@@ -7,9 +7,7 @@ export function redact(text: string): string {
 }
 
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g;
-/**
- * Matches thirteen to nineteen digits, possibly in groups. If their check digit is valid, they count as a card number.
- */
+/** Matches thirteen to nineteen digits, possibly in groups: a card number if their check digit is valid. */
 const DIGITS = /\b\d(?:[ -]?\d){12,18}\b/g;
 const PHONE = /(?<![\w.])\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}\b/g;
 

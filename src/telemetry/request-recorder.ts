@@ -141,9 +141,7 @@ interface Bounds {
   perSecond: number;
 }
 
-/**
- * Maximum number of names that are remembered. At the limit, the oldest name is forgotten and may send another burst.
- */
+/** Maximum number of remembered names. At the limit, the oldest is forgotten and may send another burst. */
 const MAX_NAMES = 10_000;
 
 /** Limits each name to a burst and then to a rate per second (token bucket). */

@@ -42,8 +42,7 @@ export async function readImageJson(
 }
 
 /**
- * Returns the image of a base64 field of any length; undefined when the field is absent, null or empty. Throws `broken`
- * for a value that is not base64.
+ * Returns the image of a base64 field; undefined for an absent, null or empty field. Throws `broken` for other values.
  */
 export function imageOf(value: StreamedJson | undefined): Blob | undefined {
   if (value instanceof SpooledString && value.decoded) return value.blob;

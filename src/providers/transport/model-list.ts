@@ -18,10 +18,7 @@ interface ListForm {
   next?: { member: string; parameter: string };
 }
 
-/**
- * Reads a vendor's list of models and returns their sorted names, 2,000 at most. Throws an `UpstreamError`, or the
- * signal's reason.
- */
+/** Returns the sorted names of a vendor's list, 2,000 at most. Throws an `UpstreamError`, or the signal's reason. */
 export async function readModels(
   call: Omit<VendorRequest, "body">,
   classify: Classify,

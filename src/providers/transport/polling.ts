@@ -166,26 +166,17 @@ async function poll<Result>(
   }
 }
 
-/**
- * True when a later poll may succeed. When the vendor does not find the job or denies access to it, later polls fail
- * too.
- */
+/** True when a later poll may succeed. Later polls fail too when the job is not found or access is denied. */
 function isTransient({ kind, status }: UpstreamError): boolean {
   return TRANSIENT.has(kind) && status !== 403 && status !== 404;
 }
 
-/**
- * Returns the wait before the next poll. The wait doubles with each failure. It is at least the vendor's retry-after,
- * but never exceeds a maximum.
- */
+/** Returns the wait before the next poll: doubled with each failure, at least the vendor's, at most a maximum. */
 function backOffMs(intervalMs: number, failures: number, { retryAfterSeconds = 0 }: UpstreamError): number {
   return Math.min(MAX_INTERVAL_MS, Math.max(intervalMs * 2 ** failures, retryAfterSeconds * 1000));
 }
 
-/**
- * Returns the error for a lost job. A rejected poll is not the caller's mistake, because the vendor has accepted the
- * request with the job.
- */
+/** Returns the error for a lost job. A rejected poll is not the caller's mistake: the vendor accepted the request. */
 function lost(error: UpstreamError): UpstreamError {
   const { kind, message, status, retryAfterSeconds } = error;
   return new UpstreamError(kind === "rejected" ? "broken" : kind, `lost the vendor's job: ${message}`, {

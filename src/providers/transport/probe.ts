@@ -40,10 +40,7 @@ export async function probeByEither(first: () => Promise<void>, second: () => Pr
   }
 }
 
-/**
- * True when the vendor refused the model's name. A 404 with a vendor's message is about the model, but a 404 without a
- * message is about the address.
- */
+/** True when the vendor refused the model's name. Only a 404 with a vendor's message is about the model. */
 function isRefusalByName(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   const { kind, status, vendorMessage } = error;

@@ -6,10 +6,7 @@ type Sanitize = (message: string) => string | undefined;
 const MAX_MESSAGE = 500;
 const SENTENCE_END = /(?<=[.!?])\s+/;
 
-/**
- * Patterns of text that identifies the vendor: addresses, whole or partial keys, ids of requests, projects and
- * organizations, and long random words.
- */
+/** Patterns of text that identifies the vendor: addresses, keys or parts of keys, ids, and long random words. */
 const TELLTALE = [
   /:\/\/|\bwww\.|[\w-]\.(com|ai|cn|net|org|io|dev|app|cloud|co|eu|us)\b/i,
   // Hosts of the operator's own network.

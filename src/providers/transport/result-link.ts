@@ -11,10 +11,7 @@ import { fetchGuarded } from "./network.ts";
  */
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
-/**
- * Returns the function that fetches results. A link must be a public https address, or must have the origin of the
- * channel's base address.
- */
+/** Returns the function that fetches results, from public https addresses or the channel's own origin. */
 export function createFetchResult(
   baseUrl: string,
   safeFetch: Downloads = createSafeFetch({ limits: LIMITS }),

@@ -76,7 +76,7 @@ export type ReadFailure = (
 export interface FailureReading {
   code: string;
   message: string;
-  /** The status in the body. Without a kind, it decides in place of the response's own status. */
+  /** The status in the body. Without a kind, this status decides in place of the response's own status. */
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;

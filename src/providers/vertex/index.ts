@@ -49,9 +49,7 @@ const settings = z
 
 type VertexSettings = z.infer<typeof settings>;
 
-/**
- * Claude, and Gemini's text and image models, in a Google Cloud project. The credential is a short-lived access token.
- */
+/** Claude, and Gemini's text and image models, in a Google Cloud project, with short-lived access tokens. */
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
   title: "Google Vertex AI",
@@ -158,8 +156,7 @@ function projectOf({ project, apiKey }: { project?: string; apiKey?: string }): 
 }
 
 /**
- * Requests a token for the account of this machine (Compute Engine metadata server). The call bypasses proxies, which
- * could read the token.
+ * Requests a token of this machine's account (Compute Engine metadata). Bypasses proxies, which could read the token.
  */
 async function requestInstanceToken(metadataUrl: string, signal: AbortSignal): Promise<GrantedToken> {
   const base = withoutEndSlash(metadataUrl);

@@ -29,10 +29,7 @@ export interface ServiceAccount {
   tokenUrl: string;
 }
 
-/**
- * Exchanges an assertion for an access token (RFC 7523, 2.1). The account's key signs the assertion. `now` is in Unix
- * milliseconds.
- */
+/** Exchanges an assertion, signed by the account's key, for an access token (RFC 7523). `now`: Unix milliseconds. */
 export async function requestAccountToken(
   account: ServiceAccount,
   now: number,

@@ -62,10 +62,7 @@ function rangeOf({ from, to }: Record<string, string>): string[] {
   return days.some(Boolean) ? [days[0] || "start", "to", days[1] || "now"] : [];
 }
 
-/**
- * Returns a stream of the pieces. A piece is made only after the client has taken the previous piece. `end` is called
- * once, after success or failure.
- */
+/** Streams the pieces, each made only after the client has taken the previous one. Calls `end` once, in any case. */
 function streamOf(pieces: AsyncGenerator<string>, end: () => Promise<void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(

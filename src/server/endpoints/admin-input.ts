@@ -6,10 +6,7 @@ import { queryOf, type HttpExchange } from "../http-exchange.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/**
- * Returns the input of an operation: the variable part of the path, and the query (GET, DELETE) or the body (other
- * methods).
- */
+/** Returns an operation's input: the path's variable part with the query (GET, DELETE) or the body (other methods). */
 export async function readInputOf(
   exchange: HttpExchange,
   { method, path }: Pick<Operation, "method" | "path">,

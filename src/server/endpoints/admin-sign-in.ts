@@ -37,8 +37,7 @@ export function signInRoutes(admin: Administration, limits: BodyLimits): HttpRou
             originOf(admin, exchange),
             readCookie(admin, exchange, BROWSER_COOKIE),
           );
-          // The new cookie replaces the cookie of an earlier session. The earlier session ends now, because nobody
-          // could end it later.
+          // The earlier session, whose cookie is replaced, ends now, because nobody could end it later.
           await endSession(admin, exchange);
           const headers = new Headers(baseHeaders(exchange.requestId));
           headers.append("set-cookie", sessionCookie(admin, exchange, token));

@@ -165,9 +165,7 @@ interface JobBody {
 
 const WEBHOOK = "webhook_url";
 
-/**
- * Reads the body of a submission: a form, JSON of the image endpoints, or JSON of the native protocol with its model.
- */
+/** Reads a submission's body: a form, JSON of the image endpoints, or JSON of the native protocol with its model. */
 async function readJobBody(exchange: AuthenticatedExchange, destination: BodyDestination): Promise<JobBody> {
   if (isFormBody(exchange.request)) {
     const reads = (name: string): boolean => name === WEBHOOK || isKnownField(name);

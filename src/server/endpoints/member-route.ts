@@ -10,10 +10,7 @@ import { readCaller, type Administration } from "../signed-in.ts";
 /** Handles a member's request. Returns an object to send as JSON, or a `Response`. */
 type Act = (context: OperationContext, exchange: HttpExchange) => Promise<object>;
 
-/**
- * Returns a route below `/admin/v1` for members with a role. Its handler gets a store with only the rows of the
- * member's organizations.
- */
+/** Returns a route below `/admin/v1` for members with a role. The store has only rows of their organizations. */
 export function memberRoute(
   admin: Administration,
   name: string,

@@ -7,10 +7,7 @@ import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 import { isModelName, modelName } from "./native-call.ts";
 
-/**
- * Returns the endpoints that list the models callable in the native protocol, in this protocol's format (Gemini API
- * reference, `models.list`).
- */
+/** Returns the routes that list models in the native protocol's format (Gemini API reference, `models.list`). */
 export function nativeModelRoutes(callable: (principal: Principal) => readonly Model[]): {
   list: HttpRoute;
   one: HttpRoute;

@@ -35,7 +35,7 @@ export async function serveNativeText(
   return { response: new Response(response.body && asJsonArray(response.body), { headers }), ended };
 }
 
-/** True when the request wants the stream as server-sent events. Otherwise the stream is one JSON array. */
+/** True when the request asks for server-sent events. Otherwise the stream is one JSON array. */
 export function isServerSentEvents({ request }: AuthenticatedExchange): boolean {
   return queryOf(request.url).get("alt") === "sse";
 }

@@ -4,10 +4,7 @@ import type { HttpRoute } from "../routes.ts";
 const NOT_STORED = "Responses are not stored here. Keep what you need of them, and send it in `input`.";
 const NOT_OFFERED = "This is not offered here. Send the conversation to `POST /v1/responses`.";
 
-/**
- * Operations of the responses protocol that the gateway does not offer: those on stored responses, and compaction
- * (OpenAI responses reference).
- */
+/** Refused operations of the responses protocol: on stored responses, and compaction (OpenAI responses reference). */
 const OPERATIONS: readonly (readonly [method: "GET" | "POST" | "DELETE", path: string, message: string])[] = [
   ["GET", "/v1/responses/{id}", NOT_STORED],
   ["DELETE", "/v1/responses/{id}", NOT_STORED],

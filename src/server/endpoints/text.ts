@@ -141,7 +141,7 @@ export async function serveText(
   }
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
-  // This header prevents that nginx buffers the response.
+  // nginx buffers responses without this header.
   headers["x-accel-buffering"] = "no";
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }

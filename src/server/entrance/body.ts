@@ -22,9 +22,7 @@ import { SmallChunks } from "./small-chunks.ts";
 const MAX_SMALL_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
 
-/**
- * Reads a JSON body and returns its decoded bytes. Both the encoded and the decoded body may have at most `maxBytes`.
- */
+/** Reads a JSON body and returns its decoded bytes. The encoded and the decoded size are at most `maxBytes`. */
 export async function readJsonBody(
   exchange: BodyExchange,
   limits: BodyLimits,
@@ -48,10 +46,7 @@ export async function readJsonBody(
   return buffer.bytes();
 }
 
-/**
- * Collects bytes in one buffer, which doubles when it is full. A list of one-byte pieces would need over a hundred
- * bytes for each piece.
- */
+/** Collects bytes in one buffer that doubles when full. A list would need over a hundred bytes for a one-byte piece. */
 class GrowingBuffer {
   #buffer: Buffer<ArrayBuffer>;
   #length = 0;
@@ -191,10 +186,7 @@ export function requireLength(request: Request, maxBytes: number): void {
   if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/**
- * Returns the `Content-Length`; null for a chunked body, and NaN for a value that is not all digits. Every route
- * refuses NaN.
- */
+/** Returns the `Content-Length`; null for a chunked body, NaN for an invalid value, which every route refuses. */
 export function declaredLength({ headers }: Pick<Request, "headers">): number | null {
   const length = headers.get("content-length");
   if (length === null) return null;
@@ -227,8 +219,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "x-gzip": GZIP,
   deflate: { create: () => createInflate(), windowBytes: 64 * 1024 },
   br: { create: () => createBrotliDecompress(), windowBytes: 16 * MIB },
-  // RFC 8878 requires decoders to support windows of 8 MiB (3.1.1.1.2). Larger windows are refused, because a frame may
-  // request far more.
+  // RFC 8878 (3.1.1.1.2) requires windows up to 8 MiB. Larger ones are refused, as a frame may request far more.
   zstd: {
     create: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
     windowBytes: 8 * MIB,

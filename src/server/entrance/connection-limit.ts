@@ -23,10 +23,7 @@ const COUNT_SAMPLES = 50;
  */
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
-/**
- * When this share of the limit is in use, every sample scans all descriptors, because descriptors above the lowest free
- * descriptor may be in use too.
- */
+/** Above this share of the limit, every sample scans all descriptors: some above the lowest free may be in use. */
 const TIGHT_SHARE = 0.9;
 /** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` is for scans that closed something. */
 const SCAN_SHARE = 20;
@@ -181,10 +178,7 @@ function lowestFree(libc: Libc): number {
   return descriptor;
 }
 
-/**
- * Returns the soft limit of open files of this process. An operator may change the limit while the process runs
- * (`getrlimit(2)`).
- */
+/** Returns the current soft limit of open files, which an operator may change at any time (`getrlimit(2)`). */
 function fileLimit(libc: Libc): number {
   const bytes = Buffer.alloc(16);
   return libc.getrlimit(RLIMIT_NOFILE, bytes) === 0 ? Number(bytes.readBigUInt64LE(0)) : Infinity;

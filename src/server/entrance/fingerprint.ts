@@ -1,10 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { SpooledString } from "../../lib/json-spool.ts";
 
-/**
- * Returns the SHA-256, in hexadecimal, of a request's content: the values of a JSON body, or the names and values of a
- * form.
- */
+/** Returns the SHA-256, in hexadecimal, of a JSON body's values or of a form's names and values. */
 export async function fingerprintOf(content: unknown): Promise<string> {
   const hash = createHash("sha256");
   await add(hash, content);

@@ -59,10 +59,7 @@ async function runOnce(
   }
 }
 
-/**
- * Returns the hash of a request's idempotency key; null when there is no key. Throws `invalid_parameter` for an
- * unusable key.
- */
+/** Returns the hash of the idempotency key; null without a key. Throws `invalid_parameter` for an unusable key. */
 export function idempotencyKeyOf({ headers }: Request): string | null {
   const key = headers.get(HEADER);
   if (key === null) return null;
@@ -140,7 +137,7 @@ class HeldClaim {
     }
   }
 
-  /** Stores the whole body before sending it. A client that has disconnected gets it by a repetition. */
+  /** Stores the whole body before sending it. A disconnected client gets it by repeating its request. */
   async #storeWhole(response: Response): Promise<Response> {
     const { status, headers } = response;
     if (!response.body) {
@@ -217,10 +214,7 @@ class HeldClaim {
     return { status, headers, ...(kept ?? { body: null, blob: null, bytes: 0 }) };
   }
 
-  /**
-   * Stores the body in the row or as a blob. Returns its location; null when the organization's limit or the disk's
-   * limit is reached.
-   */
+  /** Stores the body in the row or as a blob. Returns its location; null at the organization's or disk's limit. */
   async #keep(body: Uint8Array<ArrayBuffer>): Promise<Pick<Outcome, "body" | "blob" | "bytes"> | null> {
     const { outcomes, blobs, hasSpaceToKeep } = this.#idempotency;
     const { organization } = this.#exchange.principal;

@@ -16,10 +16,7 @@ interface Thresholds {
 interface OverloadSettings {
   /** Maximum bytes of a body in the first step. Larger bodies and bodies of unknown length are refused. */
   largeBodyBytes: number;
-  /**
-   * Thresholds of the process's resident memory. If null, they are derived from the memory of the machine or container,
-   * divided by the number of workers.
-   */
+  /** Thresholds of resident memory. If null, they come from the memory of machine or container, shared by workers. */
   memoryBytes: { largeBodies: number | null; requests: number | null };
   /** Thresholds of the free space on the data folder's disk. */
   freeDiskBytes: Thresholds;
@@ -42,10 +39,7 @@ export interface OverloadSample {
 
 const SAMPLE_MS = 200;
 const LAG_SAMPLES = 3;
-/**
- * A step ends only after `CALM_SAMPLES` samples in a row in which all signals were better than their thresholds by this
- * share.
- */
+/** A step ends after `CALM_SAMPLES` samples in a row with all signals better than their thresholds by this share. */
 const MARGIN = 0.1;
 const CALM_SAMPLES = 5;
 const RETRY_SECONDS = 2;

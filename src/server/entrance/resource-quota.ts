@@ -22,10 +22,7 @@ export interface ResourceUser {
   network(): string;
 }
 
-/**
- * Share of the process's maximum that one network may use. All clients behind an undeclared load balancer count as one
- * network.
- */
+/** Share of the process's maximum for one network. Clients behind an undeclared load balancer are one network. */
 const NETWORK_SHARE = 0.75;
 
 const RETRY_SECONDS = 2;
@@ -55,9 +52,7 @@ export class ResourceQuota {
     this.#maxima = maxima;
   }
 
-  /**
-   * Returns the share of one request. Disposing of the share gives back everything. Throws as `QuotaShare.add` does.
-   */
+  /** Returns the share of one request. Disposing of it gives back everything. Throws as `QuotaShare.add` does. */
   open(user: ResourceUser, amount = 0): QuotaShare {
     const { key, organization } = user.principal;
     const ofKey = useOf(this.#keys, key.id);
@@ -184,9 +179,7 @@ export interface SpoolQuotaOptions {
 const FREE_SPACE_MS = 250;
 const DISK_RETRY_SECONDS = 10;
 
-/**
- * Limits the temporary files of requests by key, organization, client network and process, and by the free disk space.
- */
+/** Limits requests' temporary files by key, organization, client network and process, and by the free disk space. */
 export class SpoolQuota {
   readonly #quota: ResourceQuota;
   readonly #options: SpoolQuotaOptions;

@@ -60,9 +60,7 @@ export async function respondFromSpool(
   }
 }
 
-/**
- * Yields the body in pieces. The runtime copies each piece and requests it when the client has read the previous one.
- */
+/** Yields the body in pieces. The runtime copies each, and requests the next when the client has read it. */
 async function* send(
   { body, frame: [before, after] }: Required<Pick<SpooledResponse, "body" | "frame">>,
   { retire, drop }: { retire(): Promise<void>; drop(): Promise<void> },

@@ -32,10 +32,7 @@ export interface EndpointDescription {
   responses: Readonly<Record<string, ZodType | null>>;
   /** Status of the response; 200 by default. A status from 400 on means that no call succeeds. */
   status?: number;
-  /**
-   * Descriptions by the value of `{call}` in the path. The document has a path for each value, because OpenAPI cannot
-   * express such a part.
-   */
+  /** Descriptions by the value of `{call}` in the path. The document has a path for each, as OpenAPI requires. */
   calls?: Readonly<Record<string, Partial<EndpointDescription>>>;
 }
 

@@ -22,10 +22,7 @@ export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
   return written;
 }
 
-/**
- * Separates the field of an object that is in the path (`pathField`) from the fields that are query parameters or a
- * body.
- */
+/** Separates the field of an object in the path (`pathField`) from its query parameters or body fields. */
 export function splitFields(schema: Schema, pathField: string | null) {
   const { properties = {}, required = [], ...others } = schema;
   const { [pathField ?? ""]: inPath, ...rest } = properties;
