@@ -11,10 +11,7 @@ export class AdminError extends Error {
   readonly figures?: Figures;
 
   constructor(
-    /**
-     * 400 wrong input, 401 not signed in, 403 not allowed, 404 not found, 409 in conflict with existing data, 429 too
-     * many attempts.
-     */
+    /** 400 wrong input, 401 not signed in, 403 not allowed, 404 not found, 409 data conflict, 429 too many attempts. */
     readonly status: 400 | 401 | 403 | 404 | 409 | 429,
     readonly field: string | null,
     message: string | OperatorMessage,

@@ -18,10 +18,7 @@ export interface Operation<Input extends ZodType = ZodType, Output extends Shown
   summary: string;
   /** The lowest role that may run the operation. */
   role: Role;
-  /**
-   * `installation` requires a member of all organizations, because the operation concerns things that organizations
-   * share.
-   */
+  /** `installation` requires a member of all organizations, because the operation concerns shared things. */
   reach: "organization" | "installation";
   cost: Cost;
   /** True when a member who must first change the password may run the operation. */

@@ -132,10 +132,7 @@ function readTarget(value: string, earlier: Target[] = []): Target[] {
   return [...earlier, { channel, upstreamModel, ...(weight !== undefined && { weight: Number(weight) }) }];
 }
 
-/**
- * Reads a setting such as `fan_out=true` and adds it to the settings of earlier options. A value that is JSON is
- * parsed.
- */
+/** Reads a setting such as `fan_out=true` and adds it to the settings of earlier options. JSON values are parsed. */
 function readSetting(value: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
   const [, name = "", text = ""] = /^([A-Za-z][\w]*)=(.*)$/s.exec(value) ?? [];
   if (name === "") throw new InvalidArgumentError("It must be name=value, such as fan_out=true.");

@@ -54,8 +54,7 @@ async function send(
   const body = (await response.json().catch(() => null)) as {
     error?: { message?: string; field?: string | null };
   } | null;
-  // Only errors of operations have `field`. A response without this field comes from another server or from a wrong
-  // path.
+  // Only errors of operations have `field`. A response without it comes from another server or from a wrong path.
   if (body?.error?.field !== undefined && body.error.message) throw new Error(body.error.message);
   throw new Error(
     `${base}/admin/v1${path} responded with status ${response.status}: name the gateway by its address without a path, such as ${new URL(base).origin}`,

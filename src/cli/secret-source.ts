@@ -4,10 +4,7 @@ import { readInputFile } from "./options.ts";
 /** The forms of a secret's source, for descriptions and messages. */
 export const SOURCES = "env:NAME, file:path, - for the standard input";
 
-/**
- * Reads the source of a secret. Refuses the secret itself, because everyone on the machine can see the arguments of
- * processes.
- */
+/** Reads the source of a secret. Refuses the secret itself: everyone on the machine can see arguments. */
 export function readSource(source: string): string {
   if (source === "-" || /^(env|file):.+$/.test(source)) return source;
   throw new InvalidArgumentError(`It must be ${SOURCES}: others can read arguments.`);

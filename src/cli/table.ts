@@ -75,10 +75,7 @@ function colored(state: string): string {
   return color === undefined ? state : `\u001B[${color}m${state}\u001B[0m`;
 }
 
-/**
- * Returns a text without control characters. A stored name may contain control characters, and a terminal would obey
- * them.
- */
+/** Returns a text without control characters: a terminal would obey control characters in a stored name. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, "?");
 }

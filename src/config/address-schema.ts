@@ -2,10 +2,7 @@ import { z } from "zod";
 import { addressesOfServers } from "../lib/postgres-address.ts";
 import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
-/**
- * Returns the schema of an address like `example`. An address with a password is accepted only as a reference to a
- * secret.
- */
+/** Returns the schema of an address like `example`. An address with a password must be a reference to a secret. */
 export function addressOf(example: string) {
   const error = ({ input }: { input?: unknown }) =>
     typeof input === "string" && hasPassword(input)

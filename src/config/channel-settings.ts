@@ -66,10 +66,7 @@ export async function assembleSettings(
   return null;
 }
 
-/**
- * Returns the headers with resolved secrets. A header whose name is commonly used for secrets must be given as a
- * reference.
- */
+/** Returns the headers with resolved secrets. Headers commonly used for secrets must be given as references. */
 async function resolveHeaders(
   path: string,
   headers: Readonly<Record<string, unknown>>,

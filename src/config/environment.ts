@@ -8,10 +8,7 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
-/**
- * Variables that the runtime reads when it starts, with values that suit a gateway. Values that the environment sets
- * take precedence.
- */
+/** Variables that the runtime reads when it starts, with defaults for a gateway. The environment takes precedence. */
 export const RUNTIME_VARIABLES: Readonly<Record<string, string>> = {
   /** Maximum number of simultaneous outgoing calls. The runtime's own limit is 256. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65000",

@@ -1,10 +1,7 @@
 import { z } from "zod";
 import { fileSchema } from "./file-schema.ts";
 
-/**
- * Returns the JSON Schema of the configuration file for editors, as text. Running this file writes it to
- * `JSON_SCHEMA_PATH`.
- */
+/** Returns the JSON Schema of the configuration file for editors. Running this file writes `JSON_SCHEMA_PATH`. */
 export function configurationJsonSchema(): string {
   const schema = z.toJSONSchema(fileSchema, { io: "input" });
   return `${JSON.stringify({ ...schema, title: "Model inference gateway configuration" }, null, 2)}\n`;

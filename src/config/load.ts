@@ -46,10 +46,7 @@ export interface LoadedSettings {
   masterKeys: MasterKeys;
   /** Valid settings that are probably mistakes. */
   warnings: readonly Problem[];
-  /**
-   * Absolute path of the configuration file, even if the file does not exist. `version` is a hash of the loaded
-   * content.
-   */
+  /** Absolute path of the configuration file, even of a missing file. `version` is a hash of the loaded content. */
   file: { path: string; version: string };
 }
 

@@ -47,10 +47,7 @@ export function addPriceTable(
   else for (const [key, row] of Object.entries(rows)) prices.set(id.slice(0, -1) + key, toPriceRow(row));
 }
 
-/**
- * Reports tiers and qualities that a price has and its model does not. They would never be charged, so they are
- * mistakes.
- */
+/** Reports tiers and qualities that a price has and its model lacks: these would never be charged. */
 export function checkImagePrice(path: string, model: CompleteModel, report: ReportProblem): void {
   if (model.type !== "image" || !model.price) return;
   const { tiers, qualities } = model.image;
@@ -71,10 +68,7 @@ export function checkImagePrice(path: string, model: CompleteModel, report: Repo
   }
 }
 
-/**
- * Reports each feature of a text model that is allowed and billed by use, but has no amount in at least one of the
- * model's prices.
- */
+/** Reports each feature of a text model that is allowed and billed by use, but lacks an amount in one of the prices. */
 export function checkFeaturePrices(path: string, model: CompleteModel, report: ReportProblem): void {
   for (const { at, features } of unpriced(model))
     for (const feature of features)

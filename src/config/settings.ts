@@ -58,10 +58,7 @@ export interface Settings {
   dataDirectory: string;
   /** Address of PostgreSQL; null uses the SQLite file in `dataDirectory`. */
   databaseUrl: string | null;
-  /**
-   * `poolSize`: maximum number of connections from one process to PostgreSQL. The connections of its threads are not
-   * counted.
-   */
+  /** `poolSize`: maximum connections from one process to PostgreSQL, without the connections of its threads. */
   database: { poolSize: number };
   /** Address of Redis, which counts limits for all processes; null when each process counts in its own memory. */
   redisUrl: string | null;
@@ -81,10 +78,7 @@ export interface Settings {
   outbound: { proxy: "none" | "environment" };
   /** Number of processes that serve the port. */
   workers: number;
-  /**
-   * Number of asynchronous jobs that one process runs at the same time, and the maximum duration of a job from its
-   * submission.
-   */
+  /** Number of jobs that one process runs at the same time, and maximum duration of a job from its submission. */
   jobs: { concurrency: number; deadlineMs: number };
   /** Lowest level of log lines that are written. */
   logLevel: "debug" | "info" | "warn" | "error";

@@ -55,10 +55,7 @@ export function completeStoredChannels(
   return placed;
 }
 
-/**
- * Returns the catalogue's file for a channel: the file with the same id, else the file with the same address and
- * region.
- */
+/** Returns the catalogue's file for a channel: with the same id, else with the same address and region. */
 function catalogueFileOf(
   id: string,
   declared: DeclaredChannel,

@@ -60,10 +60,7 @@ export interface Configured {
   shippedChannels: readonly ShippedChannel[];
 }
 
-/**
- * Builds the tables. Returns the problems of the database's entries as a part of the tables; reports all other
- * problems.
- */
+/** Builds the tables. Problems of the database's entries become part of the tables; other problems are reported. */
 export async function buildTables(sources: TableSources, report: ReportProblem): Promise<Tables> {
   const { effective, file, stored } = sources;
   const { problems, report: reportEntry } = entryProblems();
@@ -101,10 +98,7 @@ export async function buildTables(sources: TableSources, report: ReportProblem):
   return { ...tables, channels, unusableChannels, isSandboxOn, configured };
 }
 
-/**
- * All networks. A stored channel with `private_networks` may call these networks, except link-local and metadata
- * addresses.
- */
+/** All networks. A stored channel with `private_networks` may call all but link-local and metadata addresses. */
 const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
 
 /** The declarations of channels and models, before any channel or model is built. */
@@ -134,8 +128,7 @@ function readLayers(
   const declared = { channels: declaredIds, models: new Set(file.modelIds) };
   const layer = readStoredEntries(stored, { declared, keys: masterKeys, report });
   const enabled = new Set(declaredIds.keys());
-  // A channel that cannot be used counts as a vendor too: callers who expect a vendor should get an error, not
-  // generated text.
+  // An unusable channel counts as a vendor too: callers who expect a vendor should get an error, not generated text.
   const storedChannels = stored.flatMap(({ kind, value }) => (kind === "channel" ? [value] : []));
   const hasVendor = [
     ...Object.values(byEnvironment),

@@ -147,10 +147,7 @@ export class ByteCursor implements Disposable {
     return this.offset <= this.size;
   }
 
-  /**
-   * Yields the next `length` bytes in pieces. Each piece is valid until the next call. Yields fewer bytes if the blob
-   * ends earlier.
-   */
+  /** Yields the next `length` bytes in pieces, or fewer at the blob's end. Each piece is valid until the next call. */
   async *pieces(length: number): AsyncGenerator<Uint8Array> {
     for (let left = length; left > 0;) {
       if (this.#at >= this.#window.length && !(await this.#load(1))) return;

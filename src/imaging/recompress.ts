@@ -31,10 +31,7 @@ const QUALITY = 85;
  */
 const NOISE = { from: 0.9, to: 1.05 };
 
-/**
- * Encodes a picture with loss. Returns null for a PNG that is noise or very large, and for formats other than JPEG,
- * WebP and PNG.
- */
+/** Encodes a picture with loss. Null for a noisy or very large PNG, and for formats other than JPEG, WebP and PNG. */
 async function encodeCoarsely(
   image: Blob,
   header: ImageHeader,

@@ -1,7 +1,4 @@
-/**
- * The path of a WebAssembly file that is imported with the type `file`. In a build, the path is relative to the
- * importing file.
- */
+/** The path of a WebAssembly file imported with the type `file`; in a build, relative to the importing file. */
 declare module "*.wasm" {
   const path: string;
   export default path;

@@ -138,10 +138,7 @@ export function isDataUrl(text: string): boolean {
   return /^data:/i.test(text);
 }
 
-/**
- * Reads the start of a base64 `data:` URL. Returns its MIME type in lower case and the index of its data, or null for
- * any other text.
- */
+/** Reads the start of a base64 `data:` URL. Returns the MIME type in lower case and the start's length, or null. */
 export function readDataUrlHeader(text: string): { mime: string; length: number } | null {
   const match = HEADER.exec(text);
   return match && { mime: (match[1] ?? "").toLowerCase(), length: match[0].length };

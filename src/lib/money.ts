@@ -37,10 +37,7 @@ export function formatShortNanos(nanos: Nanos): string {
 
 const CENT = NANOS_PER_UNIT / 100n;
 
-/**
- * Writes millionths of a nano-unit exactly, with up to fifteen decimals. Use `formatNanos` for amounts already rounded
- * to nano-units.
- */
+/** Writes millionths of a nano-unit exactly, with up to fifteen decimals. `formatNanos` writes rounded amounts. */
 export function formatMillionths(millionths: bigint): string {
   const rest = (millionths % 1_000_000n)
     .toString()

@@ -97,8 +97,7 @@ export function libpqAddress(
   if (socket !== null) parameters.set("host", socket.replace(/\/\.s\.PGSQL\.\d+$/, ""));
   parameters.set("sslmode", encryption === "no-verify" ? "require" : encryption);
   if (others.length > 0) parameters.set("target_session_attrs", "read-write");
-  // Libpq trusts the system's authorities only with this parameter. With the value `system`, libpq also requires
-  // `verify-full`.
+  // Libpq trusts the system's authorities only with this parameter. With `system`, it also requires `verify-full`.
   const authorities = extraAuthorities ?? (encryption === "verify-full" ? "system" : null);
   if (encryption.startsWith("verify-") && authorities !== null && !parameters.has("sslrootcert"))
     parameters.set("sslrootcert", authorities);

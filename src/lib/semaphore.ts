@@ -2,10 +2,7 @@ import { untilAborted } from "./waiting.ts";
 
 /** Limits how many callers run at the same time. Waiting callers get slots in the order of arrival. */
 export interface Semaphore {
-  /**
-   * Waits for a slot. Disposing of the result releases the slot. Rejects with the signal's reason when the signal
-   * aborts first.
-   */
+  /** Waits for a slot. Disposing of the result releases the slot. Rejects with the signal's reason after an abort. */
   acquire(signal?: AbortSignal): Promise<Disposable>;
 }
 
@@ -67,10 +64,7 @@ export class FairSemaphore {
     return this.hasSlot(tenant) ? this.#take(tenant) : null;
   }
 
-  /**
-   * Waits for a slot. Disposing of the result releases the slot. Rejects with the signal's reason when the signal
-   * aborts first.
-   */
+  /** Waits for a slot. Disposing of the result releases the slot. Rejects with the signal's reason after an abort. */
   async acquire(tenant: string, signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();
     const available = this.tryAcquire(tenant);

@@ -30,10 +30,7 @@ export interface Spool extends AsyncDisposable {
   retire(): Promise<void>;
 }
 
-/**
- * Creates a spool. With a `filePool`, the spool overwrites files of earlier spools in the same directory if there are
- * any.
- */
+/** Creates a spool. With a `filePool`, the spool overwrites files of earlier spools in the same directory. */
 export function createSpool(directory: string, filePool?: FilePool, account?: SpoolAccount): Spool {
   const files: SpoolFile[] = [];
   const context: SpoolContext = { directory, filePool, account, bufferPool: [] };

@@ -11,10 +11,7 @@ export async function sleep(milliseconds: number, signal?: Cancellation): Promis
   }
 }
 
-/**
- * Resolves or rejects like `work`, or rejects with the signal's reason when the signal aborts first. The work itself
- * continues.
- */
+/** Settles like `work`, or rejects with the signal's reason when the signal aborts first. The work continues. */
 export async function untilAborted<Result>(work: Promise<Result>, signal: Cancellation): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

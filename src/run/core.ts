@@ -55,10 +55,7 @@ interface OpenedCore {
   counters: LimitCounters;
 }
 
-/**
- * Opens the core with its adapters. Workers share limits through their supervisor; with Redis, all processes share
- * limits.
- */
+/** Opens the core with its adapters. Workers share limits through their supervisor, or all processes through Redis. */
 export async function openCore(
   { live, storage, safeFetch, processId, onProblem, calls }: ProcessBasis,
   { supervisor, codecSlots }: CoreParts,

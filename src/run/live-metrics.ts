@@ -39,10 +39,7 @@ export class LiveMetrics {
     this.#sources = sources;
   }
 
-  /**
-   * Starts reading the budgets, the first time immediately. While the database is unavailable, the metrics keep the
-   * last values.
-   */
+  /** Reads the budgets now and at intervals. While the database is unavailable, the metrics keep the last values. */
   start(): BackgroundWork {
     const read = async (): Promise<void> => void (this.#budgets = await this.#readBudgets());
     void read().catch(() => {});

@@ -154,8 +154,7 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
       // `abandon` closes resources that a graceful stop still uses. A failure of the graceful stop is then ignored.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
-    // A signal to the process group also reaches the workers. Workers ignore the signal: only the supervisor stops
-    // them.
+    // A signal to the process group also reaches the workers. They ignore it: only the supervisor stops workers.
     onStopSignals({ stop, leave, areIgnored: () => supervisor?.isConnected() === true });
     void supervisor?.stopOrdered.then(stop);
     void supervisor?.leaveOrdered.then(leave);

@@ -18,10 +18,7 @@ const MAX_PAUSE_MS = 10_000;
 /** Number of failed starts in a row after which the supervisor gives up, if no worker serves. */
 const MAX_FAILED_STARTS = 5;
 const PING_MS = 1_000;
-/**
- * Number of pings in a row without any message from a worker, after which the worker is killed: five seconds of
- * silence.
- */
+/** Number of pings without a message after which a worker is killed: five seconds of silence. */
 const MAX_MISSED_PINGS = 5;
 
 /**

@@ -6,10 +6,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 
 const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
-/**
- * Maximum number of characters in all texts of a request together. This equals about 300,000 tokens, the maximum of
- * real vendors.
- */
+/** Maximum number of characters in all texts of a request: about 300,000 tokens, the maximum of real vendors. */
 const MAX_CHARACTERS = 1024 * 1024;
 /** Number of dimensions that each token changes. */
 const FEATURES = 4;

@@ -44,10 +44,7 @@ export interface Storage extends Stores {
   linkSecrets(): readonly string[];
   snapshot: LiveSnapshot;
   journal: FileJournal;
-  /**
-   * Returns the time of the last verification of the ledger (Unix milliseconds, 0 for never) and the number of
-   * differences that it found.
-   */
+  /** Returns the time of the ledger's last verification (Unix milliseconds; 0: never) and the number of differences. */
   verification(): { at: number; differences: number };
   /** Returns the number of charges of this process that are not in the ledger yet. */
   backlog(): number;
@@ -66,10 +63,7 @@ export interface Storage extends Stores {
   damage(): string | null;
   /** Returns the number of live gateway processes that use this database, on all machines. */
   processes(): number;
-  /**
-   * Posts the journaled charges. Returns false when `deadlineMs` milliseconds have passed before all charges are
-   * posted.
-   */
+  /** Posts the journaled charges. Returns false when `deadlineMs` milliseconds have passed before the end. */
   flush(deadlineMs: number): Promise<boolean>;
   /**
    * Flushes, returns this process's budget leases to the budgets and closes everything. If charges were not posted in

@@ -114,10 +114,7 @@ async function toViews(context: AdminContext, budgets: readonly BudgetRecord[]):
   return budgets.map(await viewer(context, budgets));
 }
 
-/**
- * Returns a function that makes the view of one of these budgets, with the name of its key and the currency of its
- * organization.
- */
+/** Returns a function that makes the view of a budget, with the key's name and the organization's currency. */
 async function viewer(
   context: AdminContext,
   budgets: readonly BudgetRecord[],

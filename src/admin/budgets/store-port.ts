@@ -15,10 +15,7 @@ export interface BudgetAdminStore {
   page(page: ListPage & OrganizationFilter & { keyId?: string }): Promise<BudgetRecord[]>;
   /** Returns the budgets with the largest spent share, at most `limit` of them. */
   mostSpent(limit: number): Promise<BudgetRecord[]>;
-  /**
-   * Returns the budgets that are spent or nearly spent in their running periods, at most `limit` of them. Spent budgets
-   * come first.
-   */
+  /** Returns the spent or nearly spent budgets of running periods, at most `limit`. Spent budgets come first. */
   nearlySpent(filter: OrganizationFilter & { limit: number }): Promise<BudgetRecord[]>;
   ofKeys(ids: readonly string[]): Promise<BudgetRecord[]>;
   /** Returns the budgets of whole organizations, without the budgets of their keys. */

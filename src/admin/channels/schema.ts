@@ -20,10 +20,7 @@ const deadlines = z
   .strictObject({ firstByteMs: milliseconds, idleMs: milliseconds, totalMs: milliseconds })
   .partial();
 
-/**
- * Text shown in place of a secret. Input with this text keeps the stored secret, and is refused when no secret is
- * stored.
- */
+/** Text shown in place of a secret. Input with this text keeps the stored secret; 400 when no secret is stored. */
 export const MASK = "********";
 
 export const channelCreationSchema = z.strictObject({

@@ -6,10 +6,7 @@ import type { OperationContext } from "../context.ts";
 /** Routes, models and organizations that the removal of a channel affects. */
 export type ChannelUses = z.output<typeof channelUsesSchema>;
 
-/**
- * Returns the default routes, own routes and fallbacks that use a channel, and the models that only this channel
- * serves.
- */
+/** Returns default routes, own routes and fallbacks with a channel, and the models that only this channel serves. */
 export async function channelUses(
   { store, configuration }: OperationContext,
   { stored, state }: ConfiguredValues,

@@ -49,10 +49,7 @@ export async function readWith(
   throw new AdminError(400, fieldOf(first.path) || "id", [...lines].join("; "));
 }
 
-/**
- * Throws 409 for a declaration of the file or the environment, because each declaration can be changed only in its own
- * place.
- */
+/** Throws 409 for a declaration of the file or the environment: a declaration can be changed only at its source. */
 export function requireChangeable(noun: string, id: string, origin: EntryOrigin): void {
   if (origin === "file")
     throw new AdminError(409, null, `the ${noun} "${id}" is in the configuration file: change it there`);

@@ -80,10 +80,7 @@ export interface AdminTokenStore {
   remove(id: string, by: Actor): Promise<boolean>;
 }
 
-/**
- * Counts of sign-ins by account, network, session and browser. They are in the database, because several processes
- * accept sign-ins.
- */
+/** Counts of sign-ins by account, network, session and browser. All processes share the counts in the database. */
 export interface SignInAttemptStore {
   /**
    * Counts one more attempt in the window that is open at `now`, or opens a new window. Times are in Unix milliseconds.

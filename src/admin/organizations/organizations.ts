@@ -62,10 +62,7 @@ export async function getOrganization(
   throw new AdminError(404, field, `there is no organization "${id}"${suggestion}`);
 }
 
-/**
- * Changes the fields that the input contains. Throws 403 when a member of only some organizations changes a field in
- * `RESERVED`.
- */
+/** Changes the given fields. Throws 403 when a member of only some organizations changes a field in `RESERVED`. */
 export async function updateOrganization(
   context: AdminContext,
   id: string,
@@ -113,10 +110,7 @@ export async function enableModels(
   });
 }
 
-/**
- * Disables models. If all models were enabled, all models but these stay enabled, including models that are added
- * later.
- */
+/** Disables models. If all models were enabled, all other models stay enabled, including models added later. */
 export async function disableModels(
   context: AdminContext,
   id: string,

@@ -44,10 +44,7 @@ export async function setPrice(
   return change;
 }
 
-/**
- * Returns the effect of `setPrice`. `refusal` is the reason why `setPrice` would refuse the row, or null. Writes
- * nothing.
- */
+/** Returns the effect of `setPrice`; `refusal` is the reason why the row would be refused, or null. Writes nothing. */
 export async function previewPrice(
   context: AdminContext,
   fields: z.output<typeof priceCreationSchema>,

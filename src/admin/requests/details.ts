@@ -54,10 +54,7 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
   };
 }
 
-/**
- * Returns the output tokens per second of a stream; null when the stream has no output or the time of its first byte is
- * unknown.
- */
+/** Returns the output tokens per second of a stream; null without output or without the time of the first byte. */
 function speedOf({ record, charge }: ListedRequest): number | null {
   const usage = charge?.usage;
   if (!record || record.firstByteMs === null || usage?.unit !== "token") return null;

@@ -44,10 +44,7 @@ export function explainTargets(route: Route, health: readonly Ejection[]): Expla
   return route.strategy === "weighted" ? targets.toSorted((one, other) => other.share - one.share) : targets;
 }
 
-/**
- * Returns the ejection of a target. Returns null when the ejection is over, because the next request then probes the
- * target.
- */
+/** Returns the ejection of a target; null after the ejection, because the next request then probes the target. */
 function ejectionOf(target: Target, health: readonly Ejection[]): Ejection | null {
   return health.find((each) => each.target === targetName(target) && each.durationMs > 0) ?? null;
 }

@@ -61,10 +61,7 @@ export function requireWithin(caller: Caller, given: Access): void {
     throw new AdminError(403, "organizations", "you can give access to your own organizations only");
 }
 
-/**
- * True for a caller with access to all organizations. Such a caller decides about the models, limits and prices of
- * organizations.
- */
+/** True for a caller with access to all organizations. Such a caller decides about models, limits and prices. */
 export function decidesForAll(caller: Caller): boolean {
   return accessOf(caller).organizations === "*";
 }

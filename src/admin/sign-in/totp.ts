@@ -20,10 +20,7 @@ export const codeSchema = z.string().trim().min(6).max(40);
 
 export const codeInputSchema = z.strictObject({ code: codeSchema });
 
-/**
- * Makes a secret for TOTP. TOTP is on after a first code of this secret has been confirmed. Throws 409 when TOTP is on
- * already.
- */
+/** Makes a secret for TOTP. A first code of this secret turns TOTP on. Throws 409 when TOTP is on already. */
 export async function beginTotp(context: OperationContext): Promise<{ secret: string; uri: string }> {
   const { member } = requireSession(context);
   const secret = new Secret({ size: 20 }).base32;

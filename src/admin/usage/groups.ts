@@ -25,10 +25,7 @@ interface Grouped<Sum extends SpendingSum> {
   uncharged: Counts;
 }
 
-/**
- * Returns all groups, largest amount first, including groups whose requests all failed. `totalOf` adds up the sums of
- * one group.
- */
+/** Returns all groups, largest amount first, also those with only failed requests. `totalOf` adds up one group. */
 export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
   { by, sums, came, failed, uncharged }: Grouped<Sum>,
   totalOf: (sums: readonly Sum[]) => Total,

@@ -209,9 +209,6 @@ export interface PictureStore {
     filter: PictureFilter,
     page: { since: number; below: LedgerPosition | null; limit: number },
   ): Promise<PictureRecord[]>;
-  /**
-   * Removes a limited number of records of pictures that were delivered before a time; returns the number of removed
-   * records.
-   */
+  /** Removes a limited number of records of pictures delivered before a time; returns the number of removed records. */
   sweep(before: number): Promise<number>;
 }

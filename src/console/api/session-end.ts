@@ -13,10 +13,7 @@ function renewedSession(): Promise<void> {
   return renewal.promise;
 }
 
-/**
- * Ends the wait of the calls that found no session. These calls are then repeated. Call it when there is a session
- * again.
- */
+/** Ends the wait of the calls that found no session, so that they are repeated. Call it when there is a session. */
 export function endRenewal(): void {
   renewal?.resolve();
   renewal = null;

@@ -6,10 +6,7 @@ export type Language = (typeof LANGUAGES)[number]["id"];
 
 const STORED = "gateway.language";
 
-/**
- * Returns the language that the user chose earlier, else a language of the browser for which there are texts, else
- * English.
- */
+/** Returns the language that the user chose, else a language of the browser that has texts, else English. */
 export function currentLanguage(): Language {
   const wanted = [localStorage.getItem(STORED) ?? "", ...navigator.languages];
   return wanted.map(knownLanguage).find((language) => language !== undefined) ?? "en";

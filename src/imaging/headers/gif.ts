@@ -1,9 +1,6 @@
 import type { HeaderReader, ImageHeader } from "../header-reader.ts";
 
-/**
- * Reads the header of a GIF, block by block, until a second picture or the end. Source: GIF89a specification, sections
- * 18 to 27.
- */
+/** Reads a GIF header block by block, until a second picture or the end (GIF89a specification, sections 18 to 27). */
 export async function readGif(reader: HeaderReader): Promise<ImageHeader> {
   const screen = await reader.bytes(6, 7);
   const walk: Walk = {

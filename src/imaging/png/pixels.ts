@@ -41,10 +41,7 @@ export function strideOf(width: number, bits: number): number {
   return 1 + Math.ceil((width * bits) / 8);
 }
 
-/**
- * Decodes a PNG whose header is valid. Throws when the data is damaged or when more than `MAX_SURPLUS` bytes follow the
- * pixels.
- */
+/** Decodes a PNG with a valid header. Throws for damaged data and for over `MAX_SURPLUS` bytes after the pixels. */
 export function readPixels(png: Uint8Array): PngPixels {
   const chunks = readChunks(png);
   const head = Buffer.from(chunks[0]?.data ?? []);

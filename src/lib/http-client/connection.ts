@@ -139,10 +139,7 @@ export class Connection implements ResponseListener, BodySource {
     if (!this.#origin.isTls) this.#send(socket);
   }
 
-  /**
-   * Called after the TLS handshake. The error names the problem of the certificate: its authority, its time or its
-   * name.
-   */
+  /** Called after the TLS handshake. The error names the problem of the certificate: authority, time or name. */
   secured(socket: Socket<Connection>, isSuccess: boolean, error: Error | null): void {
     if (error || !isSuccess) this.failed(error);
     else if (!this.#isClosed) this.#send(socket);

@@ -49,10 +49,7 @@ const DECODERS: Readonly<Record<string, ConstructorParameters<typeof Decompressi
   zstd: "zstd",
 };
 
-/**
- * Decodes the body, because some servers send a coding that was not requested. A body in an unknown coding is not
- * changed.
- */
+/** Decodes the body, because some servers send an unrequested coding. A body in an unknown coding is not changed. */
 function decode(body: ResponseBody, coding: string | null): ByteStream {
   const format = coding === null ? undefined : ownValue(DECODERS, coding.toLowerCase());
   if (!format) return body;

@@ -57,10 +57,7 @@ export class MultipartSource {
     return this.#readUntil(HEADER_END, maxBytes);
   }
 
-  /**
-   * Passes the content up to the next boundary to `sink`, in pieces. A piece is valid until the promise of `sink`
-   * settles.
-   */
+  /** Passes the content up to the next boundary to `sink` in pieces. A piece is valid until `sink` settles. */
   async readContent(sink: (bytes: Buffer) => Promise<void> | undefined | void): Promise<void> {
     for (;;) {
       const end = this.#data.indexOf(this.#delimiter);

@@ -12,10 +12,7 @@ export interface SpoolContext {
   directory: string;
   filePool: FilePool | undefined;
   account: { add(byteLength: number): void } | undefined;
-  /**
-   * Buffers that were written to disk and can be reused. Without reuse they would occupy memory until the next garbage
-   * collection.
-   */
+  /** Written buffers that can be reused. Otherwise they would occupy memory until the next garbage collection. */
   bufferPool: Buffer<ArrayBuffer>[];
 }
 

@@ -84,10 +84,7 @@ export interface CountReply {
   tokens: number;
 }
 
-/**
- * Maximum length of a text to count, in UTF-16 code units. The slowest text, random Chinese, takes three seconds at
- * this length.
- */
+/** Maximum length of a counted text, in UTF-16 code units. Random Chinese, the slowest text, then takes 3 s. */
 export const MAX_COUNTED_UNITS = 256 * 1024;
 const MAX_WAITING = 64;
 const MAX_MS = 10_000;

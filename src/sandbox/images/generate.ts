@@ -104,10 +104,7 @@ function effectiveQuality(order: ImageOrder): string | undefined {
 /** Number of tokens that each reference (input picture) costs. */
 const TOKENS_PER_REFERENCE = 560;
 
-/**
- * Returns the token counts of a request. The count for the prompt is exact. The count for the output grows with size
- * and quality.
- */
+/** Returns the token counts of a request: exact for the prompt; for the output, growing with size and quality. */
 function countImageTokens(order: ImageOrder, patches: number, count: number): ImageTokens {
   const { width, height } = order.size;
   const shortPatches = Math.max(1, Math.round((patches * Math.min(width, height)) / Math.max(width, height)));

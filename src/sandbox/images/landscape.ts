@@ -47,10 +47,7 @@ function paintSun(canvas: Canvas, random: Random, color: number): void {
   }
 }
 
-/**
- * Returns the top row of a range of hills, for each column. The outline is the sum of three waves. Nearer ranges are
- * lower.
- */
+/** Returns the top row of a range of hills, for each column: the sum of three waves. Nearer ranges are lower. */
 function ridgeOf(random: Random, { width, height }: Canvas, nearness: number): Int32Array {
   const waves = [1, 2, 5].map((turns) => ({
     turns: (turns + random.next()) * Math.max(1, width / height) * Math.PI * 2,
@@ -80,10 +77,7 @@ async function addGrain(
   }
 }
 
-/**
- * The pixels of a bitmap file (BMP). The image codec reads the file without a copy. Each pixel is a 32-bit word
- * `0xAARRGGBB`.
- */
+/** The pixels of a bitmap file (BMP), which the codec reads without a copy. Each pixel is a word `0xAARRGGBB`. */
 export interface Canvas {
   width: number;
   height: number;

@@ -83,10 +83,7 @@ function sample(
   return undefined;
 }
 
-/**
- * Merges a schema into `flat`. Returns false when no value can match, when references are endless, or when no steps are
- * left.
- */
+/** Merges a schema into `flat`. Returns false when no value can match, references are endless or no steps are left. */
 function add(schema: unknown, flat: FlatSchema, work: Work, nesting: number): boolean {
   work.steps -= 1;
   if (schema === false || nesting > MAX_DEPTH || work.steps <= 0) return false;

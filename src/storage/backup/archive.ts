@@ -5,16 +5,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract, pack } from "tar-stream";
 
-/**
- * Called with the number of bytes processed so far and the total number. An error that the function throws ends the
- * work.
- */
+/** Called with the number of processed bytes and the number of all bytes. A thrown error ends the work. */
 type OnBytes = (done: number, total: number) => void;
 
-/**
- * Writes the files of a folder as a tar file that only its owner can read. The archive begins with the files in
- * `first`, in their order.
- */
+/** Writes a folder's files as a tar file that only its owner can read. The files of `first` come first, in order. */
 export async function packFolder(
   folder: string,
   path: string,

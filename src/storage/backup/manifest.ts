@@ -15,16 +15,10 @@ const manifestSchema = z.object({
   kind: z.enum(["sqlite", "postgres"]),
   /** Number of migrations that the database had. */
   migrations: z.int(),
-  /**
-   * Id of the master key that decrypts the secrets of the backup; null when no key was configured. The id reveals
-   * nothing of the key.
-   */
+  /** Id of the master key that decrypts the secrets of the backup; null when no key was configured. */
   masterKey: z.string().nullable(),
   ledgerEntries: z.int(),
-  /**
-   * Number of charges that are in the journals of the backup but not in its ledger. The first start after a restore
-   * posts these charges.
-   */
+  /** Number of charges that only the backup's journals contain. The first start after a restore posts these charges. */
   waitingCharges: z.int(),
   /** Number of differences that the verification of the ledger found when the backup was made. */
   differences: z.int(),

@@ -37,10 +37,7 @@ const STORAGE = {
 export async function openPendingStore(options: PendingOptions): Promise<PendingStore> {
   const { remote, local, report, intervalMs = INTERVAL_MS, maxPending = MAX_PENDING } = options;
   const pending = new Set<string>();
-  /**
-   * Time from which each uploaded picture may be removed from the local disk, in monotonic milliseconds; the oldest is
-   * first.
-   */
+  /** Monotonic milliseconds from which each uploaded picture may be removed from the local disk, oldest first. */
   const shipped = new Map<string, number>();
   for await (const page of local.pages()) for (const { name } of page) pending.add(name);
   const outage = outageReport(STORAGE, report);

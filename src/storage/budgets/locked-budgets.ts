@@ -169,10 +169,7 @@ function tuplesOf(ids: Iterable<string>): [string][] {
   return [...new Set(ids)].map((id) => [id]);
 }
 
-/**
- * Maximum number of an organization's newest entries that a correction reads, so that requests never wait for a long
- * correction.
- */
+/** Maximum number of newest entries that a correction reads, so that no request waits long for a correction. */
 const MAX_ENTRIES = 10_000;
 
 interface Correction {

@@ -28,10 +28,7 @@ interface CountersOptions {
   supervisor: SupervisorLink | null;
   /** Number of workers of this machine. Limits are divided among the workers while the supervisor is unavailable. */
   workers: number;
-  /**
-   * Returns the number of processes that run on all machines. Limits are divided among the processes while the store is
-   * unavailable.
-   */
+  /** Returns the number of processes on all machines, which share the limits while the store is unavailable. */
   processes(): number;
   clock: Clock;
   onEjection(ejection: Ejection): void;

@@ -16,10 +16,7 @@ import { after } from "../../lib/waiting.ts";
 const MIN_CREDIT_REQUESTS = 8;
 /** The part of a limit's unused amount that all workers together may have as credits. */
 const CREDIT_SHARE = 1 / 4;
-/**
- * Credits are given while at least this part of the limit is unused. Below this part, the coordinator counts each
- * request.
- */
+/** Credits are given while at least this part of the limit is unused. Otherwise, each request is counted. */
 const AMPLE_SHARE = 1 / 2;
 /** Maximum time that a take waits for workers to return their credits. */
 const RECALL_MS = 250;

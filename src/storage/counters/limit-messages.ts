@@ -49,10 +49,7 @@ export type SupervisorLimits =
 type TakeVerdict =
   { isAdmitted: true; windows: readonly LimitWindow[] } | Extract<LimitVerdict, { isAdmitted: false }>;
 
-/**
- * A part of a limit that is counted as used. For a short time, a worker admits requests from this part without the
- * supervisor.
- */
+/** A part of a limit, counted as used, from which a worker may admit requests for a short time by itself. */
 export interface LimitCredit {
   counter: LimitCounter;
   limit: number;

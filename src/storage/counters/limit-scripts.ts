@@ -219,10 +219,7 @@ for _, key in ipairs(KEYS) do
 end
 `);
 
-/**
- * Renews concurrency slots. KEYS: one set each. ARGV: lease time of a slot in milliseconds, then the slot's name in
- * each set.
- */
+/** Renews concurrency slots. KEYS: one set each. ARGV: lease time in milliseconds, then the slot's name in each set. */
 export const RENEW = script(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

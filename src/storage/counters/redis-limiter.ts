@@ -33,10 +33,7 @@ export interface RedisLimiterOptions {
   url: string;
   /** Beginning of the name of every key. */
   prefix?: string;
-  /**
-   * Returns the number of processes that count in the same store. Limits are divided among the processes while the
-   * store is unavailable.
-   */
+  /** Returns the number of processes on the same store. They share the limits while the store is unavailable. */
   processes: () => number;
   clock: Clock;
   /** Maximum milliseconds that a request waits for the store. */
@@ -57,10 +54,7 @@ const BOUND_MS = 50;
 const SLOT_MS = 45_000;
 const RENEWALS = 3;
 const EPOCH_CHECK_MS = 1000;
-/**
- * Time after a loss of data in which limits are also counted locally. Within this time, every other process notices the
- * loss.
- */
+/** Time after a loss of data in which limits are also counted locally, until all processes notice the loss. */
 const SETTLE_MS = 2 * EPOCH_CHECK_MS;
 /** Number of windows written by one call, so that the call takes a fraction of the bound. */
 const SEEDED_AT_ONCE = 100;
@@ -195,8 +189,7 @@ export class RedisLimiter implements Limiter {
         isOpen = false;
         if (shared.connection !== this.#connection || !this.#link.isUp) return undefined;
         const correcting = this.#correct(requests, quantity, { at: shared.at, by, closed });
-        // A correction by 0 only changes the `Retry-After` of later requests, so no response waits for such a
-        // correction.
+        // A correction by 0 only changes `Retry-After` of later requests, so no response waits for such a correction.
         return by === 0 ? undefined : correcting;
       },
       release: () => {

@@ -241,10 +241,7 @@ interface PendingTake {
   resolve(verdict: LimitVerdict): void;
   /** Monotonic milliseconds at which the take was sent. */
   sentAt: number;
-  /**
-   * True when the worker has decided by itself because the supervisor was late. A grant that arrives later is given
-   * back.
-   */
+  /** True when the worker has decided by itself because the supervisor was late. A later grant is given back. */
   isAbandoned: boolean;
 }
 

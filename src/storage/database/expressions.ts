@@ -1,19 +1,13 @@
 import type { Database, Sql } from "./sql.ts";
 
-/**
- * Returns the time by the database's own clock in Unix milliseconds, as an SQL expression. All processes share only
- * this clock.
- */
+/** Returns the database's own time in Unix milliseconds, as SQL. All processes share only this clock. */
 export function storeTime(kind: Database["kind"], sql: Sql) {
   return kind === "postgres"
     ? sql`CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
     : sql`CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
 }
 
-/**
- * Returns the clause that locks rows. It is empty on SQLite, which locks the whole database when a writing transaction
- * begins.
- */
+/** Returns the clause that locks rows. It is empty on SQLite, where a writing transaction locks the database. */
 export function forUpdate(kind: Database["kind"], sql: Sql) {
   return kind === "postgres" ? sql`FOR UPDATE` : sql``;
 }
@@ -35,8 +29,7 @@ export function padded(items: readonly string[]): string[] {
  * `value`; read its parts as text by `value ->> 0` and so on. Whole numbers are passed as text, so CAST them.
  */
 export function jsonRows(kind: Database["kind"], sql: Sql, tuples: readonly (readonly unknown[])[]) {
-  // Amounts of money are converted before the call, because a replacer function would make `JSON.stringify` three times
-  // as slow.
+  // Amounts of money are converted first, because a replacer would make `JSON.stringify` three times as slow.
   const text = JSON.stringify(tuples.map((tuple) => tuple.map(toJson)));
   // JSONB is parsed once, but JSON would be parsed again by each `->>`. The inner cast keeps the PostgreSQL client from
   // encoding the text as JSON once more.

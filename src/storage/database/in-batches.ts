@@ -3,10 +3,7 @@ import { isRefusal } from "./unavailable.ts";
 
 /** Work that costs the same for many items as for one, such as a transaction for the items of several callers. */
 interface BatchedWork<Item, Result> {
-  /**
-   * Returns the lane of an item. The items of a lane are processed in order, one batch at a time; lanes do not wait for
-   * each other.
-   */
+  /** Returns the lane of an item. Items of a lane are processed in order; lanes do not wait for each other. */
   laneOf(item: Item): string;
   /**
    * Processes a batch. Returns the results in the order of the items. Stores the changes of the whole batch or none.

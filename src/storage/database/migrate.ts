@@ -101,19 +101,13 @@ function textFor(kind: Database["kind"], text: string): string {
   return kind === "sqlite" ? text.replace(/\/\* on SQLite: ([^*]*) \*\//g, "$1") : text;
 }
 
-/**
- * Timeout of a migration. It is long, because an index on a large table takes time, and because another process may be
- * migrating.
- */
+/** Timeout of a migration. An index on a large table takes time, and another process may be migrating. */
 const TIMEOUT_MS = 60 * 60_000;
 
 /** Number of the advisory lock. It may be any number that no other program uses on the same database. */
 const LOCK = 7_283_114;
 
-/**
- * Excludes other migrations. On SQLite, writing transactions exclude each other from their beginning; PostgreSQL needs
- * this lock.
- */
+/** Excludes other migrations. PostgreSQL needs this lock; on SQLite, only one transaction writes at a time. */
 async function lock(kind: Database["kind"], sql: Sql): Promise<void> {
   if (kind !== "postgres") return;
   await sql`SET LOCAL statement_timeout = 0`;

@@ -7,19 +7,13 @@ import { systemClock } from "../../lib/clock.ts";
  * file, and everything written is lost with the process.
  */
 interface OpenedFiles {
-  /**
-   * Returns a message with the name of the file that was moved or replaced; null while the database and its WAL are
-   * still at their paths.
-   */
+  /** Returns a message with the name of the moved or replaced file; null while database and WAL are in place. */
   replaced(): string | null;
   /** Moves the WAL away if a new file has replaced the database, because SQLite would use the WAL for the new file. */
   separateWal(): void;
 }
 
-/**
- * Call this function while a connection to the database is open, because the connection prevents SQLite from removing
- * the WAL.
- */
+/** Call this function while a connection to the database is open: the connection keeps the WAL in place. */
 export function openedFiles(location: string): OpenedFiles {
   const database = openedFile(location);
   const wal = openedFile(`${location}-wal`);

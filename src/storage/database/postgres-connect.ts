@@ -114,8 +114,7 @@ class Connector implements PostgresConnector {
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       await sql.connect();
-      // With a single server, only the first connection is inspected, which saves a round trip for each later
-      // connection.
+      // With a single server, only the first connection is inspected: this saves a round trip for later connections.
       if (this.#isPooled === null || this.#servers.length > 1) await this.#inspect(sql, isPooled);
     } catch (error) {
       giveUp();
@@ -145,10 +144,7 @@ class Connector implements PostgresConnector {
       throw new DependencyError("no server of the database accepts changes");
   }
 
-  /**
-   * Returns a client with one connection. The client sends TCP keepalives after 60 s of silence (Bun manual, SQL,
-   * timeouts).
-   */
+  /** Returns a client with one connection, with TCP keepalives after 60 s of silence (Bun manual, SQL, timeouts). */
   #client(
     { url, encryption }: PostgresServer,
     { isPooled, onclose }: { isPooled: boolean; onclose?: () => void },
@@ -163,8 +159,7 @@ class Connector implements PostgresConnector {
       ...(this.#database === "" ? {} : { database: this.#database }),
       tls: TLS[encryption],
       ...(onclose && { onclose }),
-      // A pooler may run a statement in another session than the session that prepared the statement, so no statements
-      // are prepared.
+      // A pooler may prepare and run a statement in different sessions, so no statements are prepared.
       ...(isPooled && { prepare: false }),
       connection: { application_name: "model-inference-gateway", ...(!isPooled && this.#sessionSettings) },
     });

@@ -43,10 +43,7 @@ export function openSqliteClient(location: string): SqliteClient {
   };
 }
 
-/**
- * Maximum number of prepared statements. The program has a few hundred texts; a text with a list has a variant for each
- * length of the list.
- */
+/** Maximum number of prepared statements. A text with a list has a variant for each length of the list. */
 const MAX_KEPT = 400;
 const MAX_KEPT_LENGTH = 64 * 1024;
 
@@ -102,10 +99,7 @@ class KeptStatements {
   }
 }
 
-/**
- * True for a large value. A prepared statement keeps its last values in memory, so a statement with large values is not
- * kept.
- */
+/** True for a large value. Statements keep their last values in memory, so a statement with one is not kept. */
 function isLarge(value: unknown): boolean {
   return (typeof value === "string" || value instanceof Uint8Array) && value.length > MAX_KEPT_LENGTH;
 }

@@ -33,10 +33,7 @@ export const JOB: Columns<Omit<Job, "readAt">> = {
 
 const jobs = table("jobs", JOB);
 
-/**
- * True for a text that can be the id of a job. Other texts are not looked up, because PostgreSQL refuses a NUL
- * character.
- */
+/** True for a text that can be the id of a job. Other texts are not looked up: PostgreSQL refuses a NUL character. */
 export function isJobId(text: string): boolean {
   return /^job_\w+$/.test(text);
 }

@@ -129,8 +129,7 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
  */
 export function notePosted(folder: string, batch: number): void {
   try {
-    // The file is overwritten, not truncated, so it always contains a number, even if the process ends during the
-    // write.
+    // The file is overwritten, not truncated, so it always contains a number, even after an interrupted write.
     const file = openSync(join(folder, LAST_BATCH), constants.O_WRONLY | constants.O_CREAT, 0o600);
     try {
       writeSync(file, String(batch).padStart(16, "0"));

@@ -10,10 +10,7 @@ import { systemClock } from "../../lib/clock.ts";
  */
 export const KEPT = "posted";
 
-/**
- * Time for which segments are kept after they were posted. `KEPT_BYTES` limits the bytes that all processes of a
- * machine keep.
- */
+/** Time for which segments are kept after posting. `KEPT_BYTES` limits the bytes of all processes of a machine. */
 const KEPT_MS = 60 * 60_000;
 const KEPT_BYTES = 256 * 1024 * 1024;
 

@@ -225,10 +225,7 @@ class JournalShipper implements Shipper {
     return last;
   }
 
-  /**
-   * Reads the next batch from disk. After the end of the journal is reached, records are added to batches as they are
-   * appended.
-   */
+  /** Reads the next batch from disk. After the end of the journal, records are added as they are appended. */
   #readMore(): void {
     const { folder, onProblem, journal } = this.#options;
     while (this.#unread) {

@@ -24,10 +24,7 @@ interface ExportOptions extends ExportTarget {
 export interface ExportStep {
   /** Files contain all entries up to this sequence number, which is a time in Unix milliseconds. */
   exported: number;
-  /**
-   * True when the next step may write another file. False when everything is exported or another process has the right
-   * to write.
-   */
+  /** True when the next step may write another file. False when all is exported or another process may write. */
   isMore: boolean;
 }
 

@@ -17,10 +17,7 @@ import type { KeyRecord } from "../../admin/keys/schema.ts";
  * the database is unavailable, the known data stays in force for a quarter of an hour.
  */
 export interface LiveSnapshot extends Snapshot, BackgroundWork {
-  /**
-   * Reads changes now, and returns when they are in force in this process. Throws a `DependencyError` when the database
-   * is unavailable.
-   */
+  /** Reads changes now and puts them in force. Throws a `DependencyError` when the database is unavailable. */
   refresh(): Promise<void>;
   /** From now on, calls `listener` with the ids of budgets that were changed or removed. */
   onBudgetsChanged(listener: (budgets: readonly string[]) => void): void;

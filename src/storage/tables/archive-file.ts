@@ -72,10 +72,7 @@ export async function fileHash(path: string): Promise<string> {
   return hasher.digest("hex");
 }
 
-/**
- * The description of a file, stored next to it. `isRemoved` is true after the file's entries were removed from the
- * ledger.
- */
+/** The description of a file, stored next to it. `isRemoved`: the file's entries were removed from the ledger. */
 export interface ArchiveManifest extends LedgerArchive {
   isRemoved: boolean;
 }

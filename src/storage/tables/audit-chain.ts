@@ -35,10 +35,7 @@ type ChainedRow = Row & { revision: bigint; previous_hash: string | null; hash: 
 const PAGE = 1_000;
 const MAX_FAULTS = 100;
 
-/**
- * Returns the hash of a stored row as SHA-256 in hexadecimal. The hash covers the hash of the previous row, and so all
- * earlier rows.
- */
+/** Returns the SHA-256 of a stored row in hexadecimal. The hash covers the previous hash, and so all earlier rows. */
 export function hashOf(previous: string, row: Row): string {
   const fields = HASHED.map((column) => row[column] ?? null);
   const texts = fields.map((field) => (field === null ? null : String(field)));

@@ -98,10 +98,7 @@ const PAGE = 1000;
 /** Maximum number of entries removed in one transaction, so that charges wait only milliseconds. */
 const REMOVED_AT_ONCE = 200;
 
-/**
- * Writes a month of the ledger to a file, from one consistent state, and checks the file against the database's own
- * sums.
- */
+/** Writes a consistent state of a month to a file, and checks the file against the database's own sums. */
 async function writeMonth(
   database: Database,
   month: string,

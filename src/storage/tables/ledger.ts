@@ -18,10 +18,7 @@ export interface LedgerStore {
    */
   post(processId: string, entries: readonly LedgerEntry[]): Promise<number>;
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
-  /**
-   * Returns a page of entries, newest first. Every page takes the same time, except when the filter selects only a rare
-   * model.
-   */
+  /** Returns a page of entries, newest first. Every page takes the same time, except with a filter by a rare model. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
   /** See `LedgerAdminStore`. */
   listPosted(page: PostedPage): Promise<LedgerEntry[]>;

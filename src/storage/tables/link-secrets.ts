@@ -22,10 +22,7 @@ const SPREAD_MS = 2_000;
 interface LinkSecrets {
   /** Returns the secrets in force: the first one signs links, and all of them verify links. */
   current(): readonly string[];
-  /**
-   * Reads the secrets again after a rotation. The previous secret continues to sign until every process can verify with
-   * the new secret.
-   */
+  /** Reads the secrets again after a rotation. The previous secret signs until all processes know the new secret. */
   reload(): Promise<void>;
 }
 

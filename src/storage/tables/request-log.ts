@@ -125,10 +125,7 @@ async function selectByIds(
   );
 }
 
-/**
- * Finds the requests that made a call with this vendor id. The log is small enough for a scan, and the newest matches
- * are returned.
- */
+/** Finds the newest requests that made a call with this vendor id. The log is small enough for a scan. */
 async function selectByVendorId(sql: Sql, id: string, isOwn: object): Promise<Row[]> {
   if (id.length < MIN_VENDOR_ID) return [];
   const text = `%"vendorRequestId":${JSON.stringify(id).replaceAll(/[\\%_]/g, "\\$&")}%`;

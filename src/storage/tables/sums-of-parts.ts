@@ -63,8 +63,7 @@ function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed)
   const value = (index: number) => `CAST(value ->> ${index} AS BIGINT)`;
   const time = sql.unsafe(`${spanIs(value(3))} at >= ${value(0)} AND at < ${value(1)}`);
   const rows = sql.unsafe(tableOf("hours"));
-  // PostgreSQL would compare each piece with each row. OFFSET makes PostgreSQL read the rows of each piece by the
-  // index.
+  // PostgreSQL would compare each piece with each row. With OFFSET, it reads the rows of each piece by the index.
   const joined =
     kind === "postgres"
       ? sql`LATERAL (SELECT * FROM ${rows} WHERE ${time} ${conditions(sql, range)} OFFSET 0) AS inside`
@@ -95,8 +94,7 @@ function rowsOf(
     const expression = name === "point" ? point : expressions[name];
     return expression === undefined ? name : `${expression} AS ${name}`;
   });
-  // With this order, SQLite sorts the rows of each time separately. Otherwise it would sort the rows of all times to
-  // group them.
+  // With this order, SQLite sorts the rows of each time separately, and not the rows of all times together.
   const isInOrder = kind === "sqlite" && names[0] === "point" && point === "at";
   const order = isInOrder ? `ORDER BY ${["at", ...names.slice(1)].join(", ")}` : "";
   const table = typeof from === "string" ? sql.unsafe(from) : from;
@@ -151,10 +149,7 @@ function hasSeries(range: UsageRange, table: Summed["table"], names: readonly st
   return [...names, ...filtered].every((name) => known.has(name));
 }
 
-/**
- * Splits a range into parts. The middle of the range is read from as few rows as possible, and only its ends from rows
- * of short spans.
- */
+/** Splits a range into parts. The middle is read from as few rows as possible, and the ends from short spans. */
 function partsOf({ from, to, span }: UsageRange, isByTime: boolean): Part[] {
   const longest = span === "quarter" ? "minute" : span;
   const tables = isByTime ? TABLES.slice(TABLES.indexOf(longest)) : TABLES;

@@ -51,10 +51,7 @@ export async function verifyLedger(database: Database, journals: string | null):
 
 const NO_JOURNALS = { waiting: 0, differences: [] };
 
-/**
- * Returns the time of the last verification of the ledger (Unix milliseconds, 0 for never) and the number of
- * differences that it found.
- */
+/** Returns the time of the ledger's last verification (Unix milliseconds; 0: never) and the number of differences. */
 export async function readVerification(database: Database): Promise<{ at: number; differences: number }> {
   const [row] = await database.read(
     (sql) => sql<{ at: Integer; differences: Integer }[]>`SELECT at, differences FROM ledger_verification`,

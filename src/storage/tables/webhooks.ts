@@ -101,10 +101,7 @@ function rotate(
   );
 }
 
-/**
- * The time of the next attempt is read only for waiting messages: for ended messages, the column has the time of the
- * last attempt.
- */
+/** Reads the next attempt only for waiting messages: for ended messages, the column has the last attempt. */
 function readDelivery(row: Row): WebhookDelivery {
   const delivery = deliveries.read(row);
   return delivery.status === "waiting" ? delivery : { ...delivery, nextAt: null };

@@ -6,10 +6,7 @@ import type { StorageReport } from "../report.ts";
 
 /** A thread that executes calls. Arguments and results are cloned. */
 export interface CalledThread<Argument, Result> {
-  /**
-   * Executes a call. Throws a `DependencyError` when the thread ends or hangs, or when the call itself throws a
-   * `DependencyError`.
-   */
+  /** Executes a call. Throws a `DependencyError` when the thread ends or hangs, or when the call throws one. */
   call(argument: Argument): Promise<Result>;
   /** Ends the thread after the running calls, but at most a second later. */
   close(): Promise<void>;

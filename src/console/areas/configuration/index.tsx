@@ -20,10 +20,7 @@ type Setting = Output<"settings.list">["data"][number];
 
 const ORIGINS = ["environment", "file", "database", "default"] as const;
 
-/**
- * The page of the configuration: all settings with the sources of their values, and buttons that export and import the
- * configuration.
- */
+/** The page of the configuration: all settings with their sources, and buttons for export and import. */
 export default function ConfigurationPage() {
   const { t } = useTranslation(["settings", "shell"]);
   const { filters } = useFilters();

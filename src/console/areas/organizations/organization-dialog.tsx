@@ -31,10 +31,7 @@ interface OrganizationDialogProps {
   onClose(): void;
 }
 
-/**
- * Creates or changes an organization. Members of only some organizations can change only what an organization may
- * decide itself.
- */
+/** Creates or changes an organization. Without access to all organizations, only some fields can be changed. */
 export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialogProps) {
   const { t } = useTranslation("settings");
   const form = useViewForm<OrganizationValues>(valuesOf(view));

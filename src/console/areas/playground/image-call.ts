@@ -93,10 +93,7 @@ export function hasCompression(options: ImageOptions, format: string): boolean {
   return options.hasCompression && (format === "jpeg" || format === "webp");
 }
 
-/**
- * Builds a model's request from the form: a generation, or an edit when there are references. Either request may be a
- * job.
- */
+/** Builds a model's request from the form: a generation, or an edit when there are references. Both may be jobs. */
 export function imageCall(
   model: PlaygroundModel,
   form: ImageForm,

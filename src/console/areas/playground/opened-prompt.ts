@@ -1,10 +1,7 @@
 import { useRouterState } from "@tanstack/react-router";
 import type { TextForm, Turn } from "./conversation.ts";
 
-/**
- * The content that another page passes to the playground: a conversation and its next message, or a prompt for
- * pictures.
- */
+/** The content that another page passes to the playground: a conversation and its next message, or an image prompt. */
 export interface OpenedPrompt extends TextForm {
   turns: readonly Turn[];
   message: string;

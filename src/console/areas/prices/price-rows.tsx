@@ -146,10 +146,7 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRowView):
   ];
 }
 
-/**
- * Ends a row. If models would lose their only price, the gateway refuses and names these models; the user can force the
- * end.
- */
+/** Ends a row. If models would lose their only price, the gateway refuses; the user can force the end. */
 function EndPriceDialog({ row, onClose }: { row: PriceRowView; onClose(): void }) {
   const { t } = useTranslation("prices");
   const [isRefused, setRefused] = useState(false);

@@ -98,10 +98,7 @@ function Summary({ channel }: { channel: Channel }) {
   );
 }
 
-/**
- * Lists the newest requests that failed at the channel. Each request links to its attempts, which have the vendor's own
- * ids.
- */
+/** Lists the newest requests that failed at the channel. Each links to its attempts with the vendor's own ids. */
 function LastErrors({ id }: { id: string }) {
   const { t } = useTranslation("providers");
   const query = useOperationQuery("requests.list", { channel: id, statusClass: "5xx", limit: 5 });

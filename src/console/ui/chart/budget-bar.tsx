@@ -11,10 +11,7 @@ interface BudgetUse {
   currency: string;
 }
 
-/**
- * Shows the spent and held parts of a budget as one bar. The colour changes at 80 percent, and when the budget is used
- * up.
- */
+/** Shows the spent and held parts of a budget as one bar. The colour changes at 80 and at 100 percent. */
 export function BudgetBar({ budget }: { budget: BudgetUse }) {
   const { t } = useTranslation("money");
   const amount = Number(budget.amount);

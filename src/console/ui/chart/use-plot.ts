@@ -134,10 +134,7 @@ function labelOf(at: number, isClock: boolean, zone: Parameters<typeof formatDay
   return isClock ? formatClock(at) : formatDay(at, zone);
 }
 
-/**
- * Replaces by null each label that equals the label before it. Labels repeat when steps are shorter than the label's
- * unit.
- */
+/** Replaces each repetition of a label by null. Labels repeat when steps are shorter than the label's unit. */
 function withoutRepeated(labels: readonly string[]): (string | null)[] {
   return labels.map((label, index) => (label === labels[index - 1] ? null : label));
 }

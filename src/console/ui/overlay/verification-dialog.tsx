@@ -20,10 +20,7 @@ interface VerificationDialogProps<Name extends VerificationName> {
   children(report: Output<Name>): ReactNode;
 }
 
-/**
- * A button that runs a verification and shows its report in a dialog. Each opening of the dialog runs the verification
- * again.
- */
+/** A button that runs a verification and shows its report in a dialog. Each opening runs the verification again. */
 export function VerificationDialog<Name extends VerificationName>(props: VerificationDialogProps<Name>) {
   const { operation, input, label, title = label, skeleton, children } = props;
   const [isOpen, setOpen] = useState(false);
