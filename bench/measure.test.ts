@@ -12,7 +12,7 @@ const self = {
 const servers = { measured: self, mock: self };
 const window = { warmUpMs: 0, durationMs: 1 };
 
-/** Returns a function that starts a load. The windows of the loads end with the given counts in turn. */
+/** Returns a function that starts loads. Each load's window ends with the next of the given counts. */
 function windowsOf(...counts: { completed: number; failed: number }[]): () => Promise<Load> {
   return async () => {
     const count = counts.shift() ?? { completed: 0, failed: 0 };

@@ -4,7 +4,7 @@ import { stripped } from "./support/stripped-source.ts";
 
 /*
  * Terms of an earlier vocabulary, with the standard terms that have replaced them. No earlier term may return as an
- * identifier or as a file name in `src`. A key equals a whole identifier or, with a final `*`, its beginning.
+ * identifier or as a file name in `src`. A final `*` in a key matches any further characters.
  */
 const REPLACED: Readonly<Record<string, string>> = {
   heart: "core",

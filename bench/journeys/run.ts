@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The journey whose lines are subtracted, for each journey. An empty name means a start without requests. */
+/** Baselines of the journeys: journeys whose lines are subtracted. An empty name means a start without requests. */
 const BASELINES: Readonly<Record<string, string>> = {
   chat: "",
   "chat stream": "",

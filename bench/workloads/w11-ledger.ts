@@ -136,7 +136,7 @@ function openPostgres(address: string): FilledDatabase {
 
 /**
  * Fills the store by direct statements. Writes the entries, and the sums that posting would have written. Entries and
- * sums have the order of time, as after posting.
+ * sums are written in order of time, as posting does.
  */
 async function fill(location: string): Promise<void> {
   await using database = location.startsWith("postgres:") ? openPostgres(location) : openSqlite(location);

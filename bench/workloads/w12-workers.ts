@@ -11,7 +11,7 @@ import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 import { freePort } from "../../test/support/free-port.ts";
 
 const WORKERS = 2;
-/** Number of connections with which the kernel assigns some connections to every worker. */
+/** So many connections that the kernel assigns some of them to every worker. */
 const CONNECTIONS = 128;
 const GROWTH_BAR = 1.8;
 

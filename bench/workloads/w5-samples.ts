@@ -47,7 +47,7 @@ export function requestBody(delivery: "url" | "b64_json"): UploadBody {
   return { contentType: "application/json", bytes: Buffer.from(JSON.stringify(request)) };
 }
 
-/** The vendor's response. A large request gets one small picture; a small request gets four large pictures. */
+/** Returns the vendor's response. A large request gets one small picture, a small request gets four large pictures. */
 export function responseBody(isLarge: boolean): string {
   const picture = pictureOf(isLarge ? PICTURE_EDGE : SMALL_EDGE).toString("base64");
   const data = Array.from({ length: isLarge ? PICTURES : 1 }, () => ({ b64_json: picture }));

@@ -182,7 +182,7 @@ function measurePart(
   return measure({ measured, mock: stage.mock }, start, window);
 }
 
-/** Returns the milliseconds from a job's submission to its vendor call, for single jobs to the sandbox. */
+/** Returns the milliseconds from a job's submission to its vendor call. The sandbox runs one job at a time. */
 async function measurePickUps(
   stage: Stage,
   upstream: string,

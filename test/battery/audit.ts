@@ -79,7 +79,7 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  // The gateway counts a call as sent when the socket has the bytes. A disconnection can still stop them.
+  // The gateway counts a call as sent when the socket has the bytes. A disconnection may still discard the bytes.
   const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
   const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];
@@ -124,7 +124,7 @@ function isAtPrice(
   return prices.some(({ nanos }) => amount === BigInt(tokens ?? 0) * nanos);
 }
 
-/** Returns a sentence for each charge that exceeds what its budget had at the charge's admission. */
+/** Returns a sentence for each charge that its budget could not pay at the charge's admission. */
 function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]): string[] {
   const budgets = new Set(history.amounts.map(({ budget }) => budget));
   return [...budgets, narrowBudget ?? ""].flatMap((budget) => {

@@ -33,7 +33,7 @@ export interface JobKillReport {
 const CLIENTS = 6;
 const MODELS = ["gpt-image-2", "bfl-flux-2-pro", "replicate-flux-2-pro"] as const;
 const MAX_LIFE_MS = 400;
-/** A dead process's lease ends after twenty seconds, or as soon as the dead process's journal is taken over. */
+/** Maximum wait for the next job to end, longer than the twenty seconds after which a dead process's lease ends. */
 const END_MS = 60_000;
 
 /** Kills gateways and a worker of one store at random under load. Compares clients, vendors and ledger. */

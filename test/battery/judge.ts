@@ -1,7 +1,7 @@
 import { CUTS, callIdOf, type Outcome } from "./calls.ts";
 import { LIMIT, PROBE, type Setting, type Span } from "./setting.ts";
 
-/* Decides which requests may fail. All others must succeed, because one target is healthy at any time. */
+/* Decides which requests may fail. All other requests must succeed, because one target is healthy at any time. */
 
 /** Delay after which clients notice that a killed process's connections have ended. */
 const KILL_GRACE_MS = 500;

@@ -18,7 +18,7 @@ import { reportExact } from "../support/figure.ts";
 const BY = { actor: "test" };
 const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
-/** Time between operations, in which cached exhaustions expire and processes become ready to wait again. */
+/** Time between two operations, so long that cached exhaustions expire and processes wait for each other again. */
 const STEP_MS = 10_000;
 /** Time for which a process may use a lease without the store: 15 minutes. */
 const EXPIRY_MS = 15 * 60_000;

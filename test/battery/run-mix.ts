@@ -142,5 +142,5 @@ async function untilFewer({ fleet }: Setting, what: string, query: string, most:
   );
 }
 
-/** A running process takes over journals every ten seconds. */
+/** Maximum time until leases return. A running process takes over journals every ten seconds. */
 const RETURNED_MS = 20_000;

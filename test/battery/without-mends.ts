@@ -72,7 +72,7 @@ async function tryWithout(copy: string, { attack, edits }: Mend, seconds: number
     for (const { file, find, replace } of edits) {
       const text = await readFile(join(copy, file), "utf8");
       if (!originals.has(file)) originals.set(file, text);
-      // The replacement is a function, because `$` has a meaning in a replacement text.
+      // The replacement is a function, because a replacement text would interpret `$`.
       await writeFile(
         join(copy, file),
         text.replace(find, () => replace),

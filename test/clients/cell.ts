@@ -26,7 +26,7 @@ export interface CellResult {
   outcome: "done" | "message shown" | "failed";
   /** Reason for the failure. */
   reason: string;
-  /** Number of requests of the program's main loop at the gateway. */
+  /** Number of requests that the program's main loop sent to the gateway. */
   requests: number;
   /** Log of the requests at the gateway, and the program's output. */
   log: string;

@@ -14,7 +14,7 @@ export interface Program {
   seesPictures?: true;
   /** True when the program uses only the first tool call of a reply. */
   takesOneCall?: true;
-  /** Scenarios in which the program violates the `Scenario`'s rule, whatever the response is. */
+  /** Ends that differ from the `Scenario`'s rule, by the scenario's name. No response could change them. */
   ends?: Readonly<Record<string, Ending>>;
 }
 

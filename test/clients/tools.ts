@@ -7,7 +7,7 @@ type Arguments = Call["arguments"];
 /** The programs' tools that write a file, by name, with the arguments of a call. */
 const SAVING: Readonly<Record<string, (path: string, content: string) => Arguments>> = {
   save_file: (path, content) => ({ path, content }),
-  // Instructor has this name for its result, and has no tool.
+  // Instructor has no tool for saving. `File` is its name for the result.
   File: (path, content) => ({ path, content }),
   Write: (file_path, content) => ({ file_path, content }),
   write_file: (file_path, content) => ({ file_path, content }),

@@ -66,7 +66,7 @@ describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   test("links live as long as the organization says", async () => {
     await console.open("/images");
     await console.fill("Links are valid for", "2");
-    // The field takes over a number only when it loses the focus.
+    // The field saves a number only when the field loses the focus.
     await console.page.keyboard.press("Tab");
     await console.press("button", "Save");
     await console.see("The settings are saved");

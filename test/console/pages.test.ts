@@ -7,7 +7,7 @@ const MAX_SHIFT = 0.05;
 const REFUSED = "Not for your role";
 const SMALL = { width: 1024, height: 768 };
 
-/** Pages that need only an address. These pages link to the others. */
+/** Pages that are opened by their address. All other pages are reached by links from these pages. */
 const PAGES = [
   "/",
   "/playground",
@@ -98,7 +98,7 @@ describe.skipIf(chromium === null)("every page of the console", () => {
     await shown.signIn(vera.name, vera.password);
     await shown.page.setViewport(WIDE);
     await shown.page.evaluateOnNewDocument(`localStorage.setItem("gateway.language", "en")`);
-    /** The first page that has a link, by the link's address. */
+    /** The first page with a link to an address, by this address. */
     const links = new Map<string, string>();
     for (const path of pages) {
       await shown.open(path);

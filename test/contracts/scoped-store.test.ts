@@ -140,7 +140,7 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.ledger.listPosted(POSTED),
     (s) => s.ledger.listPosted({ ...POSTED, organizationId: "theirs" }),
   ],
-  // The number concerns the whole installation and reveals nothing about an organization.
+  // The sequence number concerns the whole installation and reveals nothing about an organization.
   "ledger.readableSequence": [],
   "ledger.position": [(s) => s.ledger.position("entry_theirs")],
   "ledger.history": [(s) => s.ledger.history("entry_theirs")],

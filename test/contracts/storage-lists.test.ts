@@ -52,7 +52,7 @@ onEachDatabase("Lists of the ledger", (databases) => {
     const filter = { organizationId: "org_a", model: "sandbox-chat", limit: 10 };
     const listed = async () => (await admin.ledger.list(filter)).map(({ id }) => id);
     expect(await listed()).toEqual(["org_a"]);
-    // The result does not show whether rows were read. Deleting the sums prevents the read of rows.
+    // The result does not show whether rows were read. Without sums the list must read none and so return nothing.
     for (const span of ["months", "days"])
       await database.begin(
         (sql) => sql`DELETE FROM ${sql.unsafe(`usage_${span}`)} WHERE organization_id = 'org_a'`,

@@ -51,7 +51,7 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     );
     await stores.ledger.post("proc", entries);
     await stores.ledger.post("", [anEntry("free", 0n, { at: MARCH, currency: "EUR" })]);
-    // The budget's state after each charge was posted in its own month.
+    // The state that the budget would have if each charge had been posted in its own month.
     await execute(`UPDATE budgets SET spent = 4500, period_start = ${MAY} WHERE id = 'month'`);
     for (const start of [MARCH, APRIL, MAY])
       await execute(`UPDATE ledger_bookings SET period_start = ${start}
@@ -129,7 +129,7 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
         ["quarantined", "proc_old/00000002.log", null, null],
       ].toSorted();
     expect((await found()).toSorted()).toEqual(all([["journal", "in turn", 6n, null]]));
-    // While `proc_gone` has entries to post, those after the posted position are not differences.
+    // While `proc_gone` has entries to post, entries after the posted position are not differences.
     await journalMarks(database).set("proc_gone", 1);
     expect((await found()).toSorted()).toEqual(all([]));
     expect((await verifyLedger(context)).waiting).toBe(3);

@@ -105,7 +105,7 @@ function problemOf({ mark, language }: Fence, before: Fence | undefined): string
   return /^(?:not run: \S.+|client: \S.+|nginx|haproxy)$/.test(mark) ? null : `"${mark}" is no mark`;
 }
 
-/** Returns the command that runs a block. Null for Python whose packages are missing, which is only checked. */
+/** Returns the command that runs a block. Null for Python whose packages are missing: it is only checked. */
 async function commandOf({ language, code, page, line }: Fence, home: string): Promise<string[] | null> {
   const own = code.replaceAll(SHOWN_ADDRESS, gateway.url);
   if (language === "sh" || language === "bash") {
@@ -141,7 +141,7 @@ async function runOwnCommand(request: Request): Promise<Response> {
   return new Response(`${stdout}${stderr}`, { status: code === 0 ? 200 : 400 });
 }
 
-/** Compiles a Python file without loading modules, which is slow. Exits with 1 if a named module is missing. */
+/** Compiles a Python file. Exits with 1 if a named module is missing. Loads no modules, because that is slow. */
 const PYTHON_SYNTAX = (path: string) => [
   "python3",
   "-c",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { signIn, type Administrator } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/* The console's live events: the changes that are sent, their receivers, and the end with the session. */
+/* The console's live events: the changes that are sent, their receivers, and their end with the session. */
 let gateway: TestGateway;
 let admin: Administrator;
 beforeAll(async () => {

@@ -59,7 +59,7 @@ function browser() {
   };
 }
 
-/** Signs a user in. Returns the browser, and its addresses after the second and third step. */
+/** Signs a user in. Returns the browser, the callback address and the last address. */
 async function signInAs(user: OpenIdProvider["user"], from = browser(), query = "") {
   provider.user = user;
   const atProvider = await from.go(`${gateway.url}/console/oidc/start${query}`);

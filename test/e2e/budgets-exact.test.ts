@@ -19,7 +19,7 @@ const SERVED = 1_000;
 const CLIENTS = 64;
 const TRIES = 100;
 const TOKENS = 8;
-/** Cost of eight tokens. A hold is one nano-unit more, so the budget needs one more for the last request. */
+/** Cost of eight tokens. A hold is one nano-unit more, so the last request needs one more nano-unit of budget. */
 const COST_NANOS = 8_000n;
 const AMOUNT_NANOS = BigInt(SERVED) * COST_NANOS + 1n;
 

@@ -8,7 +8,7 @@ import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
  * Commands that only read, with a wrong folder or address. They must fail, because an empty result would be mistaken
- * for the gateway's own.
+ * for the gateway's data.
  */
 const READING = [
   "ledger verify",

@@ -16,7 +16,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 
 /*
  * The database is lost or damaged under a running gateway. The gateway must notice the damage within seconds, although
- * memory lets it serve requests, whose charges wait in the journal.
+ * it serves known keys from memory. Their charges wait in the journal.
  */
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
 const PAGE_BYTES = 4096;
@@ -125,7 +125,7 @@ test("a command that meets damage names the file and how a backup is put in its 
   expect(output).not.toContain("DATABASE_URL");
 });
 
-/** Pause between two requests of the load, whose number does not matter. */
+/** Pause between two requests of the load. The number of requests does not matter. */
 const PAUSE_MS = 5;
 
 /** Starts a client that sends requests and records the answered ones. */
@@ -186,7 +186,7 @@ async function unreadiness({ url }: TestGateway, reason: RegExp): Promise<unknow
   return response.status === 503 && reason.test(text) ? JSON.parse(text) : undefined;
 }
 
-/** Damages pages that only administration reads, and reads them. */
+/** Damages pages that only administration reads, and then reads these pages. */
 async function damageRequestLog(gateway: TestGateway): Promise<void> {
   await gateway.stop();
   for (const page of rootsOf(gateway, "request_log")) overwrite(gateway, page);

@@ -125,7 +125,7 @@ const MAIN = [
   { family: "C", model: "seedream-5-0-pro", most: 4 },
   { family: "D", model: "grok-imagine-image", most: 4 },
 ] as const;
-/** Vendors of family D models whose rules differ from those of the family. */
+/** Vendors of family D models whose rules differ from the family's rules. */
 export const ALTERNATIVES = [
   { vendor: "bfl", family: "FLUX.1", id: "flux-kontext-max", most: 1 },
   { vendor: "bfl", family: "FLUX.2", id: "flux-2-pro", most: 1 },

@@ -235,7 +235,7 @@ interface ImageReply {
   data: { url?: string; b64_json?: string }[];
 }
 
-/** True for an edit without a size, which keeps its picture's ratio. In family D, all edits keep it. */
+/** True when the picture must have the size in `EXPECTED`. Other edits keep their picture's ratio. */
 function usesOwnSize(item: Case): boolean {
   const { family, entrance, size } = item;
   if (entrance === "generations") return true;
@@ -245,7 +245,7 @@ function usesOwnSize(item: Case): boolean {
   return family !== "D" && word !== "" && word !== "auto" && word !== "0x0";
 }
 
-/** True for an edit with only a tier, which also keeps its picture's ratio. */
+/** True for an edit with a tier but no ratio. Such an edit keeps its picture's ratio. */
 function isShapeless({ entrance, size }: Case): boolean {
   return entrance !== "generations" && (size === "1.5K" || size === "4K");
 }

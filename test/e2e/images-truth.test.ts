@@ -137,7 +137,7 @@ describe("a failure costs nothing", () => {
     ["openai", ALONE, "bad-base64", 502, "upstream_error"],
     ["openai", ALONE, "no-images", 502, "upstream_error"],
   ] as const)("at %s: %s with %s", async (vendor, model, fault, status, code) => {
-    // A longer wait would eject the target, which other tests call.
+    // A longer time to wait would eject the target, which other tests call.
     const behaviour = { fault, retryAfter: "0" };
     fixture.vendors[vendor].next(behaviour, behaviour, behaviour, behaviour);
     const response = await fixture.gateway.call("/v1/images/generations", { body: { model, prompt: "x" } });

@@ -26,7 +26,7 @@ test("a result is read from storage where the public address has a path", async 
 
 test("after a rotation older links stay valid, and with --now they end in every process", async () => {
   await using gateway = await startTestGateway({ env: { WORKERS: "2", PORT: String(freePort()) } });
-  // Sends many requests on separate connections, so that both processes get some.
+  // Sends many requests on separate connections, so that both processes get requests.
   const statuses = async (link: string) => {
     const all = await Promise.all(Array.from({ length: 16 }, () => fetch(link, { keepalive: false })));
     return [...new Set(all.map(({ status }) => status))];

@@ -23,7 +23,7 @@ import {
  */
 const LONG = process.env["LONG_READINGS"];
 const ROWS = Number(LONG ?? 8_000);
-/** Number of rows that people make, such as settings. Some reports read all of these rows. */
+/** Number of rows in tables such as prices and sums. Some reports read all of these rows. */
 const FEW_ROWS = 1_000;
 /** Maximum milliseconds that the thread of requests runs for a read. `MAX_PAGE_MS` applies to each page. */
 const MAX_MS = 100;

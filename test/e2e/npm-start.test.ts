@@ -12,8 +12,8 @@ import { CHAT, fixtureYaml, IMAGE } from "../support/vendor.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
 /*
- * Starts and stops the gateway by `npm start`, as in the README and in containers, and as a program. A supervisor,
- * container or terminal signals either the gateway's process or its process group. npm forwards signals.
+ * Starts and stops the gateway by `npm start`, as in the README and in containers, and as the program itself. A
+ * supervisor, container or terminal signals either the gateway's process or its process group. npm forwards signals.
  */
 const home = await mkdtemp(join(tmpdir(), "npm-start-"));
 afterAll(() => rm(home, { recursive: true }));

@@ -60,7 +60,7 @@ describe.skipIf("missing" in found)("while Redis is unavailable", () => {
     expect((await fleet.chat()).status).toBe(429);
     for (const gateway of fleet.gateways) {
       const lines = gateway.logs().filter(({ message }) => String(message).startsWith("Redis is"));
-      // If Redis starts slowly, the connection may be lost once more. A second return then follows.
+      // If Redis starts slowly, the connection may be lost and return once more.
       expect(lines.map(({ level }) => level).join(" ")).toMatch(/^warn info(?: warn info)?$/);
     }
   }, 30_000);

@@ -95,7 +95,7 @@ async function ask(model: string, input: readonly Item[], turn = 0): Promise<Ite
     type: "response.completed",
     response: { id: expect.any(String), model },
   });
-  // Codex uses each item when it ends, and drops its id.
+  // Codex uses each item when the item ends, and drops the item's id.
   return events
     .filter(({ type }) => type === "response.output_item.done")
     .map(({ item }) => Object.fromEntries(Object.entries(item as Item).filter(([name]) => name !== "id")));
@@ -229,7 +229,7 @@ test("a session of twenty turns goes on at another account when its own ends in 
     history.push(...second);
   }
   fixture.other.respondBy(() => undefined);
-  // The second account cannot decrypt the first account's reasoning. All else must be sent.
+  // The second account cannot decrypt the first account's reasoning. Everything else must be sent.
   const sent = fixture.vendor.hits.at(-1)!.json()["input"] as Item[];
   expect(sent.filter(({ role }) => role === "user")).toHaveLength(20);
   const foreign = sent.filter(({ encrypted_content: text }) => String(text).startsWith("enc-two-"));

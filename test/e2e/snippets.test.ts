@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dir, "../..");
 const FOLDER = join(ROOT, ".test-tmp");
 type Example = { label: string; code: string };
 type GatewayCall = { method: string; path: string; body: object };
-// A computed path, because the compiler would check the imported files without a browser's types.
+// The path is computed, so that the compiler does not check the files, which need a browser's types.
 const AREAS = join(ROOT, "src/console/areas");
 const { keySnippets } = (await import(join(AREAS, "keys/snippets.ts"))) as {
   keySnippets(secret: string, kind: string, model: string, origin: string): Example[];
@@ -75,7 +75,7 @@ describe("examples of the console", () => {
   const run = async (label: string, code: string): Promise<string> => {
     const [file, command] = COMMANDS[label] ?? [];
     if (!file || !command) throw new Error(`no way to run ${label}`);
-    // Readers have no aliases of packages, which the test suite has.
+    // The test suite has aliases of packages, which readers do not have.
     for (const [, name = ""] of code.matchAll(/^import .* from "(.*)";$/gm))
       expect(name).toMatch(/^(openai|node:\w+)$/);
     await Bun.write(join(folder, file), code);

@@ -100,7 +100,7 @@ test(`${SLOW_READERS} slow readers at once all get their complete response`, asy
   console.log(`slow readers: memory ${before.residentMb} → ${peakMb} → ${settledMb} MB`);
 }, 30_000);
 
-/** Disconnects clients in waves until memory stops growing, so that later figures contain no garbage of the start. */
+/** Disconnects clients in waves until memory stops growing, so that later figures do not include early garbage. */
 async function warmUp() {
   let figures = await settled();
   for (let wave = 0; wave < 8; wave += 1) {

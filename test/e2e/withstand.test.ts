@@ -16,7 +16,7 @@ import {
  * failure has its own channel, because a failing channel is ejected.
  */
 interface Trouble {
-  /** Marker in the prompt, which orders the vendor's behaviour. */
+  /** Marker in the prompt that selects the vendor's behaviour. */
   marker: string;
   status: number;
   code: string;

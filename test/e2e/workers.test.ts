@@ -272,7 +272,7 @@ function cpuTicks(pid: number): number {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** Returns the fields of a process from its state on (proc_pid_stat). */
+/** Returns the fields of a process, starting with its state (proc_pid_stat). */
 function statOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
 }

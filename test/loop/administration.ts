@@ -14,7 +14,7 @@ import type { LoopCase, LoopWorld } from "./case.ts";
 
 /** Number of rows in the ledger, in the audit and in the request log. */
 const ROWS = 60_000;
-/** Number of rows in each table that people fill, such as settings. */
+/** Number of rows in each table such as prices and sums. */
 const SETTINGS = 1_000;
 /** Number of lines that are read from an export. */
 const EXPORT_LINES = 4_000;

@@ -61,7 +61,7 @@ const BODIES: readonly Growing[] = [
     kind: "numbers of another protocol's vectors",
     make: () => ({ model: "over-native-embeddings", input: each(2_000, () => "x") }),
     answer: nativeVectors,
-    // Vectors are written again at unit length. More items would exceed 64 MiB of text.
+    // The gateway writes vectors anew at unit length. More items would exceed 64 MiB of text.
     most: 1_450,
   },
   {

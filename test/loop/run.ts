@@ -26,7 +26,7 @@ const values = readOptions({
 });
 const MAX_WAIT_MS = 100;
 const MAX_GROWTH = 2.5;
-/** In less time, other work of the program would be a large part. */
+/** Minimum running time to judge growth, because other work of the program distorts shorter times. */
 const MIN_GROWTH_MS = 40;
 const MAX_TRIES = Number(values.tries);
 const PATIENCE_MS = 60_000;

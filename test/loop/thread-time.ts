@@ -23,9 +23,9 @@ export interface Growth {
   whole: number;
 }
 
-/** Allowed growth of the time for four times the items, 2.5 per doubling. Quadratic growth would be 16. */
+/** Allowed growth of the time when there are four times the items: 2.5 for each doubling. Quadratic growth is 16. */
 const MAX_GROWTH = 2.5 ** 2;
-/** In less time, other work of the runtime would be a large part. */
+/** Minimum running time to judge growth, because other work of the runtime distorts shorter times. */
 const MIN_MS = 4;
 const MAX_TRIES = 6;
 

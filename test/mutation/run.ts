@@ -143,7 +143,7 @@ async function tryFault(copy: string, fault: Fault, baseline: Baseline): Promise
   if (failing) return { fault, result: "BROKEN", seconds: 0, detail: `${failing} fails without it` };
   const path = join(copy, fault.file);
   const original = await readFile(path, "utf8");
-  // The replacement is a function, because `$` has a meaning in a replacement text.
+  // The replacement is a function, because a replacement text would interpret `$`.
   await writeFile(
     path,
     original.replace(fault.find, () => fault.replace),

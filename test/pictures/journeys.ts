@@ -27,7 +27,7 @@ const TIMEOUT_MS = 60_000;
 
 /**
  * Performs every journey in both languages, and takes screenshots of each step for people to look at. Each screenshot
- * has both themes and three sizes. Prints findings of the layout check, and steps that failed.
+ * is taken in both themes and three sizes. Prints findings of the layout check, and steps that failed.
  */
 export async function takeJourneys(world: JourneyWorld, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });

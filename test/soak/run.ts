@@ -11,7 +11,8 @@ import { quantile, trendOf } from "./trend.ts";
 
 /*
  * Sends mixed traffic for an hour: `npm run soak`. Prints the growth of memory, descriptors, timers, files and latency
- * after a warm-up of a fifth of the time. Exits with 1 when a flat figure grows or a call had a wrong result.
+ * after a warm-up of a fifth of the time. Exits with 1 when a figure grows that must stay flat, or a call had a wrong
+ * result.
  */
 const values = readOptions({
   command: "npm run soak --",

@@ -16,7 +16,7 @@ let fixture: GatewayFixture;
 const keys: Record<string, string> = {};
 beforeAll(async () => {
   fixture = await openGatewayFixture();
-  // A key cannot be created expired. So this key expires while the others are created.
+  // A key cannot be created expired. So this key expires while other keys are created.
   keys["expired"] = await makeKey("expired", ["--expires", new Date(Date.now() + 2_500).toISOString()]);
   const expiresAt = Date.now() + 2_500;
   const made = await Promise.all(

@@ -12,7 +12,7 @@ import {
   pngOf,
 } from "../support/pictures.ts";
 
-/* Refused edits reach no vendor, cost nothing and leave no file. Each refusal checks this. */
+/* Refused edits reach no vendor, cost nothing and leave no file. Each refusal is checked for this. */
 const MAX_BYTES = 36_700_160;
 
 const { fixture, edit, editByForm, post, refused, nothingHappened, proveNothingBilled } =

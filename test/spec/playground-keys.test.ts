@@ -140,7 +140,7 @@ test.each([
 });
 
 describe("a member", () => {
-  /** Creates a member and signs in. The password is given, because a generated one must be changed first. */
+  /** Creates a member and signs in. The password is given, because a generated password must be changed first. */
   async function member(name: string, role: string, organizations: "*" | string[]): Promise<string> {
     const password = "a-long-password-for-tests";
     const response = await fetch(`${gateway.url}/admin/v1/members`, {

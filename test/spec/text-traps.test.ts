@@ -8,7 +8,7 @@ import { textDialect } from "../../src/dialects/text.ts";
 import { CALLERS, type CallerName } from "../support/text-matrix.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
-/* Content of chat that the published form does not contain, from callers and vendors, in the other protocols. */
+/* Chat content outside of the published form, from callers and vendors, translated to other protocols. */
 const TERMS: VendorTerms = {
   upstreamModel: "vendor-model",
   traits: {},

@@ -83,7 +83,7 @@ export async function send(
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    // Each request has its own connection, so that every worker gets some.
+    // Each request has its own connection, so that every worker gets requests.
     keepalive: false,
   });
   await checkResponse(method, response.url, response);

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 /*
  * The published types of chat completions (OpenAI's OpenAPI document, `CreateChatCompletionResponse` and
- * `CreateChatCompletionStreamResponse`) as schemas. Objects allow no other fields except those for reasoning, which
+ * `CreateChatCompletionStreamResponse`) as schemas. Objects allow no other fields, except fields for reasoning, which
  * compatible vendors and relays share.
  */
 const count = z.int().min(0);

@@ -9,7 +9,7 @@ export function reportFigure(
   console.log(`${id} ${name} ${shown} ${unit} ${bar} ${passes ? "PASS" : "FAIL"}`);
 }
 
-/** Reports a figure that must equal `wanted`. Returns true if it does. */
+/** Reports a figure that must equal `wanted`. Returns true if the figure does. */
 export function reportExact(id: string, name: string, value: number, unit: string, wanted: number): boolean {
   const passes = value === wanted;
   reportFigure(id, name, value, { unit, bar: `==${wanted}`, passes });

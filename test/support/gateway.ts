@@ -58,7 +58,7 @@ export interface GatewayOptions {
   /** Content of the configuration file. */
   yaml?: string;
   env?: Record<string, string>;
-  /** True starts the gateway by `npm start`. Then `pid` and signals are npm's. */
+  /** True starts the gateway by `npm start`. Then `pid` is npm's, and npm receives the signals. */
   isByNpm?: boolean;
   /** True makes the gateway the leader of its own process group. */
   isOwnGroup?: boolean;
@@ -98,7 +98,7 @@ export interface Consumed {
 }
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** The program under test. The variable selects another build, such as the executable. */
+/** The program under test. `GATEWAY_PROGRAM` selects another build, such as the executable. */
 const PROGRAM = process.env["GATEWAY_PROGRAM"]
   ? [process.env["GATEWAY_PROGRAM"]]
   : [process.execPath, join(ROOT, "src/start.ts")];

@@ -66,7 +66,7 @@ export function wordsOf({ system, picture, called, tools, stop, schema, document
   ];
 }
 
-/** Creates and reads requests of one protocol. Each hint is written where the protocol has it. */
+/** Creates and reads requests of one protocol. Each hint is written in its field of the protocol. */
 interface HintCaller {
   build(content: Content, hints: Hints): Body;
   read(bytes: Uint8Array): TextPayload;

@@ -16,7 +16,7 @@ export async function layoutFindings(page: Page, language: ShownLanguage): Promi
   return [...new Set(found as string[])];
 }
 
-/** Returns texts that must not be shown: names of texts and, in another language than English, English texts. */
+/** Returns texts that must not be shown: the names of texts and, if the language is not English, the English texts. */
 function foreignTexts(language: ShownLanguage): string[] {
   const names = Object.values(TEXTS.en).flatMap((area) =>
     Object.keys(area).filter((name) => name.includes(".")),

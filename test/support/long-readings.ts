@@ -4,7 +4,7 @@ import { copyRows } from "./copied-rows.ts";
 import { startTestGateway, until, type TestGateway } from "./gateway.ts";
 
 const MANY = /^(ledger|ledger_bookings|audit|request_log|prompts)$/;
-/** Tables that people fill, such as prices. Some reports read all of their rows. */
+/** Tables with fewer rows than there are requests. Some reports read all rows of these tables. */
 const FEW = /^(pictures|prices|usage_\w+s|traffic_\w+)$/;
 export const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
@@ -75,7 +75,7 @@ export async function openLongReadings(): Promise<{ gateway: TestGateway; admin:
   return { gateway, admin };
 }
 
-/** Copies rows that requests write `many` times, and rows that people write `few` times. */
+/** Copies the rows of the tables `MANY` `many` times, and those of the tables `FEW` `few` times. */
 export function copyLongReadings(database: Database, { many, few }: { many: number; few: number }): void {
   copyRows(database, many, MANY);
   // Spreads the entries over a minute, because a real ledger's entries differ in time.

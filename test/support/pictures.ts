@@ -29,7 +29,7 @@ export function makePng(
   ]);
 }
 
-/** Returns the pixel of an opaque gradient over the whole picture. */
+/** Returns the colour at a position of an opaque gradient. */
 export function gradient(x: number, y: number): readonly [number, number, number, number] {
   return [(x * 7) & 255, (y * 5) & 255, (x * y) & 255, 255];
 }

@@ -60,7 +60,7 @@ export function whole(): TextUpstream {
   return { dialect: "chat", send: async () => ({ kind: "whole", text }) };
 }
 
-/** Returns a vendor that sends these chunks. Then it ends, breaks, or stays silent until it is aborted. */
+/** Returns a vendor that sends these chunks. The stream then ends, breaks, or is silent until it is aborted. */
 export function streaming(
   chunks: readonly string[],
   ending: "ends" | "breaks" | "is silent" = "ends",

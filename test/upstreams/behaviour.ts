@@ -26,7 +26,7 @@ export interface Behaviour {
   quality?: string;
   /** Size of all pictures, such as `1024x1024`. */
   size?: string;
-  /** Behaviours for the requests of the first link in `links`, one for each request. */
+  /** Behaviours for the first picture's link, one for each request of this link. */
   linkBehaviours?: Behaviour[];
   /** Result of the submitted job. By default, success. */
   outcome?: string;

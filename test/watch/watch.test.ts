@@ -6,7 +6,7 @@ import { QUESTIONS } from "./questions.ts";
 import { DEPLOY, panels, rules } from "./shipped.ts";
 
 /*
- * Compares the shipped board and alert rules with documents and code. `npm run watch:check` runs them on real scrapes.
+ * Compares the shipped board and alert rules with documents and code. `npm run watch:check` runs both on real scrapes.
  */
 const PROMTOOL = Bun.which("promtool");
 const ROOT = join(import.meta.dir, "../..");

@@ -85,7 +85,7 @@ export async function post(
 
 const DELIBERATE: ReadonlySet<number> = new Set([501, 502, 503, 504, 505]);
 
-/** True for a status from 500 up. Overload, a vendor's failure and an unknown protocol are allowed. */
+/** True for a status from 500 up, unless the status means overload, a vendor's failure or an unknown protocol. */
 export function isUnexpected(status: number): boolean {
   return status >= 500 && !DELIBERATE.has(status);
 }
@@ -122,7 +122,7 @@ export function write(socket: Socket, bytes: string | Uint8Array): Promise<void>
   });
 }
 
-/** Returns a multipart form with the given headers and contents of its parts. */
+/** Returns a multipart form whose parts have the given headers and contents. */
 export function rawForm(
   parts: readonly (readonly [header: string, content: Uint8Array])[],
 ): Buffer<ArrayBuffer> {

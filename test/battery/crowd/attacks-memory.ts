@@ -19,7 +19,7 @@ const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
 const EDITS = "/v1/images/edits";
 const SIGN_IN = "/admin/v1/session";
-/** Maximum time beyond the limit for bodies until the gateway must end an unfinished body. */
+/** Time after the limit for bodies within which the gateway must have ended an unfinished body. */
 const LATE_SECONDS = 2;
 
 /** Attacks on memory, disk space and slots of limits. */

@@ -30,7 +30,7 @@ const RECOVERY_SECONDS = 60;
 const SAMPLE_MS = 50;
 const MAX_NAMED_FAILURES = 3;
 const MIB = 1024 * 1024;
-/** Bytes that other data may take from the reserve of free space while an upload waits at the reserve. */
+/** MiB of other data that may be written while an upload has reached the reserve of free space. */
 const RESERVE_SLACK_MIB = 4;
 /** Allowed increases over the values of the quiet run. */
 const NORMAL = { residentMb: 150, descriptors: 30, lagSeconds: 0.05 };

@@ -11,7 +11,9 @@ import { ClientDisconnected } from "../../../src/gateway/routing/call.ts";
 import { isObject } from "../../../src/lib/json.ts";
 import { readBook, type Book, type CallerName } from "./client-books.ts";
 
-/* Rules for the gateway's result after a random vendor response. Each returns a description of the fault, or null. */
+/*
+ * Rules for the gateway's result after a random vendor response. Each rule returns a description of a fault, or null.
+ */
 
 /** Maximum of output tokens of the tested model. */
 export const MAX_OUTPUT = 1_000;

@@ -3,7 +3,7 @@ import type { Answer } from "./answers.ts";
 import { mutateBytes, mutateValue } from "./mutations.ts";
 import type { Choices } from "./values.ts";
 
-/** Changes only the usage, so that the response stays valid, or any part. */
+/** `usage` changes only the usage report, so that the response stays valid. `anything` changes any part. */
 export type Extent = "usage" | "anything";
 
 /** Returns a vendor's response with random changes, as arriving chunks of bytes. */

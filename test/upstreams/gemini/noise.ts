@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { pngChunk, pngHeader, pngOf } from "../../support/pictures.ts";
 
-/** Makes a PNG of black and white noise, which is made fast and hard to compress. */
+/** Makes a PNG of black and white noise, which is fast to make and compresses badly. */
 export function makeSpeckles(width: number, height: number): Buffer<ArrayBuffer> {
   return assemble(width, height, { colourType: 0, depth: 1, bytesPerRow: Math.ceil(width / 8) });
 }
