@@ -92,7 +92,7 @@ export interface ImageOrder {
 export interface VendorJobRecord {
   /** Id of the vendor's job; null before the job was submitted. */
   id: string | null;
-  /** True when an earlier process may have submitted the job without storing its id. It is not submitted again. */
+  /** True when an earlier process may have submitted the job, and stored no id. The job is not submitted again. */
   isLost: boolean;
   /** Stores the id of the vendor's job. Resolves when it is stored. */
   save(id: string): Promise<void>;

@@ -269,7 +269,7 @@ function gridAround(edge: number, bounds: PixelBounds): number[] {
   return lines.filter((line) => line > 0).map((line) => line * bounds.multiple);
 }
 
-/** Returns the largest square within the bounds, for sizes without a legal size near them. It is legal if any is. */
+/** Returns the largest square within the bounds, for sizes without a legal size near them. May itself be illegal. */
 function largestSquare(bounds: PixelBounds): Pixels {
   const edge = Math.min(bounds.maxEdge, Math.sqrt(bounds.maxPixels));
   const aligned = Math.max(1, Math.floor(edge / bounds.multiple)) * bounds.multiple;

@@ -30,7 +30,7 @@ export interface RelayedStream {
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
 
-/** Reads a vendor's stream up to its first content. Throws an `UpstreamError` when it ends without content. */
+/** Reads a vendor's stream up to its first content. Throws an `UpstreamError` when it is cut before any content. */
 export async function openStream(
   source: ByteStream,
   stream: TextStream,

@@ -90,7 +90,7 @@ export class RouteTable {
     return new Map([...groups].map(([target, routes]) => [target, new Set(routes)]));
   }
 
-  /** Returns the route. Returns the allowed methods for another method, and null for an unknown path. HEAD is GET. */
+  /** Returns the route, the allowed methods of a path without this method, or null. HEAD is handled like GET. */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
     const wanted = method === "HEAD" ? "GET" : method;
     const exact = this.#exact.get(path);

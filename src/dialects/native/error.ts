@@ -25,7 +25,7 @@ interface QuotaFailure {
   violations: { description: string; quotaId: string }[];
 }
 
-/** Id of a quota. Gemini CLI stops at once if it contains `PerDay`, but retries after any other error with 429. */
+/** Id of a quota. Gemini CLI stops at once if the id contains `PerDay`, but retries after any other error with 429. */
 const SPENT_BUDGET = "SpendPerDayOrMonthPerBudget";
 
 /** Name of the service that defines the reasons of errors. */

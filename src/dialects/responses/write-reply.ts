@@ -195,7 +195,7 @@ export class ResponsesWriter implements ReplyWriter {
     frame(type, JSON.stringify({ type, sequence_number: this.#number++, ...fields }));
 }
 
-/** Returns an id that contains the vendor's id, if any, so that this id is in the logs of caller and vendor. */
+/** Returns an id that contains the vendor's id, if there is one, so that both sides log the vendor's id. */
 function responseId(vendorId: string | null): string {
   const known = vendorId?.replace(/[^\w-]/g, "").slice(0, 64) ?? "";
   if (known === "") return newItemId("resp");

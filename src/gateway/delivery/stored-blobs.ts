@@ -13,7 +13,7 @@ export interface BlobStore {
   get(name: string): Promise<StoredPicture | null>;
 }
 
-/** A stored picture whose bytes can be read only by `stream`. Every `Blob` satisfies this interface. */
+/** A stored picture, whose bytes are read by `stream`. Every `Blob` satisfies this interface. */
 export interface StoredPicture {
   readonly size: number;
   /** MIME type. */

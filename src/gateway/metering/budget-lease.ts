@@ -26,7 +26,7 @@ export class BudgetLease {
   #acquired: Nanos = 0n;
   /** The amount that the budget had left in the store at the last call. */
   #left: Nanos = 0n;
-  /** Monotonic milliseconds until which the lease may be used. For the store, it is in doubt a minute later. */
+  /** Monotonic milliseconds until which the lease may be used: a minute before the store regards it as in doubt. */
   #usableUntil = Infinity;
   /** Monotonic milliseconds until which only needed amounts are acquired, because other processes lack money. */
   #scarceUntil = 0;

@@ -18,7 +18,7 @@ export class LeaseTable {
   readonly #processId: string;
   readonly #clock: Clock;
   #isYielding = false;
-  /** The running or last `#renew` or `#closeIdle`. The next call of either method waits for it. */
+  /** The running or last `#renew` or `#closeIdle`. The next call of either method waits for this promise. */
   #renewal: Promise<void> = Promise.resolve();
 
   constructor(store: BudgetStore, processId: string, clock: Clock) {

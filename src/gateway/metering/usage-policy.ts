@@ -31,7 +31,7 @@ export interface UsageBounds {
 
 /** Tokens that vendors add to a prompt: chat template, tool instructions, the vendor's own system prompt. */
 export const INPUT_MARGIN = 4_096;
-/** Tokens of reasoning that a choice may have beyond `max_tokens`, because some vendors count it separately. */
+/** Tokens of reasoning that a choice may have beyond `max_tokens`, because some vendors count reasoning separately. */
 export const REASONING_MARGIN = 65_536;
 /** Maximum of billed input or output tokens of a request. With this maximum, the charge fits the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;

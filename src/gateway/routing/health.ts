@@ -9,7 +9,7 @@ const ORGANIZATIONS_TO_EJECT = 2;
 const FIRST_EJECTION_MS = 1_000;
 /** Longest ejection after failures of calls. A target that has recovered gets requests at most this much later. */
 const MAX_EJECTION_MS = 30_000;
-/** Ejection time after a refused credential. Earlier calls are useless, because only an operator can replace it. */
+/** Ejection time after a refused credential. Earlier calls are useless: only an operator can replace credentials. */
 const ACCOUNT_EJECTION_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 /** Time after which another probe is allowed if the running probe has no outcome. */

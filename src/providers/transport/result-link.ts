@@ -67,7 +67,7 @@ export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob
   return pictures;
 }
 
-/** Limits of downloads. A long wait is worth it, because the vendor has charged for the few pictures of a call. */
+/** Limits of downloads. A long wait is justified, because the vendor has charged for the few pictures of a call. */
 const LIMITS = { concurrencyPerTenant: 64, totalTimeoutMs: 60_000 };
 
 /** Maximum number of results of one call. No vendor makes so many. */

@@ -7,8 +7,8 @@ import { createSanitizer } from "./public-message.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Converts the failures of one vendor to `UpstreamError`s. `read` finds code, message and kind in the vendor's body. If
- * it returns no kind, the status decides. No message contains the secret.
+ * Converts the failures of one vendor to `UpstreamError`s. `read` finds code, message and kind in the vendor's body.
+ * Without a kind, the status decides. No message contains the secret.
  */
 export function createVendorErrors(redaction: Redaction, read: ReadFailure): VendorErrors {
   const { secret, otherSecrets = [], baseUrl } = redaction;

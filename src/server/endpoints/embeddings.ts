@@ -56,7 +56,7 @@ export async function serveEmbeddings(
   });
 }
 
-/** Returns the response with an id as its first field. Mistral's clients require it; OpenAI's protocol has none. */
+/** Returns the response with an id as its first field. Mistral's clients require the id; OpenAI's protocol has none. */
 function withId(text: string, id: string): string {
   if (text.slice(0, 64).includes('"id"')) return text;
   return text.replace("{", () => `{"id":${JSON.stringify(id)},`);

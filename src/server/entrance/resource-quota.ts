@@ -16,8 +16,8 @@ export interface ResourceUser {
   principal: Principal;
   /**
    * Returns the network part of the client's address, because keys of several organizations may belong to one person.
-   * It is called only when the total use is so high that one network could exceed its share: reading an address costs
-   * microseconds.
+   * It is called only when the total use is so high that one network could exceed its share, because reading an address
+   * costs microseconds.
    */
   network(): string;
 }

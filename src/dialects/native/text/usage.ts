@@ -21,8 +21,8 @@ interface UsageMetadata {
 
 /**
  * Reads a vendor's usage into disjoint categories; null when there is no usage. The prompt includes cached tokens. The
- * candidates exclude reasoning, except when the total shows that they include it. The JSON of this protocol omits zero
- * counts.
+ * candidates exclude reasoning, except when the total shows that reasoning is included. The JSON of this protocol omits
+ * zero counts.
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
