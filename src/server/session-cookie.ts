@@ -17,7 +17,7 @@ export function baseOf(
   return publicUrl ?? callerBase(request, server, trustedProxies);
 }
 
-/** Reads a cookie. Over https, a prefix of its name ties it to host, path and scheme (RFC 6265bis). */
+/** Reads a cookie. Over https, a prefix of the cookie's name ties it to host, path and scheme (RFC 6265bis). */
 export function readCookie(reach: Reachability, exchange: HttpExchange, name: string): string | null {
   const cookies = new Bun.CookieMap(exchange.request.headers.get("cookie") ?? "");
   return cookies.get(prefixed(reach, exchange, name)) || null;

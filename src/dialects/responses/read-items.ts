@@ -152,7 +152,6 @@ function readContent(content: unknown, path: string): ContentPart[] {
   return parts.flatMap((part, index) => (isObject(part) ? readPart(part, `${path}[${index}]`) : []));
 }
 
-/** Reads parts that must be texts. */
 function readTexts(content: unknown, path: string): TextPart[] {
   return readContent(content, path).map((part) => {
     if (part.type !== "text") throw untranslatable(path);

@@ -80,7 +80,6 @@ export class TargetQueue {
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
   }
 
-  /** Counts a call to the target. */
   countCall(target: Target): void {
     this.#called.push(target);
   }

@@ -3,7 +3,6 @@ import type { Authenticate } from "../transport/credential.ts";
 /** The differences between the two addresses that serve `generateContent`. */
 export interface GenerateContentConnection {
   baseUrl: string;
-  /** Returns the URL of a method of a model. */
   urlOf(model: string, method: Method): string;
   /** Writes the body of a `countTokens` call for a text request. */
   writeCount(raw: string, model: string): string;

@@ -114,7 +114,7 @@ async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSi
   }
 }
 
-/** True when a retry would fail in the same way, and for a bug, which is not retried. */
+/** True when a retry would fail in the same way. Also true for a bug, which is not retried. */
 function isLasting(error: unknown): boolean {
   return error instanceof SafeFetchError ? error.reason !== "failed" : !(error instanceof UpstreamError);
 }

@@ -77,7 +77,6 @@ function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }
 
-/** Returns the list of models as JSON. */
 function list({ request }: AuthenticatedExchange, models: readonly Model[]): string {
   if (!isMessages(request.headers)) return `{"object":"list","data":[${models.map(describe).join(",")}]}`;
   const { page, hasMore } = messagesPage(models.filter(isText), queryOf(request.url));

@@ -203,7 +203,6 @@ export function tooLarge(maxBytes: number): GatewayError {
 /** Maximum bytes of a body that `decodedBody` reads whole. For so few bytes, a stream would cost too much. */
 const MAX_WHOLE_BYTES = 64 * 1024;
 
-/** The request and its sender. */
 type BodyExchange = Pick<AuthenticatedExchange, "request" | "principal" | "network">;
 
 /** A decoder of a content encoding, and the memory for its window. */

@@ -86,7 +86,6 @@ const ADMINISTRATION = "Administration: ";
 
 const ERRORS = "Errors";
 
-/** The introduction of the document. */
 const INTRODUCTION = `One address, one key and one bill in front of every hosted model.
 
 # First request
