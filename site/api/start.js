@@ -9,18 +9,18 @@ const HIDDEN_LANGUAGES =
 
 createApiReference("#api", {
   url: "SITE_OPENAPI",
-  // Examples are run in a terminal, so they need the whole address.
+  // Examples run in a terminal, so they need the whole address.
   servers: [{ url: new URL("SITE_ADDRESS", location.href).origin }],
   theme: "none",
   forceDarkModeState: colorScheme,
   hideDarkModeToggle: true,
   withDefaultFonts: false,
   authentication: { preferredSecurityScheme: "gatewayKey" },
-  // Links to the document itself and to the library's own application say nothing about the gateway.
+  // Links to the document and to the library's application are hidden, because they do not concern the gateway.
   documentDownloadType: "none",
   hideClientButton: true,
   showDeveloperTools: "never",
-  // Nothing leaves this page but the requests that its reader sends to the gateway.
+  // This page sends only the reader's requests to the gateway.
   telemetry: false,
   agent: { disabled: true },
   mcp: { disabled: true },
@@ -33,7 +33,7 @@ createApiReference("#api", {
   },
 });
 
-// A button's name has to contain what it shows, for those who speak to their browser; the library's says other words.
+// A button's name must contain its visible text, for users of speech control. The library uses other words.
 new MutationObserver(() => {
   for (const button of document.querySelectorAll("button.show-more")) {
     const shown = button.textContent.trim();

@@ -57,7 +57,7 @@ test("bash completes commands, options and their words", async () => {
   }
 });
 
-// CI has only bash. Where zsh is installed, it checks its script. Where fish is installed, it completes a word.
+// CI has only bash. An installed zsh checks its script, and an installed fish completes a word.
 test("zsh and fish take their scripts", async () => {
   if (Bun.which("zsh")) expect(await ask(["zsh", "-n"], await scriptFor("zsh"))).toBe("");
   if (!Bun.which("fish")) return;

@@ -6,7 +6,7 @@ import { readMask } from "./reference.ts";
 
 const slots = createSemaphore(2);
 const first = { width: 40, height: 20 };
-/** Returns the data and end chunks of a PNG of 40 by 20 pixels, which are all zero. */
+/** Returns the data and end chunks of a PNG of 40 by 20 pixels. All bytes of the pixels are zero. */
 function picture(bytesPerPixel: number): Buffer[] {
   const rows = Buffer.alloc(20 * (1 + 40 * bytesPerPixel));
   return [pngChunk("IDAT", deflateSync(rows)), pngChunk("IEND", Buffer.alloc(0))];

@@ -43,24 +43,24 @@ test("names in a sentence stay as they are", () => {
   expect(shown).toBe(`${target} 停止服务：new: $t(x)。`);
 });
 
-/** Texts in responses that are not made by the gateway, or that the console does not show, by their paths. */
+/** Paths of texts in responses that the gateway does not write itself, or that the console does not show. */
 const VERBATIM = new Set([
-  // Told to a caller, and shown as a quotation.
+  // A message to a caller, which the console quotes.
   "jobs.*:error.message",
   "requests.*:message",
   "requests.*:request.message",
-  // For operators, but in the words of a vendor or of an error in the program. Labelled as such.
+  // Words of a vendor or of an error in the program, which the console labels as such.
   "requests.*:request.cause",
-  // In the words of the configuration file, and shown as a quotation.
+  // Words of the configuration file, which the console quotes.
   "channels.*:problems",
   "models.*:problems",
-  // One of the codes below, which have texts of their own.
+  // A code from the lists below. Each code has a text of its own.
   "channels.*:health.reason",
   "overview.*:channels.reason",
   "routes.explain:refusal.message",
   // Written by the member who made the entry.
   "ledger.*:reason",
-  // Of the command line.
+  // Shown only by the command line.
   "routes.explain:verdict",
 ]);
 
@@ -103,7 +103,7 @@ const isText = (schema: Schema): boolean =>
         .flat()
         .some((part) => typeof part === "object" && isText(part));
 
-/** Returns the paths of texts with a name of sentences, in objects without a code of the sentence. */
+/** Returns the paths of texts whose name is in `NAMES`, in objects without a code of the sentence. */
 function sentences(schema: Schema, path: readonly string[] = []): string[] {
   const below = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), schema.items ?? []].flat();
   const properties = Object.entries(schema.properties ?? {});

@@ -11,8 +11,8 @@ import { HINT_CALLERS } from "../../../test/support/hint-requests.table.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 
 /*
- * Requests with the hints that clients of each protocol send by default. No vendor of another protocol may cause a
- * refusal. The lists contain the hints that are left out.
+ * Requests with the hints that clients of each protocol send by default. No request may be refused because its vendor
+ * has another protocol. The lists contain the hints that are left out.
  */
 const READ: Readonly<Record<TextDialectName, (body: object) => TextPayload>> = {
   chat: (body) => readChat(bytes({ model: "m", messages: [{ role: "user", content: "hi" }], ...body })),

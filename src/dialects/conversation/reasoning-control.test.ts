@@ -19,7 +19,7 @@ test.each<[TextDialectName, string, ReasoningControl | undefined, ReasoningContr
   ["responses", "o4-mini", "adaptive", "effort"],
   ["chat", "openai/gpt-oss-120b", undefined, "effort"],
   ["chat", "gpt-4.1", undefined, undefined],
-  // For an unknown vendor model, the gateway's model decides, if the vendor's protocol has its form.
+  // For an unknown vendor model, the gateway's model decides, if the vendor's protocol has that model's control.
   ["chat", "qwen3", "effort", "effort"],
   ["chat", "qwen3", "adaptive", undefined],
   ["native", "my-tuned-model", "budget", "budget"],

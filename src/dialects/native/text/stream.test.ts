@@ -15,7 +15,7 @@ const part = (parts: string, more = "") =>
 const counted = (prompt: number, more: string) =>
   `"usageMetadata":{"promptTokenCount":${prompt},${more}},${VENDOR},"responseId":"r1"}`;
 
-/** Streams as the vendor sends them, by a description. */
+/** Streams as the vendor sends them. Each key describes its stream. */
 const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "text, its usage cumulative": [
     part('{"text":"Grüße, "}') + counted(4, '"totalTokenCount":4'),
