@@ -1,6 +1,6 @@
 import { createRandom, type Random } from "../random.ts";
 import { MAX_OUTPUT_TOKENS, type Conversation } from "./conversation.ts";
-import { splitTokens } from "./tokens.ts";
+import { splitTokens, widthAt } from "./tokens.ts";
 
 const DEFAULT_SENTENCES = 4;
 const MAX_QUOTE = 120;
@@ -78,8 +78,9 @@ function shorten(text: string, max: number): string {
     .toWellFormed()
     .replace(/\s+/g, " ")
     .trim();
-  const characters = Array.from(line);
-  return characters.length <= max ? line : `${characters.slice(0, max).join("")}…`;
+  let end = 0;
+  for (let count = 0; count < max && end < line.length; count += 1) end += widthAt(line, end);
+  return end === line.length ? line : `${line.slice(0, end)}…`;
 }
 
 /** Returns exactly `count` words. Omits the quotation when it would be more than half of the text. */

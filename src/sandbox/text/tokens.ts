@@ -44,7 +44,7 @@ function tokenEnd(text: string, start: number): number {
 }
 
 /** Returns the number of code units of the character at a position. A surrogate pair has 2 units. */
-function widthAt(text: string, position: number): number {
+export function widthAt(text: string, position: number): number {
   return (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
 }
 
