@@ -28,7 +28,7 @@ export interface Relay {
   isKept: boolean;
   /**
    * Counts the tokens that the vendor did not report. Returns null when nothing has to be counted. Called before `end`,
-   * with two exceptions: the client's disconnection, or a failure before the client reads, ends the stream.
+   * except when the client's disconnection, or a failure before the client reads, ends the stream.
    */
   refine(): Promise<void> | null;
   /** Called at most every two seconds, while the stream runs and has new data. */

@@ -189,10 +189,10 @@ function coveredTokensOf(
 }
 
 /**
- * Calls the route's targets, and `noteIgnored` for each of them with the fields that were not sent to it. A reply
- * without content counts as a failed call. If all calls fail and at least one reply was empty, the request is settled
- * with a charge of zero. If the last reply was empty, its ignored fields are returned; otherwise the last error is
- * thrown. A call during which the client disconnects is charged.
+ * Calls the route's targets. Calls `noteIgnored` for each called target with the fields that were not sent to it. A
+ * reply without content counts as a failed call. If all calls fail and at least one reply was empty, the request is
+ * settled with a charge of zero. If the last reply was empty, its ignored fields are returned; otherwise the last error
+ * is thrown. A call during which the client disconnects is charged.
  */
 async function callVendors(
   core: Core,

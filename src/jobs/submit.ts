@@ -131,8 +131,8 @@ async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
 }
 
 /**
- * Removes the files of a failed submission. It first waits and then looks up the job, because a failed call may still
- * have committed the job. If the job exists or the store is unavailable, the files stay.
+ * Removes the files of a failed submission. First waits, then looks up the job, because a failed call may still have
+ * committed the job. If the job exists or the store is unavailable, the files stay.
  */
 async function removeUnlessSubmitted({ jobs, blobs }: JobCore, job: NewJob): Promise<void> {
   if (job.files.length === 0) return;

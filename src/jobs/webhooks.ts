@@ -100,7 +100,7 @@ async function post(
     });
     const isDelivered = status >= 200 && status < 300;
     // A refusal by Slack or PagerDuty is permanent, because the address, the key or the message is wrong. A refusal by
-    // the operator's own receiver is not, because the operator may correct it.
+    // the operator's own receiver is not permanent, because the operator may correct the receiver.
     const isRefused = format !== "standard" && status >= 400 && status < 500 && !TRANSIENT.has(status);
     const askedMs = Math.min(Number(retryAfter ?? 0) * 1_000 || 0, MAX_ASKED_MS);
     const result = operatorMessage("delivery.status", { status });

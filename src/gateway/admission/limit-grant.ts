@@ -45,8 +45,8 @@ export class LimitGrant {
   }
 
   /**
-   * Counts one request, or one image and one slot. It needs only the request's headers. Call it once, before the body
-   * is read and before any other method.
+   * Counts one request, or one image and one slot. Needs only the request's headers. Call it once, before the body is
+   * read and before any other method.
    */
   open(pipeline: LimitedPipeline): Promise<void> | undefined {
     if (pipeline === "text") return this.#take(this.#requests("requests", 1, "model"));

@@ -19,9 +19,9 @@ const MAX_ORGANIZATIONS = 10_000;
 
 /**
  * Decides which targets may be called, and learns only from real requests. Consecutive failures eject a target for the
- * organization whose requests failed; failures of a second organization eject it for all. One organization alone thus
- * cannot take a target from others. A refused credential ejects the target for all at once. The duration of ejections
- * doubles; after each ejection, a single request probes the target.
+ * organization whose requests failed. Failures of a second organization eject the target for all organizations, so one
+ * organization alone cannot take a target from others. A refused credential immediately ejects the target for all
+ * organizations. The duration of ejections doubles; after each ejection, a single request probes the target.
  */
 export class Health {
   readonly #clock: Clock;

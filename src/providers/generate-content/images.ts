@@ -70,8 +70,8 @@ async function call(
 }
 
 /**
- * Returns the body, with a header for its length if the length is known. A native request is sent unchanged. Its length
- * is not known, because its parts on disk are read while it is sent.
+ * Returns the body, with a header for its length if the length is known. A native request is sent unchanged. Its parts
+ * on disk are read during the sending, so its length is not known.
  */
 function bodyOf(
   order: ImageOrder,

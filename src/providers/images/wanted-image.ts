@@ -18,8 +18,8 @@ export function followsReference({ size, references }: ImageOrder): boolean {
 }
 
 /**
- * Returns the format to request: the caller's if the model has it, or the model's default if the caller set none. If
- * the model lacks the caller's format, the gateway converts the picture. Then PNG is requested if the model has it.
+ * Returns the format to request: the caller's format if the model has it, the model's default if the caller set none.
+ * If the model lacks the caller's format, PNG is requested if the model has PNG, and the gateway converts the picture.
  */
 export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undefined {
   const { formats } = model.image;

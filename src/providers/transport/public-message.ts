@@ -20,8 +20,8 @@ const TELLTALE = [
 ];
 
 /**
- * Returns a function for a channel's messages. It removes each whole sentence with a key, an address, an id or the name
- * of a vendor. Other sentences stay readable.
+ * Returns a function for a channel's messages. The function removes each whole sentence with a key, an address, an id
+ * or the name of a vendor. Other sentences stay readable.
  */
 export function createSanitizer(secrets: readonly string[], hostname: string): Sanitize {
   const label = hostname.split(".").at(-2) ?? "";

@@ -192,7 +192,7 @@ class HeldClaim {
       else request.signal.addEventListener("abort", () => void readOn(), { once: true });
     };
     // If the call continues without its client, the whole reply is read, so that a repeated request gets its outcome.
-    // Otherwise the rest is read only if the vendor's reply ended without an error, because then all of it is charged.
+    // Otherwise the rest is read only if the vendor's reply ended without an error: then the whole reply is charged.
     if (principal.organization.settings.callerGone === "drain") goOn();
     else void ended.then((failure) => (failure === null ? goOn() : undefined));
     return new ReadableStream({

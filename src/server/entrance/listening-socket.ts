@@ -4,8 +4,8 @@ import { sleep } from "../../lib/waiting.ts";
 import { openLibc } from "./libc.ts";
 
 /*
- * The runtime's graceful stop closes idle connections and so loses requests that proxies send just then. If only the
- * listening socket is closed, the kernel resets connections that the process has not accepted yet (measured on
+ * The runtime's graceful stop closes idle connections, and thus loses requests that proxies send at that moment. If
+ * only the listening socket is closed, the kernel resets connections that the process has not accepted yet (measured on
  * loopback: 30 of 1,000 connections per second). Therefore the socket first drops new SYNs. Then the process accepts
  * the queued connections. Only then is the socket closed.
  */

@@ -24,7 +24,7 @@ export function parseReply({ text }: VendorReply): Reply {
 
 /**
  * Reads the first candidate of a stream, event by event. The protocol has no end mark. The finish reason may arrive
- * after a tool call. It is `STOP` even for tool calls.
+ * after a tool call, and is `STOP` even for tool calls.
  */
 export class NativeReader implements ReplyReader {
   readonly isDone = false;

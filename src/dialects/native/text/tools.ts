@@ -75,7 +75,7 @@ function readNames(value: StreamedJson | undefined): string[] {
 const MAX_KEYWORD = 64;
 
 /**
- * Converts a schema of the vendor's form to JSON Schema. The vendor's form is a subset of OpenAPI 3.0. It has types in
+ * Converts a schema of the vendor's form to JSON Schema. The vendor's form is a subset of OpenAPI 3.0, with types in
  * capitals, `nullable`, and bounds that may be strings (Gemini API reference, `Schema`).
  */
 export function readSchema(schema: StreamedObject): StreamedObject {
