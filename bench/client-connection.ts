@@ -117,7 +117,6 @@ export async function exchange(address: Address, request: Buffer): Promise<Reply
   }
 }
 
-/** Returns the bytes of a request. */
 export function wireRequest(request: {
   method: "GET" | "POST";
   path: string;

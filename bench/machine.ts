@@ -82,7 +82,6 @@ function readMachineBusyMs(): number {
 /** `/proc/stat` counts in hundredths of a second on Linux. */
 const MS_PER_TICK = 10;
 
-/** Returns the resident memory in MB. */
 export function readResidentMb(processId: number): number {
   const status = readFileSync(`/proc/${processId}/status`, "latin1");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;

@@ -17,7 +17,6 @@ export interface Upload {
   prompt?: string;
   /** Bytes per second; unlimited when absent. */
   pace?: number;
-  /** Called with the number of written bytes. */
   onProgress?(written: number): void;
 }
 

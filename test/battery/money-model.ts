@@ -46,7 +46,7 @@ const KINDS = [
   "lose",
 ] as const;
 
-/** One of this many requests costs more than its hold. */
+/** One request of this many costs more than its hold. */
 const OVER_EVERY = 25;
 const OVER_NANOS = 5n;
 
@@ -87,7 +87,6 @@ export async function compareWithModel(operations: number, seed = Date.now() % 1
   return reportExact("P6", name, 0, "budgets", 0);
 }
 
-/** A process of the model. */
 interface Process {
   lease: string;
   leaseStore: BudgetLeases;

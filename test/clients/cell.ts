@@ -24,7 +24,6 @@ export interface Cell {
 
 export interface CellResult {
   outcome: "done" | "message shown" | "failed";
-  /** Reason for the failure. */
   reason: string;
   /** Number of requests that the program's main loop sent to the gateway. */
   requests: number;

@@ -10,7 +10,7 @@ import { aJob } from "../support/jobs.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/* Jobs that are submitted concurrently share a transaction. Each job must get the decision of a single submission. */
+/* Jobs submitted concurrently share a transaction. Each job must get the same decision as if submitted alone. */
 onEachDatabase("jobs submitted at once", (databases) => {
   let database: Database;
   let stores: Stores;

@@ -148,7 +148,7 @@ export const SANDBOX = [
   { family: "D", model: "sandbox-d-quality", most: 4 },
 ] as const;
 
-/** A model with its row of expectations. */
+/** A model of a family. `most` is the maximum of images in one vendor call. */
 export interface Offer {
   family: string;
   model: string;

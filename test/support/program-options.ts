@@ -1,6 +1,5 @@
 import { parseArgs, type ParseArgsOptionDescriptor } from "node:util";
 
-/** An option of a test program. */
 type ProgramOption = ParseArgsOptionDescriptor & {
   /** Name of the value in the usage text, such as `N`; absent for a switch. */
   value?: string;

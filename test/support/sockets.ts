@@ -8,7 +8,6 @@ export interface RawRequest {
   body?: string;
 }
 
-/** Opens a connection to a base address. */
 export function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -60,7 +59,6 @@ function isComplete(bytes: Buffer): boolean {
   return length !== undefined && bytes.length >= end + 4 + Number(length);
 }
 
-/** Returns the status of a response. */
 export function statusOf(answer: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 }

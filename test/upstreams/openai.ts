@@ -8,9 +8,8 @@ import { readMarker } from "./behaviour.ts";
 import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
 
 export interface OpenAiOptions {
-  /** The accepted key, besides `otherKeys`. */
+  /** The accepted key. `otherKeys` are accepted too. */
   apiKey?: string;
-  /** Further accepted keys. */
   otherKeys?: readonly string[];
   chatModels?: readonly string[];
   imageModels?: readonly string[];

@@ -11,7 +11,7 @@ const unit = [
 const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const vendor = ["test/contracts/openai-responses.test.ts"];
 
-/** Faults in the responses protocol without a store. */
+/** Faults in the responses protocol, which the gateway offers without a store. */
 export const RESPONSES_FAULTS: readonly Fault[] = [
   {
     name: "what was written to the cache passes the rest of the input",

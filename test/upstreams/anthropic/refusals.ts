@@ -20,7 +20,6 @@ export async function refuse(response: SimulatedResponse, refusal: Refusal): Pro
   await sendJson(response, status, body, {}, { "request-id": REQUEST_ID, ...headers });
 }
 
-/** Returns the error for an invalid request. */
 export function invalid(message: string): Refusal {
   return { status: 400, type: "invalid_request_error", message };
 }

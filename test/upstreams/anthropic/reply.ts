@@ -4,7 +4,6 @@ import type { Behaviour } from "../behaviour.ts";
 import type { Body } from "./rules.ts";
 import { signatureOf } from "./signatures.ts";
 
-/** The reply of a simulated model. */
 export interface MessageReply {
   model: string;
   content: Record<string, unknown>[];
@@ -135,7 +134,7 @@ function reportUsage(body: Body, counts: Counts, behaviour: Behaviour, cache: Pr
   }
 }
 
-/** Counts the prompt's tokens up to the last `cache_control`: as written the first time, later as read. */
+/** Counts the prompt's tokens up to the last `cache_control`: as written to the cache at first, later as read. */
 function countCached(
   body: Body,
   prompt: number,

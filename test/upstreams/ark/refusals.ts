@@ -23,7 +23,6 @@ export async function refuse(response: SimulatedResponse, refusal: Refusal): Pro
   await sendJson(response, refusal.status, envelope(refusal), {}, refusal.headers);
 }
 
-/** Returns the error for an invalid request. */
 export function invalid(param: string, why: string, code = "InvalidParameter"): Refusal {
   const message = `The parameter \`${param}\` specified in the request is not valid: ${why}.`;
   return { status: 400, code, message, param };

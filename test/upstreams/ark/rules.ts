@@ -3,7 +3,6 @@ import { readInlineImage } from "../inline-image.ts";
 import type { ArkModel } from "./models.table.ts";
 import { invalid, unknownModel, type Refusal } from "./refusals.ts";
 
-/** A valid request. */
 export interface ParsedRequest {
   modelName: string;
   prompt: string;

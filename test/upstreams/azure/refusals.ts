@@ -19,7 +19,6 @@ export async function refuse(
   await sendJson(response, status, { ...beside, error }, {}, retryHeaders(behaviour));
 }
 
-/** Returns the error for an invalid request. */
 export function invalid(message: string, param: string, code = "invalid_value"): Refusal {
   return { status: 400, error: { message, type: "invalid_request_error", param, code } };
 }

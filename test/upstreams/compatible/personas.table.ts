@@ -14,7 +14,6 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** A vendor's responses to `Say hello.`: the text "Hello there.". A vendor that shows thoughts thinks "A greeting.". */
 export interface Persona {
-  /** Name of the provider. */
   provider: string;
   /** Path before `/chat/completions`. */
   path: string;

@@ -15,7 +15,6 @@ export async function refuse(response: SimulatedResponse, { headers, ...error }:
   await sendJson(response, error.code, { error }, {}, headers);
 }
 
-/** Returns the error for an invalid request. */
 export function invalid(message: string, field?: string): Refusal {
   const violation = { field, description: message };
   const details = [{ "@type": `${TYPES}BadRequest`, fieldViolations: [violation] }];

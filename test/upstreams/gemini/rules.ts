@@ -4,7 +4,6 @@ import type { ReceivedRequest } from "../http-server.ts";
 import { MODELS, type SimulatedModel } from "./models.table.ts";
 import { invalid, unknownModel, unknownName, type Refusal } from "./refusals.ts";
 
-/** A valid request. */
 export interface ParsedRequest {
   modelName: string;
   model: SimulatedModel;

@@ -1,7 +1,6 @@
 import { isObject } from "../../../src/lib/json.ts";
 import type { Behaviour } from "../behaviour.ts";
 
-/** The reply of a simulated text model. */
 export interface TextReply {
   model: string;
   thought: string;

@@ -3,7 +3,6 @@ import { invalid } from "./refusals.ts";
 import { objectAt, readContents, Refused, type Content } from "./text-contents.ts";
 import type { SimulatedTextModel } from "./text-models.table.ts";
 
-/** A valid request for text. */
 export interface ParsedTextRequest {
   contents: Content[];
   functions: { name: string; parameters: Record<string, unknown> }[];

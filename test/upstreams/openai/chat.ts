@@ -9,7 +9,6 @@ import { refuse } from "./refusals.ts";
 import { reportUsage } from "./usage.ts";
 import { writeFrames } from "./frames.ts";
 
-/** The reply of a simulated model. */
 export interface ChatReply {
   id: string;
   model: string;

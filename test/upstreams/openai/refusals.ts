@@ -17,7 +17,6 @@ export async function refuse(response: SimulatedResponse, refusal: Refusal): Pro
   await sendJson(response, status, { error: { message, type, param, code } }, {}, headers);
 }
 
-/** Returns the error for an invalid request. */
 export function invalid(message: string, param: string | null, code: string | null = null): Refusal {
   return { status: 400, message, type: "invalid_request_error", code, param };
 }

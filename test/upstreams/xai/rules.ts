@@ -8,7 +8,6 @@ export interface Refusal {
   headers?: Record<string, string>;
 }
 
-/** A valid request. */
 export interface ParsedRequest {
   n: number;
   width: number;
