@@ -66,7 +66,7 @@ echo $$ > groups/cgroup.procs
 find "groups/$1" -depth -type d -exec rmdir {} +
 `;
 
-/** Shell script that becomes process 1. The container has no unit of this machine and cannot change the kernel. */
+/** Shell script that becomes process 1. The container has no unit of this machine and cannot set kernel options. */
 const INSIDE = `
 cd root
 rm -rf etc/systemd/system/* etc/rc?.d/* etc/fstab

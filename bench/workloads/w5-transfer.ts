@@ -85,7 +85,7 @@ export async function compareTransfers(
   const results: { floor: Transfer; gateway: Transfer }[] = [];
   const throughGateway = async () => {
     const measured = await transfer(gateway, plan);
-    // The next round reuses the files' memory. In a virtual machine, unused memory costs far more time.
+    // The next round reuses the files' memory, because new memory costs far more time in a virtual machine.
     rmSync(join(gateway.dataFolder, "blobs"), { recursive: true, force: true });
     return measured;
   };

@@ -3,7 +3,7 @@ import type { PromptRemoval } from "../../src/admin/prompts/schema.ts";
 import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { BY, onEachDatabase } from "./storage-harness.ts";
 
-/** More rows than one pass through the table and one transaction can remove. */
+/** More rows than one pass through the table, or one transaction, processes. */
 const MANY = 2_500;
 const START = Date.UTC(2026, 4, 15);
 

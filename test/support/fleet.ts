@@ -154,7 +154,7 @@ export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<vo
     return (await Promise.all(probes)).every((status) => status === 429);
   };
   await until("the budget to be in force", async () => {
-    // In one of a hundred million runs, 48 requests miss a certain one of three processes.
+    // In one of a hundred million runs, all 48 requests miss one of the three processes.
     return ((await areRefused(1)) && (await areRefused(48))) || undefined;
   });
   for (const vendor of fleet.vendors) vendor.reset();
