@@ -1,3 +1,4 @@
+import { operatorMessage } from "../domain/operator-message.ts";
 import { z, type ZodType } from "zod";
 import { parseNanos, type Nanos } from "../lib/money.ts";
 import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
@@ -48,11 +49,7 @@ export const versionSchema = z.int().min(0).optional();
 /** Throws 409 when a change is not based on the current version of the record. */
 export function requireVersion(before: { version: number }, version: number | undefined): void {
   if (version === undefined || version === before.version) return;
-  throw new AdminError(
-    409,
-    "version",
-    `it has changed since version ${version}: read it again and repeat the change`,
-  );
+  throw new AdminError(409, "version", operatorMessage("error.version", { version }));
 }
 
 /** Schema of `true` and `false`, also as texts of a query. */

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../domain/operator-message.ts";
 import { DependencyError } from "../gateway/dependency-error.ts";
 import { type ZodType, z } from "zod";
 import { AdminError } from "./admin-error.ts";
@@ -96,9 +97,11 @@ export function requireAccess(
   { access, member }: SignedIn,
 ): void {
   if (member.mustChangePassword && !beforePasswordChange)
-    throw new AdminError(403, null, "change your password first", { type: "password_change_required" });
+    throw new AdminError(403, null, operatorMessage("error.passwordFirst", {}), {
+      type: "password_change_required",
+    });
   if (!isAtLeast(access.role, role))
-    throw new AdminError(403, null, `this needs the role ${role}; yours is ${access.role}`);
+    throw new AdminError(403, null, operatorMessage("error.role", { role, own: access.role }));
   if (reach === "installation" && access.organizations !== "*")
-    throw new AdminError(403, null, "this needs a member of all organizations");
+    throw new AdminError(403, null, operatorMessage("error.reach", {}));
 }

@@ -58,7 +58,7 @@ export function sentenceOf(
 }
 
 /** Figures of a closed set, whose values have texts of their own, such as `reason.limited`. */
-const CLOSED_FIGURES: ReadonlySet<string> = new Set(["reason", "period"]);
+const CLOSED_FIGURES: ReadonlySet<string> = new Set(["reason", "period", "noun"]);
 
 function shortAmount(decimal: string): string {
   const isNegative = decimal.startsWith("-");

@@ -1,12 +1,13 @@
 import { AdminError } from "../admin/admin-error.ts";
+import type { OperatorMessage } from "../domain/operator-message.ts";
 
 /** Limits the long responses that run at the same time, for each member and for all members in this process. */
 export class MemberSlots {
   readonly #max: { ofMember: number; ofAll: number };
-  readonly #message: string;
+  readonly #message: string | OperatorMessage;
   readonly #taken = new Map<string, number>();
 
-  constructor(max: { ofMember: number; ofAll: number }, message: string) {
+  constructor(max: { ofMember: number; ofAll: number }, message: string | OperatorMessage) {
     this.#max = max;
     this.#message = message;
   }

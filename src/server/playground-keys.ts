@@ -1,3 +1,4 @@
+import { operatorMessage } from "../domain/operator-message.ts";
 import { AdminError } from "../admin/admin-error.ts";
 import { requireAccess } from "../admin/operation.ts";
 import { scopedStore } from "../admin/scoped/store.ts";
@@ -44,7 +45,7 @@ export function playgroundKeys(admin: Administration): PlaygroundKeys {
       const signedIn = await readConsoleMember(admin, exchange, new Headers());
       requireAccess({ role: "admin", reach: "organization" }, signedIn);
       const key = await scopedStore(admin.context.store, signedIn).keys.get(keyId);
-      if (!key) throw new AdminError(404, null, "there is no key with this id that you administer");
+      if (!key) throw new AdminError(404, null, operatorMessage("error.playgroundKey", {}));
       const { member, session } = signedIn;
       const by = { actor: member.name, source: `http/${originOf(admin, exchange).address}` };
       await audit({ by, key, sessionId: session?.id ?? "" });

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../domain/operator-message.ts";
 import { AdminError } from "../admin/admin-error.ts";
 import { readAdminToken } from "../admin/tokens/tokens.ts";
 import type { OperationContext } from "../admin/context.ts";
@@ -55,7 +56,7 @@ export async function readConsoleMember(
   outgoing: Headers,
 ): Promise<SignedIn> {
   const token = readCookie(admin, exchange, SESSION_COOKIE);
-  if (token === null) throw new AdminError(401, null, "sign in first");
+  if (token === null) throw new AdminError(401, null, operatorMessage("error.signInFirst", {}));
   const { method } = exchange.request;
   if (method !== "GET" && method !== "HEAD") requireSameOrigin(admin, exchange);
   const { session, member } = await readSession(admin.context, token);

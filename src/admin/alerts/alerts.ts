@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
@@ -32,7 +33,7 @@ export async function createAlert(
   const { organizationId } = fields;
   const others = await context.store.alerts.page({ organizationId, limit: MAX_RULES });
   if (others.length >= MAX_RULES)
-    throw new AdminError(409, null, `there are ${MAX_RULES} alerts of the organization already; remove one`);
+    throw new AdminError(409, null, operatorMessage("error.alerts.most", { most: MAX_RULES }));
   const rule = { ...fields, id, isDisabled: false, createdAt: context.clock.now() };
   return await context.store.alerts.create(rule, context.by);
 }
@@ -109,20 +110,20 @@ async function checkAlert(
 ): Promise<void> {
   if (organizationId !== null) await getOrganization(context, organizationId);
   else if (accessOf(context).organizations !== "*")
-    throw new AdminError(
-      403,
-      "organizationId",
-      "a rule of the installation needs a member of all organizations",
-    );
+    throw new AdminError(403, "organizationId", operatorMessage("error.alerts.installation", {}));
   if (settings.kind !== "budget" || settings.budgetId === null) return;
   const budget = await context.store.budgets.get(settings.budgetId);
   if (budget && (organizationId === null || budget.organizationId === organizationId)) return;
-  throw new AdminError(404, "settings.budgetId", `there is no budget "${settings.budgetId}"`);
+  throw new AdminError(
+    404,
+    "settings.budgetId",
+    operatorMessage("error.missing", { noun: "budget", id: settings.budgetId }),
+  );
 }
 
 /** Maximum number of rules of one organization. Each check reads all of them, and each rule may send mails. */
 const MAX_RULES = 50;
 
 function unknownAlert(id: string): AdminError {
-  return new AdminError(404, "id", `there is no alert "${id}"`);
+  return new AdminError(404, "id", operatorMessage("error.missing", { noun: "alert", id }));
 }

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
 import type { AdminStore } from "../admin-store.ts";
@@ -16,7 +17,7 @@ export async function requireRecipients(
   if (!mail) return;
   for (const email of emails) {
     if (await isRecipient(store, mail, email, organizationId)) continue;
-    const message = `${field} has ${email}: mails go to members, and to the domains of \`mail.allowed_domains\``;
+    const message = operatorMessage("error.recipient", { field, email });
     throw new AdminError(400, field, message);
   }
 }

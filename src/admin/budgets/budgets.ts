@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { periodEnd } from "../../domain/calendar.ts";
 import { newId } from "../../lib/ids.ts";
@@ -110,5 +111,5 @@ export async function writeOffLeases(context: AdminContext, processId: string): 
 }
 
 function unknownBudget(id: string): AdminError {
-  return new AdminError(404, "id", `there is no budget "${id}"`);
+  return new AdminError(404, "id", operatorMessage("error.missing", { noun: "budget", id }));
 }

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import type { z } from "zod";
 import { didYouMean } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
@@ -171,13 +172,12 @@ function requireStored(configured: ConfiguredValues, id: string): StoredEntry {
   const entry = storedEntry(configured, "channel", id);
   const { origin } = requireChannel(configured, id);
   requireChangeable("channel", id, origin);
-  if (!entry)
-    throw new AdminError(409, null, `the channel "${id}" is a part of the catalogue: add one of your own`);
+  if (!entry) throw new AdminError(409, null, operatorMessage("error.channel.catalogue", { id }));
   return entry;
 }
 
 function taken(id: string): AdminError {
-  return new AdminError(409, "id", `there is already a channel "${id}"`);
+  return new AdminError(409, "id", operatorMessage("error.taken", { noun: "channel", id }));
 }
 
 function unknown({ state }: Pick<ConfiguredValues, "state">, id: string): AdminError {

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { camelCase, snakeCase } from "../../lib/casing.ts";
 import type { Channel } from "../../domain/channel.ts";
 import { AddressRefused, NetworkGuard } from "../../lib/network-guard.ts";
@@ -72,7 +73,7 @@ export function requireSecretsForAddress(before: EntryValue, after: EntryValue):
     throw new AdminError(
       400,
       inputField(kept[0]),
-      `${inputField(kept[0])} must be given again when an address changes`,
+      operatorMessage("error.channel.secretAgain", { field: inputField(kept[0]) }),
     );
 }
 
@@ -99,7 +100,11 @@ export async function requireReachable(channel: Channel, value: EntryValue): Pro
   for (const [field, address] of all)
     await guard.addressesOf(new URL(address).hostname).catch((error: unknown) => {
       if (!(error instanceof AddressRefused)) return;
-      throw new AdminError(400, inputField(field), `${inputField(field)} ${NOT_ALLOWED}`);
+      throw new AdminError(
+        400,
+        inputField(field),
+        operatorMessage("error.channel.address", { field: inputField(field) }),
+      );
     });
 }
 
@@ -157,7 +162,7 @@ function namedAddresses(value: EntryValue): [field: string, address: string][] {
 /** Throws 400 when the input contains the mask but no secret is stored. The mask is never a secret itself. */
 export function requireKnown(known: unknown, field: string, path = inputField(field)): void {
   if (isSealed(known)) return;
-  throw new AdminError(400, path, `${path} is masked, and not known here: write the secret`);
+  throw new AdminError(400, path, operatorMessage("error.channel.masked", { field: path }));
 }
 
 async function mergeSecrets(

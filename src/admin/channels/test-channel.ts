@@ -22,7 +22,7 @@ export async function testChannel(
   input: z.output<typeof channelTestSchema>,
 ): Promise<TestResult> {
   const { id, declared, channel } = await candidate(context, input);
-  if (!channel) throw new AdminError(400, "id", "the channel cannot be used: see its problems");
+  if (!channel) throw new AdminError(400, "id", operatorMessage("error.channel.unusable", {}));
   const address = baseUrlOf(channel) ?? null;
   const detail = { provider: declared.provider, address };
   await context.store.audit.note({ by: context.by, kind: "channel", action: "test", subject: id, detail });
@@ -64,7 +64,7 @@ export async function listVendorModels(
   id: string,
 ): Promise<z.output<typeof vendorModelsSchema>> {
   const { channel, declared } = requireChannel(await readConfigured(context), id);
-  if (!channel) throw new AdminError(400, "id", "the channel cannot be used: see its problems");
+  if (!channel) throw new AdminError(400, "id", operatorMessage("error.channel.unusable", {}));
   const detail = { provider: declared.provider, address: baseUrlOf(channel) ?? null };
   const act = { by: context.by, kind: "channel", action: "list models", subject: id, detail } as const;
   await context.store.audit.note(act);

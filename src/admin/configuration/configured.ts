@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { AdminError } from "../admin-error.ts";
 import type {
   ConfigurationKind,
@@ -51,18 +52,13 @@ export async function readWith(
 
 /** Throws 409 for a declaration of the file or the environment: a declaration can be changed only at its source. */
 export function requireChangeable(noun: string, id: string, origin: EntryOrigin): void {
-  if (origin === "file")
-    throw new AdminError(409, null, `the ${noun} "${id}" is in the configuration file: change it there`);
+  if (origin === "file") throw new AdminError(409, null, operatorMessage("error.inFile", { noun, id }));
   if (origin === "environment")
-    throw new AdminError(
-      409,
-      null,
-      `the ${noun} "${id}" comes from the environment: change its variable there`,
-    );
+    throw new AdminError(409, null, operatorMessage("error.inEnvironment", { noun, id }));
 }
 
 /** Throws 409 when the entry was changed since the caller read it. */
 export function requireVersion({ revision }: StoredEntry, version: number | undefined): void {
   if (version !== undefined && BigInt(version) !== revision)
-    throw new AdminError(409, "version", "it was changed meanwhile: read it again");
+    throw new AdminError(409, "version", operatorMessage("error.changed", {}));
 }

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { hasEnded, JOB_STATUSES } from "../../domain/job.ts";
 import { AdminError } from "../admin-error.ts";
@@ -21,7 +22,7 @@ export async function listJobs(
 /** Returns a job, or throws 404. */
 export async function getJob({ store }: AdminContext, id: string): Promise<JobRecord> {
   const job = await store.jobs.get(id);
-  if (!job) throw new AdminError(404, "id", `there is no job "${id}"`);
+  if (!job) throw new AdminError(404, "id", operatorMessage("error.missing", { noun: "job", id }));
   return job;
 }
 
@@ -34,7 +35,7 @@ export async function cancelJob(context: AdminContext, id: string): Promise<JobR
   const { organizationId } = await getJob(context, id);
   const job = await running.cancelJob(organizationId, id);
   if (job && hasEnded(job) && job.status !== "cancelled")
-    throw new AdminError(409, "id", `the job has ended already: it is ${job.status}`);
+    throw new AdminError(409, "id", operatorMessage("error.job.ended", { status: job.status }));
   return await getJob(context, id);
 }
 

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { newId } from "../../lib/ids.ts";
 import { hashSecret, newSecret, secretPrefix } from "../../lib/secret.ts";
@@ -42,7 +43,7 @@ export async function createKey(
     createdAt: context.clock.now(),
   };
   const key = await context.store.keys.create(fresh, context.by);
-  if (!key) throw new AdminError(409, "secret", "this secret is or was that of a key: choose another one");
+  if (!key) throw new AdminError(409, "secret", operatorMessage("error.key.secret", {}));
   return { secret, key };
 }
 
@@ -70,7 +71,7 @@ export async function getKey(
   field = "id",
 ): Promise<KeyRecord> {
   const key = await store.keys.get(id);
-  if (!key) throw new AdminError(404, field, `there is no key "${id}"`);
+  if (!key) throw new AdminError(404, field, operatorMessage("error.missing", { noun: "key", id }));
   return key;
 }
 
@@ -123,7 +124,7 @@ export async function removeKey(context: AdminContext, id: string): Promise<void
 async function requireFewKeys(context: AdminContext, organizationId: string): Promise<void> {
   if (decidesForAll(context)) return;
   if ((await context.store.keys.count(organizationId, MAX_OWN_KEYS)) < MAX_OWN_KEYS) return;
-  const message = `the organization has ${MAX_OWN_KEYS} keys; remove some, or have a member of all organizations add this one`;
+  const message = operatorMessage("error.key.most", { most: MAX_OWN_KEYS });
   throw new AdminError(409, null, message);
 }
 
@@ -133,7 +134,7 @@ function checkKey(
 ): void {
   if (models !== "*") for (const model of models) requireModels(catalogue, model, "models");
   if (expiresAt !== null && expiresAt <= clock.now())
-    throw new AdminError(400, "expiresAt", "expiresAt lies in the past");
+    throw new AdminError(400, "expiresAt", operatorMessage("error.expired", {}));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
@@ -100,10 +101,14 @@ export async function refund(
   const refunded = amount ?? netOf(history);
   const decide = (now: ChargeHistory): LedgerEntry => {
     const left = netOf(now);
-    if (left <= 0n) throw new AdminError(409, "id", `nothing is left to refund of "${id}"`);
-    if (refunded === 0n) throw new AdminError(400, "amount", "amount must be more than nothing");
+    if (left <= 0n) throw new AdminError(409, "id", operatorMessage("error.refund.nothing", { id }));
+    if (refunded === 0n) throw new AdminError(400, "amount", operatorMessage("error.refund.zero", {}));
     if (refunded > left)
-      throw new AdminError(400, "amount", `only ${formatNanos(left)} of "${id}" is left to refund`);
+      throw new AdminError(
+        400,
+        "amount",
+        operatorMessage("error.refund.most", { left: formatNanos(left), id }),
+      );
     return newCorrection(now, -refunded, context.clock.now());
   };
   const detail = { reason, amount: refunded, currency: history.charge.currency };

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { newId } from "../../lib/ids.ts";
 import { AdminError } from "../admin-error.ts";
@@ -24,7 +25,7 @@ export async function createMember(
   const password = given === undefined ? generated : given;
   const { members } = context.store;
   if (await members.find({ name: fields.name }))
-    throw new AdminError(409, "name", `there is already a member "${fields.name}"`);
+    throw new AdminError(409, "name", operatorMessage("error.taken", { noun: "member", id: fields.name }));
   await requireFreeEmail(context, fields.email);
   const member = {
     ...fields,
@@ -38,7 +39,7 @@ export async function createMember(
     createdAt: context.clock.now(),
   };
   if (!(await members.create(member, context.by)))
-    throw new AdminError(409, "name", "there is already a member with this name or address");
+    throw new AdminError(409, "name", operatorMessage("error.member.taken", {}));
   return { member: await getMember(context, member.id), password: generated };
 }
 
@@ -52,7 +53,7 @@ export async function listMembers(context: AdminContext): Promise<MemberRecord[]
 export async function getMember(context: AdminContext, id: string): Promise<MemberRecord> {
   const member = await context.store.members.get(id);
   if (member && covers(accessOf(context), member.organizations)) return member;
-  throw new AdminError(404, "id", `there is no member "${id}"`);
+  throw new AdminError(404, "id", operatorMessage("error.missing", { noun: "member", id }));
 }
 
 /**
@@ -105,11 +106,7 @@ export async function resetPassword(
   const change: MemberChange = (before) => {
     requireManageable(context, before);
     if (before.identity !== null && !decidesForAll(context))
-      throw new AdminError(
-        403,
-        null,
-        "this member signs in at the identity provider; only an owner of all organizations can give a password",
-      );
+      throw new AdminError(403, null, operatorMessage("error.member.provider", {}));
     return { passwordHash, mustChangePassword: true };
   };
   const note = { by: context.by, action: "reset password", endsTokens: true } as const;
@@ -142,7 +139,7 @@ async function requireFreeEmail(
 ): Promise<void> {
   const holder = email ? await store.members.find({ email }) : null;
   if (holder && holder.id !== id)
-    throw new AdminError(409, "email", "another member has this e-mail address");
+    throw new AdminError(409, "email", operatorMessage("error.member.email", {}));
 }
 
 /**
@@ -155,7 +152,7 @@ function requireManageable(context: AdminContext, member: MemberRecord): void {
 
 function requireVersion({ version: present }: MemberRecord, version: number | undefined): void {
   if (version !== undefined && version !== present)
-    throw new AdminError(409, "version", "the member was changed since you read it; read it again");
+    throw new AdminError(409, "version", operatorMessage("error.changed", {}));
 }
 
 function requireOwnerLeft(
@@ -164,7 +161,7 @@ function requireOwnerLeft(
   { otherOwners }: OwnerCount,
 ): void {
   if (otherOwners > 0 || !isOwner(before) || (after && isOwner(after))) return;
-  throw new AdminError(409, null, "this is the last owner of the installation; make another one first");
+  throw new AdminError(409, null, operatorMessage("error.member.lastOwner", {}));
 }
 
 export function isOwner({ role, organizations, isDisabled }: MemberRecord): boolean {

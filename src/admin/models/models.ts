@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import type { z } from "zod";
 import { formatPath } from "../../lib/schema-problems.ts";
 import { didYouMean } from "../../lib/suggest.ts";
@@ -79,7 +80,7 @@ export async function updateModel(
   const entry = storedEntry(configured, "model", id);
   if (entry) requireVersion(entry, version ?? undefined);
   else if (version !== undefined && version !== null)
-    throw new AdminError(409, "version", "it was changed meanwhile: read it again");
+    throw new AdminError(409, "version", operatorMessage("error.changed", {}));
   const value = changeModelEntry(entry?.value ?? {}, change);
   await readWith(context, configured, { kind: "model", id, value }, fieldOf(id));
   if (entry) {
@@ -102,7 +103,7 @@ export async function removeModel(context: OperationContext, id: string): Promis
   const entry = storedEntry(configured, "model", id);
   if (!entry) {
     requireChangeable("model", id, requireModelOf(configured, id).origin);
-    throw new AdminError(409, null, `the model "${id}" is shipped: disable it to keep it from callers`);
+    throw new AdminError(409, null, operatorMessage("error.model.shipped", { id }));
   }
   if (!(await context.store.configuration.remove(entry, context.by))) throw unknown(configured, id);
 }
@@ -167,7 +168,7 @@ function mentions({ id, model }: ConfiguredModel, search: string): boolean {
 }
 
 function taken(id: string): AdminError {
-  return new AdminError(409, "id", `there is already a model "${id}": change that one`);
+  return new AdminError(409, "id", operatorMessage("error.taken", { noun: "model", id }));
 }
 
 function unknown({ state }: ConfiguredValues, id: string): AdminError {

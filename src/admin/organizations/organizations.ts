@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { newId } from "../../lib/ids.ts";
@@ -25,7 +26,7 @@ export async function createOrganization(
   checkModels(context, namesOf(fields.models));
   checkFallback(context, settings);
   if (await context.store.organizations.get(id))
-    throw new AdminError(409, "id", `there is already an organization "${id}"`);
+    throw new AdminError(409, "id", operatorMessage("error.organization.taken", { id }));
   const organization = {
     ...fields,
     id,
@@ -148,7 +149,7 @@ function requireReserved(
 ): void {
   const field = RESERVED.find((each) => change[each] !== undefined);
   if (field !== undefined && !decidesForAll(context))
-    throw new AdminError(403, field, `${field} needs a member of all organizations`);
+    throw new AdminError(403, field, operatorMessage("error.reach.field", { field }));
 }
 
 function checkFallback(

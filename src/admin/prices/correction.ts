@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { charge as chargeFor, type Price, type PriceSource, resolvePrice } from "../../domain/price.ts";
@@ -49,13 +50,13 @@ export async function correctPrice(
 ): Promise<PriceCorrection> {
   const model = requireModel(context.catalogue, fields.model, "model");
   const to = fields.to ?? context.clock.now();
-  if (to <= fields.from) throw new AdminError(400, "to", "to must be later than from");
+  if (to <= fields.from) throw new AdminError(400, "to", operatorMessage("error.range.order", {}));
   const source: PriceSource = fields.organizationId === null ? "default" : "organization";
   const currency = await currencyOf(context, fields.organizationId, fields.currency);
   const amounts = priceOf(model, fields);
   const row = { ...amounts, currency, source, effectiveFrom: fields.from, effectiveUntil: null } as const;
   const price = resolvePrice(amounts.unit, currency, [row]);
-  if (!price) throw new AdminError(400, "perMillion", "a correction names prices of input and of output");
+  if (!price) throw new AdminError(400, "perMillion", operatorMessage("error.correction.both", {}));
   const range = { model: fields.model, from: fields.from, to };
   const corrected = { price, source, range };
   const ids = fields.organizationId === null ? await everyOrganization(context) : [fields.organizationId];

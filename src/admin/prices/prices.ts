@@ -3,7 +3,7 @@ import { isCountedFeature, UNCOUNTED, PRICEABLE_FEATURES } from "../../domain/fe
 import type { ImageModel, Model } from "../../domain/model.ts";
 import type { Price, PriceAmounts } from "../../domain/price.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
-import type { OperatorMessage } from "../../domain/operator-message.ts";
+import { operatorMessage, type OperatorMessage } from "../../domain/operator-message.ts";
 import { newId } from "../../lib/ids.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
@@ -85,14 +85,14 @@ export async function removePrice(
   requireFuture("effectiveUntil", until, now);
   const all = await context.store.prices.list();
   const row = all.find((each) => each.id === id);
-  if (!row) throw new AdminError(404, "id", `there is no price row "${id}"`);
+  if (!row) throw new AdminError(404, "id", operatorMessage("error.missing", { noun: "price row", id }));
   const ended = { ...row, effectiveUntil: until };
   const stored = all.filter(({ model }) => model === row.model);
   const changed = stored.map((each) => (each === row ? ended : each));
   const effect = await priceEffect(context, row, { stored, changed, at: until });
   if (!isForced && effect.lost.length > 0) throw new AdminError(409, null, loses(row, effect));
   if (!(await context.store.prices.end(id, until, context.by)))
-    throw new AdminError(409, "id", `the price row "${id}" has already ended`);
+    throw new AdminError(409, "id", operatorMessage("error.price.ended", { id }));
   return { row: ended, before: effect.before, after: effect.after };
 }
 
@@ -147,11 +147,7 @@ export async function currencyOf(
   if (organizationId === null) return given ?? "USD";
   const { currency } = await getOrganization(context, organizationId);
   if (given === undefined || given === currency) return currency;
-  throw new AdminError(
-    400,
-    "currency",
-    `the organization pays in ${currency}, so its prices must be in ${currency}`,
-  );
+  throw new AdminError(400, "currency", operatorMessage("error.price.currency", { currency }));
 }
 
 function imagePrice(
@@ -159,15 +155,11 @@ function imagePrice(
   { perImage, perMillion, longContext, perUse }: PriceInput,
 ): PriceAmounts {
   if (!perImage || perMillion || longContext || perUse)
-    throw new AdminError(
-      400,
-      "perImage",
-      `"${model.id}" makes images: name the price of one image, and none of tokens`,
-    );
+    throw new AdminError(400, "perImage", operatorMessage("error.price.image", { model: model.id }));
   const { tiers, qualities } = model.image;
   const known = [...qualities, "auto", "*"];
   if (Object.keys(perImage).length === 0)
-    throw new AdminError(400, "perImage", `perImage is empty: name a price for ${tiers.join(", ")}`);
+    throw new AdminError(400, "perImage", operatorMessage("error.price.tiers", { tiers: tiers.join(", ") }));
   const rows: Extract<PriceAmounts, { unit: "image" }>["perImage"] = {};
   for (const [name, row] of Object.entries(perImage)) {
     const tier = tiers.find((each) => each === name);
@@ -178,7 +170,11 @@ function imagePrice(
         `"${model.id}" has no tier ${name}, only ${tiers.join(", ")}`,
       );
     if (Object.keys(row).length === 0)
-      throw new AdminError(400, `perImage.${name}`, `perImage.${name} is empty`);
+      throw new AdminError(
+        400,
+        `perImage.${name}`,
+        operatorMessage("error.price.empty", { field: `perImage.${name}` }),
+      );
     for (const quality of Object.keys(row))
       if (!known.includes(quality)) {
         const suggestion = didYouMean(quality, known) || `; it has ${known.join(", ")}`;
@@ -199,11 +195,7 @@ function tokenPrice(
 ): PriceAmounts {
   const isEmpty = Object.keys(perMillion).length === 0 && Object.keys(perUse ?? {}).length === 0;
   if (perImage || isEmpty)
-    throw new AdminError(
-      400,
-      "perMillion",
-      `"${model}" is a text model: name prices of a million tokens and none of images`,
-    );
+    throw new AdminError(400, "perMillion", operatorMessage("error.price.text", { model }));
   if (longContext) checkLongContext(perMillion, longContext.perMillion);
   for (const [name, amount] of entriesOf(perUse ?? {}))
     if (amount > 0n && !isCountedFeature(name))
@@ -216,17 +208,16 @@ type TokenAmounts = Extract<PriceAmounts, { unit: "token" }>["perMillion"];
 function checkLongContext(perMillion: TokenAmounts, long: TokenAmounts): void {
   const names = TOKEN_CATEGORIES.filter((category) => long[category] !== undefined);
   if (names.length === 0)
-    throw new AdminError(400, "longContext.perMillion", "longContext names no price of a million tokens");
+    throw new AdminError(400, "longContext.perMillion", operatorMessage("error.price.long", {}));
   for (const category of names)
     if (perMillion[category] === undefined)
       throw new AdminError(
         400,
         `longContext.perMillion.${category}`,
-        `the row has no price of ${TOKEN_CATEGORY_NAMES[category]} tokens for shorter requests: name it, too`,
+        operatorMessage("error.price.short", { category: TOKEN_CATEGORY_NAMES[category] }),
       );
 }
 
 function requireFuture(field: string, time: number, now: number): void {
-  if (time < now)
-    throw new AdminError(400, field, `${field} lies in the past: what was billed does not change`);
+  if (time < now) throw new AdminError(400, field, operatorMessage("error.price.past", { field }));
 }

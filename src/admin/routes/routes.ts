@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import type { Channel, Route } from "../../domain/channel.ts";
 import { didYouMean } from "../../lib/suggest.ts";
@@ -47,7 +48,8 @@ function requireDistinct(targets: RouteRecord["targets"], field: string): void {
   const seen = new Set<string>();
   for (const [index, { channel, upstreamModel }] of targets.entries()) {
     const name = `${channel}/${upstreamModel}`;
-    if (seen.has(name)) throw new AdminError(400, `${field}[${index}]`, `"${name}" is named twice`);
+    if (seen.has(name))
+      throw new AdminError(400, `${field}[${index}]`, operatorMessage("error.route.twice", { target: name }));
     seen.add(name);
   }
 }
@@ -64,7 +66,7 @@ export function resolveDraft(
 ): Route {
   const field = "draft.targets";
   if (isDefault && !decidesForAll(context))
-    throw new AdminError(403, "draft.isDefault", "the default route needs a member of all organizations");
+    throw new AdminError(403, "draft.isDefault", operatorMessage("error.route.default", {}));
   if (isDefault) requireDistinct(draft.targets, field);
   else requireTargets(context, organization, { model, targets: draft.targets, field });
   const targets = draft.targets.map((target, index) => {
@@ -92,11 +94,7 @@ function requireKnownTargets(
     known.some((each) => each.channel === target.channel && each.upstreamModel === target.upstreamModel);
   const index = targets.findIndex((target) => !isKnown(target));
   if (index >= 0)
-    throw new AdminError(
-      403,
-      `${field}[${index}]`,
-      `"${model}" has no such target: adding one needs a member of all organizations`,
-    );
+    throw new AdminError(403, `${field}[${index}]`, operatorMessage("error.route.target", { model }));
 }
 
 /** Removes an organization's own route, so that the default route applies. Throws 404 when there is no own route. */
@@ -107,7 +105,11 @@ export async function removeRoute(
 ): Promise<void> {
   await changeOrganization(context, organizationId, (organization) => {
     if (!Object.hasOwn(organization.routes, model))
-      throw new AdminError(404, "model", `"${organizationId}" has no route of its own for "${model}"`);
+      throw new AdminError(
+        404,
+        "model",
+        operatorMessage("error.route.none", { organization: organizationId, model }),
+      );
     const { [model]: _, ...routes } = organization.routes;
     return { routes };
   });

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { AdminError } from "../admin-error.ts";
 import type {
   AdminTokenStore,
@@ -104,10 +105,9 @@ function isCovered({ organizations, role }: OrganizationScope, given: Access): b
 }
 
 function requireCovered(scope: OrganizationScope, given: Access): void {
-  if (!isCovered(scope, given))
-    throw new AdminError(403, null, "you cannot give more than you have yourself");
+  if (!isCovered(scope, given)) throw new AdminError(403, null, operatorMessage("error.give", {}));
 }
 
 function requireSelf(memberId: string, other: string): void {
-  if (other !== memberId) throw new AdminError(403, null, "this is another member's");
+  if (other !== memberId) throw new AdminError(403, null, operatorMessage("error.others", {}));
 }

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { AdminError } from "../admin-error.ts";
 import type { Role } from "../roles.ts";
 
@@ -20,7 +21,7 @@ export function requireOwn(scope: OrganizationScope, id: string | null): void {
 
 /** Throws 403, because the change would concern all organizations. */
 function refuseShared(): never {
-  throw new AdminError(403, null, "this needs a member of all organizations");
+  throw new AdminError(403, null, operatorMessage("error.reach", {}));
 }
 
 /** A method of a store that always refuses, as `refuseShared` does. */

@@ -1,8 +1,8 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { networkOf } from "../../lib/cidr.ts";
 import { hashSecret } from "../../lib/secret.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
-import { countText } from "../../lib/count-text.ts";
 
 const WINDOW_MS = 15 * 60_000;
 const MAX_OF_ACCOUNT = 10;
@@ -43,14 +43,9 @@ export async function countAttempt(
     const { count, endsAt } = await attempts.count(subject, now, WINDOW_MS);
     if (count <= max) continue;
     const retryAfterSeconds = Math.max(1, Math.ceil((endsAt - now) / 1000));
-    throw new AdminError(
-      429,
-      null,
-      `too many sign-ins failed; try again in ${countText(retryAfterSeconds, "second")}`,
-      {
-        retryAfterSeconds,
-      },
-    );
+    throw new AdminError(429, null, operatorMessage("error.attempts", { count: retryAfterSeconds }), {
+      retryAfterSeconds,
+    });
   }
   const forgiveOrigins = async () => {
     for (const [subject] of origins) await attempts.forgive(subject);

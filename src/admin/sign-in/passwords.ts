@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { randomText } from "../../lib/secret.ts";
 import { AdminError } from "../admin-error.ts";
@@ -46,15 +47,15 @@ export async function changePassword(
     known: session.id,
   });
   if (!(await isPassword(current, member.passwordHash)))
-    throw new AdminError(403, "current", "the current password is wrong");
+    throw new AdminError(403, "current", operatorMessage("error.password.wrong", {}));
   await attempt.forgive();
-  if (next === current) throw new AdminError(400, "next", "the new password is the current one");
+  if (next === current) throw new AdminError(400, "next", operatorMessage("error.password.same", {}));
   const passwordHash = await hashPassword(next);
   const changed = await context.store.members.update(
     member.id,
     (before) => {
       if (before.passwordHash !== member.passwordHash)
-        throw new AdminError(409, null, "the password was changed just now; sign in again");
+        throw new AdminError(409, null, operatorMessage("error.password.changed", {}));
       return { passwordHash, mustChangePassword: false };
     },
     { by: context.by, action: "change password" },

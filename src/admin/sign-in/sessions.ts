@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { hashSecret, randomText } from "../../lib/secret.ts";
 import { newId } from "../../lib/ids.ts";
 import { AdminError } from "../admin-error.ts";
@@ -38,7 +39,7 @@ export async function openSession(
   await store.sessions.create(session);
   if ((await store.members.get(memberId))?.version !== version) {
     await store.sessions.remove(memberId, session.id);
-    throw new AdminError(401, null, "the account was changed just now; sign in again");
+    throw new AdminError(401, null, operatorMessage("error.account.changed", {}));
   }
   await store.sessions.touch(session, now);
   return token;
@@ -54,7 +55,7 @@ export async function readSession(
   const found = await store.sessions.get(hashSecret(token));
   const now = clock.now();
   if (!found || hasEnded(found.session, now) || found.member.isDisabled)
-    throw new AdminError(401, null, "sign in again");
+    throw new AdminError(401, null, operatorMessage("error.signInAgain", {}));
   if (now - found.session.seenAt > TOUCH_MS) await store.sessions.touch(found.session, now);
   return found;
 }
@@ -76,7 +77,7 @@ export async function listSessions(context: AdminContext): Promise<SessionRecord
 export async function removeSession(context: AdminContext, id: string): Promise<void> {
   const { member, session } = requireSession(context);
   if (!(await context.store.sessions.remove(member.id, id)))
-    throw new AdminError(404, "id", `there is no session "${id}"`);
+    throw new AdminError(404, "id", operatorMessage("error.missing", { noun: "session", id }));
   await noteSignOut(context, member);
   if (id === session.id) session.setToken(null);
 }

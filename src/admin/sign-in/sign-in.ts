@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
@@ -17,8 +18,7 @@ export const signInSchema = z.strictObject({
   code: codeSchema.optional().describe("Of the authenticator, or a recovery code; where TOTP is on"),
 });
 
-const NOT_OPENED =
-  "no master key here opens the secret of your authenticator: use a recovery code, or have GATEWAY_MASTER_KEY set as it was";
+const NOT_OPENED = operatorMessage("error.code.unopened", {});
 
 type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
 
@@ -51,10 +51,10 @@ export async function signIn(
   };
   const isRight = await isPassword(password, member?.passwordHash);
   if (!member || !isRight || member.isDisabled)
-    return await refuse(new AdminError(401, null, "the name or the password is wrong"));
+    return await refuse(new AdminError(401, null, operatorMessage("error.signIn", {})));
   if (isTotpOn(member) && code === undefined) {
     await attempt.forgive();
-    throw new AdminError(401, "code", "this account needs a code", { type: "code_required" });
+    throw new AdminError(401, "code", operatorMessage("error.code.needed", {}), { type: "code_required" });
   }
   const now = context.clock.now();
   const opened = isTotpOn(member) ? await openSecret(context, member) : null;
@@ -63,7 +63,7 @@ export async function signIn(
       member.id,
       ({ totp, passwordHash, isDisabled }) => {
         if (passwordHash !== member.passwordHash || isDisabled)
-          throw new AdminError(401, null, "the name or the password is wrong");
+          throw new AdminError(401, null, operatorMessage("error.signIn", {}));
         if (!totp?.isConfirmed) return {};
         const after = acceptCode(totp, opened, code ?? "", now);
         if (!after)
@@ -73,7 +73,7 @@ export async function signIn(
       { by: { actor: member.name, source }, action: "sign in", detail: { way: "password" } },
     )
     .catch((error: unknown) => (error instanceof AdminError ? refuse(error) : Promise.reject(error)));
-  if (!accepted) return await refuse(new AdminError(401, null, "the name or the password is wrong"));
+  if (!accepted) return await refuse(new AdminError(401, null, operatorMessage("error.signIn", {})));
   await attempt.succeed();
   const token = await openSession(context, accepted, origin);
   return { token, browser: markBrowser(accepted), member: accepted };

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { AdminError } from "../admin-error.ts";
 import type { MemberRecord } from "../members/schema.ts";
 import { FULL_ACCESS, isAtLeast, type Access } from "../roles.ts";
@@ -40,7 +41,7 @@ export function accessOf({ signedIn }: Caller): Access {
 /** Returns the signed-in member of an operation. Throws 403 when there is none. */
 export function requireMember({ signedIn }: Caller): SignedIn {
   if (signedIn) return signedIn;
-  throw new AdminError(403, null, "this is for members who are signed in");
+  throw new AdminError(403, null, operatorMessage("error.membersOnly", {}));
 }
 
 /**
@@ -56,9 +57,13 @@ export function requireSession(caller: Caller): { member: MemberRecord; session:
 export function requireWithin(caller: Caller, given: Access): void {
   const own = accessOf(caller);
   if (!isAtLeast(own.role, given.role))
-    throw new AdminError(403, "role", `your own role is ${own.role}, so you cannot give ${given.role}`);
+    throw new AdminError(
+      403,
+      "role",
+      operatorMessage("error.give.role", { own: own.role, role: given.role }),
+    );
   if (!covers(own, given.organizations))
-    throw new AdminError(403, "organizations", "you can give access to your own organizations only");
+    throw new AdminError(403, "organizations", operatorMessage("error.give.organizations", {}));
 }
 
 /** True for a caller with access to all organizations. Such a caller decides about models, limits and prices. */

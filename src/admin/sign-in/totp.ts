@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { Secret, TOTP } from "otpauth";
 import { z } from "zod";
 import { hashSecret, randomText } from "../../lib/secret.ts";
@@ -28,7 +29,7 @@ export async function beginTotp(context: OperationContext): Promise<{ secret: st
   await context.store.members.update(
     member.id,
     ({ totp }) => {
-      if (totp?.isConfirmed) throw new AdminError(409, null, "TOTP is on; turn it off first");
+      if (totp?.isConfirmed) throw new AdminError(409, null, operatorMessage("error.totp.on", {}));
       return { totp: { secret: sealed, isConfirmed: false, lastStep: 0, recoveryHashes: [] } };
     },
     { by: context.by, action: "update" },
@@ -52,9 +53,9 @@ export async function confirmTotp(
   await context.store.members.update(
     member.id,
     ({ totp }) => {
-      if (!totp || totp.isConfirmed) throw new AdminError(409, null, "begin with a new secret");
+      if (!totp || totp.isConfirmed) throw new AdminError(409, null, operatorMessage("error.totp.begin", {}));
       const lastStep = stepOf(totp, opened, code, now);
-      if (lastStep === null) throw new AdminError(400, "code", "the code is wrong; is the clock right?");
+      if (lastStep === null) throw new AdminError(400, "code", operatorMessage("error.code.clock", {}));
       return { totp: { ...totp, isConfirmed: true, lastStep, recoveryHashes } };
     },
     { by: context.by, action: "turn on TOTP" },
@@ -88,7 +89,7 @@ export async function removeTotp(
   await attempt.forgive();
 }
 
-export const WRONG_CODE = "the code is wrong or was used already; wait for the next one";
+export const WRONG_CODE = operatorMessage("error.code.wrong", {});
 
 /** The part of the configuration that opens sealed secrets. */
 export interface TotpOpener {

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { newId } from "../../lib/ids.ts";
 import { hashSecret, isWellFormedAdminToken, newAdminToken, secretPrefix } from "../../lib/secret.ts";
@@ -35,9 +36,9 @@ export async function createAdminToken(
     for (const id of organizations) await getOrganization(context, id, "organizations");
   const now = context.clock.now();
   const { expiresAt } = fields;
-  if (expiresAt <= now) throw new AdminError(400, "expiresAt", "expiresAt lies in the past");
+  if (expiresAt <= now) throw new AdminError(400, "expiresAt", operatorMessage("error.expired", {}));
   if (expiresAt > now + MAX_LIFE_MS)
-    throw new AdminError(400, "expiresAt", "expiresAt is more than a year ahead; rotate tokens sooner");
+    throw new AdminError(400, "expiresAt", operatorMessage("error.token.longest", {}));
   const secret = newAdminToken();
   const token: AdminTokenRecord = {
     ...fields,
@@ -67,7 +68,7 @@ export async function removeAdminToken(context: AdminContext, id: string): Promi
   const token = await context.store.adminTokens.get(id);
   const isOwn = token?.memberId === member.id;
   const isRemoved = (isOwn || seesAll(context)) && (await context.store.adminTokens.remove(id, context.by));
-  if (!isRemoved) throw new AdminError(404, "id", `there is no token "${id}"`);
+  if (!isRemoved) throw new AdminError(404, "id", operatorMessage("error.missing", { noun: "token", id }));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { AdminError } from "../admin-error.ts";
 import { daysIn, nextSpan, startOfSpan } from "../../domain/calendar.ts";
 import type { SpendingSum, UsageRange } from "./store-port.ts";
@@ -71,12 +72,13 @@ export function readSeries(
   const begin = from ?? wanted - usualMs;
   // A range that has begun ends now at the latest, because the future has no points.
   const end = begin < now ? Math.min(wanted, now) : wanted;
-  if (begin >= end) throw new AdminError(400, "from", "from must be before to");
-  if (end - begin > MAX_RANGE_MS) throw new AdminError(400, "from", "the range is at most 400 days");
+  if (begin >= end) throw new AdminError(400, "from", operatorMessage("error.range.from", {}));
+  if (end - begin > MAX_RANGE_MS)
+    throw new AdminError(400, "from", operatorMessage("error.range.longest", {}));
   const hasMinutes = now - begin <= MINUTES_KEPT_MS;
   const chosen = interval ?? usualInterval(end - begin, hasMinutes);
   if (chosen === "hour" && end - begin > 31 * DAY_MS)
-    throw new AdminError(400, "interval", "by the hour the range is at most 31 days");
+    throw new AdminError(400, "interval", operatorMessage("error.range.hours", {}));
   if ((chosen === "minute" || chosen === "quarter") && !(hasMinutes && end - begin <= MAX_HOURS_MS))
     throw new AdminError(400, "interval", `by the ${chosen} the range lies within the last 47 hours`);
   const maxZoneMs = isOfHours ? MAX_ZONE_DAYS_OF_HOURS_MS : MAX_DAYS_MS;

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { newId } from "../../lib/ids.ts";
@@ -35,39 +36,24 @@ export async function addWebhook(
   const { organizationId, format } = fields;
   if (organizationId !== null) await getOrganization({ store }, organizationId);
   else if (!decidesForAll(context))
-    throw new AdminError(
-      403,
-      "organizationId",
-      "an endpoint of the installation needs a member of all organizations",
-    );
+    throw new AdminError(403, "organizationId", operatorMessage("error.webhook.installation", {}));
   if ((format === "pagerduty") !== (routingKey !== undefined))
-    throw new AdminError(
-      400,
-      "routingKey",
-      "routingKey is needed with the format pagerduty, and with no other",
-    );
+    throw new AdminError(400, "routingKey", operatorMessage("error.webhook.routingKey", {}));
   const url = format === "pagerduty" ? (fields.url ?? PAGERDUTY_ADDRESS) : fields.url;
   if (url === null && (format !== "standard" || organizationId === null))
-    throw new AdminError(
-      400,
-      "url",
-      "url is missing: only an organization's signed messages may go to the addresses of jobs",
-    );
+    throw new AdminError(400, "url", operatorMessage("error.webhook.url", {}));
   if (url !== null && !isReachable(url, context.catalogue.allowedNetworks))
-    throw new AdminError(400, "url", `url ${NOT_ALLOWED}`);
+    throw new AdminError(400, "url", operatorMessage("error.webhook.address", {}));
   const others = await store.webhooks.list(organizationId);
   if (routingKey === undefined && others.some((other) => other.url === url))
-    throw new AdminError(409, "url", "this endpoint is there already; rotate it to change its secret");
+    throw new AdminError(409, "url", operatorMessage("error.webhook.taken", {}));
   if (others.length >= MAX_WEBHOOKS)
-    throw new AdminError(409, null, `there are ${MAX_WEBHOOKS} endpoints already; remove one`);
+    throw new AdminError(409, null, operatorMessage("error.webhook.most", { most: MAX_WEBHOOKS }));
   const endpoint = { id: newId("hook"), organizationId, format, url, createdAt: clock.now() };
   const secret = format === "standard" ? newSecret() : null;
   await store.webhooks.add({ ...endpoint, secret: secret ?? routingKey ?? "" }, by);
   return { endpoint, secret };
 }
-
-const NOT_ALLOWED =
-  "must lead to a public address, or to one of `server.allowed_networks`, and never to a link-local or metadata address";
 
 /** True for a link to an allowed address. Host names in allowed networks are looked up only when they are called. */
 function isReachable(url: string, networks: readonly string[]): boolean {
@@ -124,7 +110,7 @@ export async function listDeliveries(
 
 export async function redeliver({ store, by }: AdminContext, id: string): Promise<void> {
   if (!(await store.webhooks.redeliver(id, by)))
-    throw new AdminError(404, "id", `there is no delivery "${id}"`);
+    throw new AdminError(404, "id", operatorMessage("error.missing", { noun: "delivery", id }));
 }
 
 /** Makes a secret in the form that Standard Webhooks defines. */
@@ -133,5 +119,5 @@ function newSecret(): string {
 }
 
 function unknown(id: string): AdminError {
-  return new AdminError(404, "id", `there is no webhook "${id}"`);
+  return new AdminError(404, "id", operatorMessage("error.missing", { noun: "webhook", id }));
 }

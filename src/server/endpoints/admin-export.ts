@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { AdminError } from "../../admin/admin-error.ts";
 import {
   exportList,
@@ -23,7 +24,7 @@ const MOST = { ofMember: 4, ofAll: 32 };
 
 /** Serves lists as files. A file has all entries that match a filter. Each entry is sent as soon as it is read. */
 export function exportRoute(admin: Administration): HttpRoute {
-  const slots = new MemberSlots(MOST, "too many exports run at the same time: wait until one has ended");
+  const slots = new MemberSlots(MOST, operatorMessage("error.busy.exports", {}));
   const needs = { method: "GET", path: "/export/{name}", role: "viewer", reach: "organization" } as const;
   return memberRoute(admin, "admin.export", needs, async (context, exchange) => {
     const name = exchange.parameter;

@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { readOperation, type Cost, type Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { runOnce } from "../admin-idempotency.ts";
@@ -40,7 +41,7 @@ export function adminRoutes(admin: Administration, limits: BodyLimits): HttpRout
  */
 function costSlots() {
   const slots = {
-    report: new MemberSlots(MAX_REPORTS, "too many reports run at the same time: wait until one has ended"),
+    report: new MemberSlots(MAX_REPORTS, operatorMessage("error.busy.reports", {})),
     verification: new MemberSlots(
       MAX_VERIFICATIONS,
       "a verification runs in this process: wait until it has ended",

@@ -11,6 +11,7 @@ import { Problem } from "../../ui/forms/form-problem.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { DifferenceTable } from "../../ui/table/difference-table.tsx";
+import { Quoted } from "../../ui/text/quoted.tsx";
 import { Status } from "../../ui/text/status.tsx";
 
 type ImportResult = Output<"configuration.import">;
@@ -48,7 +49,11 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
       <div className="flex flex-col gap-4 pb-3">
         <p className="text-muted">{t("import.what")}</p>
         {!result?.isApplied && <YamlField yaml={yaml} onChange={change} />}
-        {problem !== null && <Problem>{problem}</Problem>}
+        {problem !== null && (
+          <Problem>
+            <Quoted label={t("shell:problem.configuration")}>{problem}</Quoted>
+          </Problem>
+        )}
         {result && <ImportChanges result={result} />}
       </div>
     </Dialog>
