@@ -103,6 +103,12 @@ export const OPERATOR_MESSAGES = {
   "price.loses":
     '"{{model}}" would have no price of {{cells}} for {{organizations}}, and calls would be refused; set another price first, or force it',
 
+  "chain.unwritten": "is not in the chain: no gateway has written it",
+  "chain.broken": "does not follow the row before: one was changed or removed",
+  "chain.changed": "was changed",
+  "chain.head": "the last row was removed, or the head was changed",
+  "chain.known": "the known head is not in the chain",
+
   "mail.sent": "The mail server has accepted the mail.",
   "mail.notConfigured":
     "No mail server is configured: set `mail.url` and `mail.from` in the configuration file.",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
-import { pageOf } from "../output.ts";
+import { figuresSchema, messageCodeSchema, pageOf } from "../output.ts";
 import { auditSchema, type AuditAction, type AuditRecord, type ChangeKind } from "./schema.ts";
 import { subjectNames } from "./subject-names.ts";
 import { AdminError } from "../admin-error.ts";
@@ -27,7 +27,16 @@ const verificationSchema = z.object({
   rows: z.int(),
   head: z.string().nullable().describe("Hash of the last row; keep it elsewhere and name it later"),
   faultCount: z.int(),
-  faults: z.array(z.object({ revision: z.int().nullable(), fault: z.string() })).describe("At most 100"),
+  faults: z
+    .array(
+      z.object({
+        revision: z.int().nullable(),
+        fault: z.string(),
+        code: messageCodeSchema,
+        figures: figuresSchema,
+      }),
+    )
+    .describe("At most 100"),
 });
 
 export const auditOperations = {
@@ -57,7 +66,9 @@ export const auditOperations = {
     output: verificationSchema,
     async run({ store }, { head }) {
       const { faults, ...verification } = await store.audit.verify(head);
-      const views = faults.map(({ revision, fault }) => ({
+      const views = faults.map(({ revision, fault, code }) => ({
+        code,
+        figures: {},
         revision: revision === null ? null : Number(revision),
         fault,
       }));

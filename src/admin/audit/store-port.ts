@@ -1,3 +1,4 @@
+import type { MessageCode } from "../../domain/operator-message.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditAction, AuditRecord, ChangeKind } from "./schema.ts";
 import type { OrganizationFilter } from "../list-page.ts";
@@ -50,4 +51,6 @@ export interface AuditFault {
   /** The faulty row; null for a fault at the end of the chain. */
   revision: bigint | null;
   fault: string;
+  /** Code of the sentence in `fault`. */
+  code: MessageCode;
 }

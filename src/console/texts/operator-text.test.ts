@@ -97,7 +97,7 @@ type EjectionReason = Ejection["reason"];
 
 type Schema = z.core.JSONSchema.BaseSchema;
 const NAMES =
-  /^(message|cause|reason|problems?|refusal|verdict|note|notes|warnings?|hint|result|lastResult)$/;
+  /^(message|cause|reason|problems?|refusal|verdict|note|notes|warnings?|hint|faults?|result|lastResult)$/;
 const isText = (schema: Schema): boolean =>
   [schema.type].flat().includes("string")
     ? schema.enum === undefined

@@ -1,3 +1,4 @@
+import { operatorMessage, type MessageCode } from "../../domain/operator-message.ts";
 import { createHash } from "node:crypto";
 import type { AuditRecord } from "../../admin/audit/schema.ts";
 import type { AuditFault, AuditVerification } from "../../admin/audit/store-port.ts";
@@ -52,9 +53,10 @@ export async function verifyAudit(database: Database, knownHead?: string): Promi
   return await database.readConsistently(async (sql) => {
     const faults: AuditFault[] = [];
     let faultCount = 0;
-    const report = (revision: bigint | null, fault: string) => {
+    const report = (revision: bigint | null, code: ChainFault) => {
       faultCount += 1;
-      if (faults.length < MAX_FAULTS) faults.push({ revision, fault });
+      if (faults.length < MAX_FAULTS)
+        faults.push({ revision, code, fault: operatorMessage(code, {}).message });
     };
     let link = "";
     let rows = 0;
@@ -63,23 +65,23 @@ export async function verifyAudit(database: Database, knownHead?: string): Promi
       rows += 1;
       const { revision } = row;
       if (row.hash === null) {
-        report(revision, "is not in the chain: no gateway has written it");
+        report(revision, "chain.unwritten");
         continue;
       }
-      if (row.previous_hash !== link)
-        report(revision, "does not follow the row before: one was changed or removed");
-      if (row.hash !== hashOf(row.previous_hash ?? "", row)) report(revision, "was changed");
+      if (row.previous_hash !== link) report(revision, "chain.broken");
+      if (row.hash !== hashOf(row.previous_hash ?? "", row)) report(revision, "chain.changed");
       link = row.hash;
       isHeadFound ||= link === knownHead;
     }
     const head =
       (await sql<{ audit_head: string | null }[]>`SELECT audit_head FROM revision`)[0]?.audit_head ?? null;
-    if ((link === "" ? null : link) !== head)
-      report(null, "the last row was removed, or the head was changed");
-    if (!isHeadFound) report(null, "the known head is not in the chain");
+    if ((link === "" ? null : link) !== head) report(null, "chain.head");
+    if (!isHeadFound) report(null, "chain.known");
     return { rows, head, faults, faultCount };
   });
 }
+
+type ChainFault = Extract<MessageCode, `chain.${string}`>;
 
 /** Yields every row, oldest first. */
 async function* auditRows(sql: Sql): AsyncGenerator<ChainedRow> {

@@ -1,5 +1,7 @@
+import type { AuditAction, ChangeKind } from "../../../admin/audit/schema.ts";
 import { useTranslation } from "react-i18next";
 
+/** Every kind of rows in the audit log. A kind without a text is a type error, and likewise an action. */
 export const AUDIT_KINDS = [
   "organization",
   "key",
@@ -11,14 +13,14 @@ export const AUDIT_KINDS = [
   "member",
   "admin token",
   "webhook",
+  "alert",
   "link secret",
-  "configuration",
   "prompt",
   "mail",
   "export",
-] as const;
+] as const satisfies readonly ChangeKind[];
 
-const ACTIONS = [
+export const ACTIONS = [
   "create",
   "update",
   "remove",
@@ -39,7 +41,7 @@ const ACTIONS = [
   "fail to sign in",
   "turn on TOTP",
   "turn off TOTP",
-] as const;
+] as const satisfies readonly AuditAction[];
 
 /** Returns functions that describe actions and kinds in words. Unknown actions and kinds keep their recorded names. */
 export function useAuditWords() {

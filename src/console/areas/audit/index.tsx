@@ -1,4 +1,5 @@
 import { History } from "lucide-react";
+import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import type { Input, Output } from "../../api/call.ts";
@@ -11,7 +12,9 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { VerificationDialog } from "../../ui/overlay/verification-dialog.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { useChangeWords } from "../../ui/table/change-words.ts";
+import { operatorText } from "../../texts/operator-text.ts";
+import { ChangeText } from "../../ui/table/change-text.tsx";
+import { type ChangeWords, useChangeWords } from "../../ui/table/change-words.ts";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { DifferenceTable } from "../../ui/table/difference-table.tsx";
 import { ExportMenu } from "../../ui/table/export-menu.tsx";
@@ -125,17 +128,27 @@ function useColumns(): TableColumn<AuditEntry>[] {
       id: "fields",
       phone: "second",
       header: t("audit.fields"),
-      cell: (entry) => {
-        const changes = changesOf(entry);
-        return (
-          <span className="block max-w-96 truncate text-muted" title={changes.join("\n")}>
-            {changes.join(" · ")}
-          </span>
-        );
-      },
+      cell: (entry) => <Changes changes={changesOf(entry)} />,
     },
     { id: "source", header: t("audit.source"), cell: ({ source }) => source, isOptional: true },
   ];
+}
+
+/** Shows the changed fields on one line, and hovering shows all of them. */
+function Changes({ changes }: { changes: readonly ChangeWords[] }) {
+  return (
+    <span
+      className="block max-w-96 truncate text-muted"
+      title={changes.map(({ field, value }) => `${field} ${value}`).join("\n")}
+    >
+      {changes.map((change, index) => (
+        <Fragment key={`${change.field} ${change.value}`}>
+          {index > 0 && " · "}
+          <ChangeText change={change} />
+        </Fragment>
+      ))}
+    </span>
+  );
 }
 
 /** Shows one entry and the differences that it recorded. */
@@ -181,9 +194,9 @@ export function AuditVerification() {
           <Details entries={[[t("audit.verify.head"), head && <Id value={head} />]]} />
           <p className="text-muted">{t("audit.verify.keep")}</p>
           <ul className="list-disc pl-5">
-            {faults.map(({ revision, fault }) => (
+            {faults.map(({ revision, fault, code }) => (
               <li key={`${revision} ${fault}`}>
-                {revision} {fault}
+                {revision} {operatorText({ message: fault, code })}
               </li>
             ))}
           </ul>

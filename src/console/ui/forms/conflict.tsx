@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { queryClient, useOperationQuery } from "../../api/queries.ts";
+import { ChangeText } from "../table/change-text.tsx";
 import { useChangeWords } from "../table/change-words.ts";
 import { formatAge } from "../text/format.ts";
 import { useNow } from "../text/time.tsx";
@@ -49,8 +50,8 @@ export function Conflict({ subject: { kind, id, version } }: { subject: FormSubj
       {changes.length > 0 && (
         <ul className="list-disc pl-5">
           {changes.map((change) => (
-            <li key={change} className="break-words">
-              {change}
+            <li key={`${change.field} ${change.value}`} className="break-words">
+              <ChangeText change={change} />
             </li>
           ))}
         </ul>

@@ -10,28 +10,60 @@ interface Change {
   subjectName: string | null;
 }
 
-const FIELDS = [
+/** Fields of the audit log that have texts. Other fields are shown by their names in the interface, as code. */
+export const FIELDS = [
+  "above",
+  "address",
   "addresses",
+  "adjusted",
   "amount",
   "baseUrl",
   "cacheRead",
   "cacheWrite",
+  "cacheWrite1h",
+  "callerGone",
+  "charges",
   "currency",
+  "difference",
   "displayName",
   "effectiveFrom",
   "effectiveUntil",
   "email",
   "emails",
+  "entries",
+  "except",
   "expiresAt",
+  "failOverRefusals",
+  "fallbackAfterMs",
+  "fallbackChannel",
+  "file",
+  "forceImageUrls",
+  "format",
+  "from",
+  "identity",
   "imageInput",
   "imageOutput",
   "input",
+  "isApplied",
   "isDisabled",
+  "isTotpOn",
+  "isWhole",
+  "kind",
+  "linkHours",
   "maxOutputTokens",
+  "minRequests",
+  "minutes",
+  "model",
   "models",
+  "month",
+  "mustChangePassword",
   "name",
+  "nativeImageUrls",
   "organizations",
   "output",
+  "overlapEndsAt",
+  "overlapMs",
+  "percent",
   "percents",
   "period",
   "promptLogDays",
@@ -39,34 +71,55 @@ const FIELDS = [
   "reason",
   "reasoning",
   "refuseIgnored",
+  "removed",
   "role",
+  "rows",
   "scopes",
+  "seconds",
+  "secrets",
+  "session",
+  "sessions",
+  "severity",
   "strategy",
   "targets",
+  "to",
   "type",
+  "unrated",
   "url",
+  "usesWebhooks",
   "way",
 ] as const;
 
 /** Matches names of fields that readers do not need: ids, and fields that every record has. */
-const HIDDEN =
-  /^(?:id|version|createdAt|readAt|periodStart|periodEnd|prefix|hash|unit|spent|held|source|isBuiltIn)$|Ids?$/;
+export const HIDDEN =
+  /^(?:id|version|createdAt|readAt|lastUsedAt|lastSeenAt|periodStart|periodEnd|nearSince|spentSince|prefix|hash|sha256|unit|spent|held|source|isBuiltIn)$|Ids?$/;
 
 function lastName(path: string): string {
   return path.slice(path.lastIndexOf(".") + 1);
 }
 
+/** A changed field of an audit entry, and its value or its values before and after. */
+export interface ChangeWords {
+  field: string;
+  /** True for a name of the interface, which is no text and is shown as code. */
+  isName: boolean;
+  /** Empty for a list of objects. */
+  value: string;
+}
+
 /** Returns a function that describes the change in an audit entry, field by field, such as `input $2.50 → $25.00`. */
-export function useChangeWords(): (change: Change) => string[] {
+export function useChangeWords(): (change: Change) => ChangeWords[] {
   const { t } = useTranslation(["settings", "shell"]);
-  const fieldOf = (path: string): string => {
+  const fieldOf = (path: string): Pick<ChangeWords, "field" | "isName"> => {
     const name = lastName(path);
     const limit = LIMITS.find((each) => path === `limits.${each}`);
-    if (limit) return t(`shell:limit.${limit}`);
-    if (path.startsWith("price.perImage.")) return path.split(".").slice(2).join(" ");
+    if (limit) return { field: t(`shell:limit.${limit}`), isName: false };
+    if (path.startsWith("price.perImage."))
+      return { field: path.split(".").slice(2).join(" "), isName: false };
     const known = FIELDS.find((each) => each === name);
-    const field = known ? t(`field.${known}`) : inWords(name);
-    return path.includes("longContext") ? t("field.longContext", { field }) : field;
+    const field = known ? t(`field.${known}`) : name;
+    const isName = known === undefined;
+    return { field: path.includes("longContext") ? t("field.longContext", { field }) : field, isName };
   };
   return ({ before, after, subjectName }) => {
     const isNew = (before ?? null) === null;
@@ -79,7 +132,7 @@ export function useChangeWords(): (change: Change) => string[] {
       if (currency !== null && isAmount(path)) return formatMoney(value, currency);
       return TIME.test(value) ? formatTime(Date.parse(value)) : value;
     };
-    return differences(before, after).flatMap((found) => {
+    return differences(before, after).flatMap((found): ChangeWords[] => {
       const { path } = found;
       const isNothing = [found.before, found.after].every((value) => value === undefined || EMPTY.has(value));
       const isName = found.before === undefined && found.after === subjectName;
@@ -87,9 +140,9 @@ export function useChangeWords(): (change: Change) => string[] {
       const field = fieldOf(path);
       const values = [found.before, found.after].map((value) => valueOf(path, value));
       // For a list of objects, only the field's name is returned. The entry itself shows all fields.
-      if (values.some((value) => /^[[{]/.test(value))) return [field];
-      const [was, is] = values;
-      return [isNew ? `${field} ${is}` : `${field} ${was} → ${is}`];
+      if (values.some((value) => /^[[{]/.test(value))) return [{ ...field, value: "" }];
+      const [was = "", is = ""] = values;
+      return [{ ...field, value: isNew ? is : `${was} → ${is}` }];
     });
   };
 }
@@ -100,12 +153,4 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 function currencyOf(row: unknown): string | null {
   const currency = typeof row === "object" && row !== null && "currency" in row ? row.currency : null;
   return typeof currency === "string" ? currency : null;
-}
-
-/** Returns `max concurrent` for `maxConcurrent` and `max_concurrent`. */
-function inWords(name: string): string {
-  return name
-    .replaceAll("_", " ")
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .toLowerCase();
 }
