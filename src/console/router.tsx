@@ -14,7 +14,7 @@ import { useCallback, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts";
 import { ApiError } from "./api/call.ts";
-import { PAGE_NEEDS, type PageNeeds } from "./api/page-needs.ts";
+import { needsOf, type PageNeeds } from "./api/page-needs.ts";
 import { queryClient, sessionQuery } from "./api/queries.ts";
 import OverviewPage from "./areas/overview/index.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -71,7 +71,7 @@ type Page = () => Promise<{ default: RouteComponent }>;
 
 function page<const Path extends string>(path: Path, load: Page) {
   const Shown = lazyRouteComponent(load);
-  const needs = PAGE_NEEDS[path];
+  const needs = needsOf(path);
   const Fenced =
     needs && Object.assign(() => <ForRole needs={needs} page={Shown} />, { preload: Shown.preload });
   return createRoute({

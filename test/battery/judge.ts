@@ -1,5 +1,5 @@
 import { CUTS, callIdOf, type Outcome } from "./calls.ts";
-import { LIMIT, PROBE, type Setting, type Span } from "./setting.ts";
+import { LIMIT, type Setting, type Span } from "./setting.ts";
 
 /* Decides which requests may fail. All other requests must succeed, because one target is healthy at any time. */
 
@@ -33,7 +33,6 @@ function vendorFaults({ fleet }: Setting): Map<string, Set<string | undefined>> 
   const faults = new Map<string, Set<string | undefined>>();
   for (const hit of fleet.vendors[0]!.hits) {
     const id = callIdOf(hit);
-    if (id.startsWith(PROBE)) continue;
     const known = faults.get(id) ?? new Set();
     faults.set(id, known.add(hit.behaviour.fault));
   }

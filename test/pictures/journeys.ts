@@ -8,7 +8,7 @@ import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /** The environment of a journey: the demo in a browser, and a vendor that a journey connects. */
-export interface JourneyWorld {
+interface JourneyWorld {
   shown: TestConsole;
   administrator: Administrator;
   password: string;

@@ -5,7 +5,7 @@ import { freePort } from "./free-port.ts";
 import { until } from "./gateway.ts";
 
 /** The OpenTelemetry Collector as a process on a free loopback port. */
-export interface RealCollector extends AsyncDisposable {
+interface RealCollector extends AsyncDisposable {
   url: string;
   /** Returns the numbers of accepted and refused records since the start, by names such as `accepted_spans`. */
   received(): Promise<Record<string, number>>;

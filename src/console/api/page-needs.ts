@@ -7,8 +7,8 @@ export type PageNeeds = readonly [role: Role, reach?: "organization" | "installa
 
 const CHANNEL: PageNeeds = ["viewer", "installation"];
 
-/** The pages that not every role may read, by their addresses. */
-export const PAGE_NEEDS: Readonly<Record<string, PageNeeds>> = {
+/** The pages that not every role may read, by their addresses. A part with `$` matches any part of an address. */
+const PAGE_NEEDS: Readonly<Record<string, PageNeeds>> = {
   "/playground": ["admin"],
   "/playground/chat": ["admin"],
   "/playground/messages": ["admin"],
@@ -20,6 +20,18 @@ export const PAGE_NEEDS: Readonly<Record<string, PageNeeds>> = {
   "/settings/configuration": ["admin", "installation"],
 };
 
+/** Returns the needs of the page at an address, or of a route; undefined for a page that every role may read. */
+export function needsOf(path: string): PageNeeds | undefined {
+  const parts = path.split("/");
+  const isAt = (pattern: string): boolean => {
+    const own = pattern.split("/");
+    return (
+      own.length === parts.length && own.every((part, index) => part.startsWith("$") || part === parts[index])
+    );
+  };
+  return PAGE_NEEDS[path] ?? PAGE_NEEDS[Object.keys(PAGE_NEEDS).find(isAt) ?? ""];
+}
+
 /**
  * Returns a function that is true for the address, below `/console`, of a page that the signed-in member may read. When
  * nobody is signed in, the function is true for every address.
@@ -27,7 +39,7 @@ export const PAGE_NEEDS: Readonly<Record<string, PageNeeds>> = {
 export function useMayRead(): (path: string) => boolean {
   const { data: session } = useQuery({ ...sessionQuery, enabled: false });
   return (path) => {
-    const needs = PAGE_NEEDS[path] ?? (path.startsWith("/models/providers/") ? CHANNEL : undefined);
+    const needs = needsOf(path);
     if (!session || !needs) return true;
     const [role, reach = "organization"] = needs;
     return isAtLeast(session.role, role) && (reach === "organization" || session.organizations === "*");
