@@ -81,14 +81,14 @@ class Forwarding implements Passage {
 
   readReply(reply: VendorReply): WholeReply & { isEmpty: boolean } {
     let deliveredTokens = 0;
-    const whole = this.#dialect.readReply(reply, this.#model, (observed) => {
+    const { text, usage } = this.#dialect.readReply(reply, this.#model, (observed) => {
       ({ deliveredTokens } = observed);
       return this.#policy(observed);
     });
-    if (deliveredTokens > 0 && !reply.text.includes('"arguments"')) return { ...whole, isEmpty: false };
+    if (deliveredTokens > 0 && !reply.text.includes('"arguments"')) return { text, usage, isEmpty: false };
     const neutral = neutralOf(this.#dialect, reply);
     if (neutral) requireArguments(neutral);
-    return { ...whole, isEmpty: deliveredTokens === 0 && neutral !== null && isEmpty(neutral) };
+    return { text, usage, isEmpty: deliveredTokens === 0 && neutral !== null && isEmpty(neutral) };
   }
 
   openStream(): TextStream {

@@ -38,13 +38,14 @@ export class CountReader {
     totals: { input: number | null; output: number | null },
     cost?: VendorCost,
   ): UsageReport {
-    return {
+    const report: UsageReport = {
       tokens,
       hasInput: totals.input !== null,
       hasOutput: totals.output !== null,
       isAnomalous: this.isAnomalous,
-      ...(cost && { cost }),
     };
+    if (cost) report.cost = cost;
+    return report;
   }
 }
 

@@ -14,13 +14,13 @@ interface RoutedRequest {
   signal: AbortSignal;
 }
 
-interface RouteCall<Reply> {
+interface RouteCall<Reply, Recovered> {
   /** Targets in calling order. */
   targets: readonly Target[];
   /** The target to call next after a timeout; null or absent for none. */
-  afterTimeout?: Target | null;
+  afterTimeout?: Target | null | undefined;
   /** The model's context in tokens; absent when it is unknown or does not matter. */
-  contextWindow?: number;
+  contextWindow?: number | undefined;
   totalMs: number;
   /** Decides if another target is called after a failure; by default, `mayFailOver` and the organization decide. */
   failsOver?(error: UpstreamError): boolean;
@@ -30,6 +30,8 @@ interface RouteCall<Reply> {
    * orphan cost is recorded. May return an error to throw in place of `ClientDisconnected`.
    */
   settleAbandoned?(): Promise<void> | Error | undefined;
+  /** Called with the error when no target replied. Returns a result in its place, or throws. */
+  recover?(error: unknown): Recovered;
 }
 
 /** Records on the call the fields that are not sent to its target. Throws an error when the caller is strict. */
@@ -40,25 +42,33 @@ export function noteIgnored({ isStrict }: RequestContext, call: Call, names: rea
 }
 
 /** Calls the route's targets. If the client disconnects after a call was sent, settles that call. */
-export async function callRoute<Reply>(
+export async function callRoute<Reply, Recovered = never>(
   core: Core,
   { context, model, signal }: RoutedRequest,
-  { failsOver, settleAbandoned, ...request }: RouteCall<Reply>,
-): Promise<Committed<Reply>> {
+  request: RouteCall<Reply, Recovered>,
+): Promise<Committed<Reply> | Recovered> {
   const { id, settings } = context.principal.organization;
   const { attempts, trace } = context;
   try {
     return await callTargets(core.failover, {
-      ...request,
+      targets: request.targets,
+      afterTimeout: request.afterTimeout,
+      contextWindow: request.contextWindow,
+      totalMs: request.totalMs,
+      callTarget: request.callTarget,
       model: model.id,
       organization: id,
       clientSignal: signal,
-      failsOver: failsOver ?? ((error) => mayFailOver(error, settings.failOverRefusals)),
+      failsOver: request.failsOver ?? ((error) => mayFailOver(error, settings.failOverRefusals)),
       attempts,
       trace,
     });
   } catch (error) {
-    const replacing = core.detachedCalls.isEndedByClient(attempts) ? await settleAbandoned?.() : undefined;
-    throw replacing ?? error;
+    const replacing = core.detachedCalls.isEndedByClient(attempts)
+      ? await request.settleAbandoned?.()
+      : undefined;
+    const failure = replacing ?? error;
+    if (!request.recover) throw failure;
+    return request.recover(failure);
   }
 }

@@ -9,6 +9,7 @@ import { yieldAfter } from "../lib/waiting.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import { noteIgnored } from "./call-route.ts";
 import type { Core } from "./core.ts";
+import type { TextUpstream } from "./upstreams.ts";
 import { NO_TRAITS, requireCounts, textUpstreamFor, withReadableLinks } from "./text-upstreams.ts";
 import { UsageEstimator, NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { Call } from "./routing/call.ts";
@@ -31,21 +32,35 @@ interface RequestToCall {
 }
 
 /** A call to one target, ready to be sent. */
-export type PreparedCall = Awaited<ReturnType<typeof prepareCall>>;
+export type PreparedCall = ReturnType<typeof prepareReadable>;
 
-/** Builds the vendor's request. Throws an `UpstreamError` when the target cannot take the caller's request. */
-export async function prepareCall(
+/**
+ * Builds the vendor's request. Throws an `UpstreamError` when the target cannot take the caller's request. Returns a
+ * promise only when pictures must be fetched.
+ */
+export function prepareCall(
   core: Core,
-  { payload: requested, coveredTokens, admitted }: RequestToCall,
+  request: RequestToCall,
   target: Target,
+  call: Call,
+): PreparedCall | Promise<PreparedCall> {
+  const { payload, admitted } = request;
+  const upstream = textUpstreamFor(core.upstreams, target, payload.dialect);
+  const organization = admitted.context.principal.organization.id;
+  const fetching = { safeFetch: core.safeFetch, organization, call };
+  const readable = withReadableLinks(payload, { target, upstream }, fetching);
+  const prepare = (readablePayload: TextPayload): PreparedCall =>
+    prepareReadable(core, { ...request, payload: readablePayload }, { target, upstream }, call);
+  return readable instanceof Promise ? readable.then(prepare) : prepare(readable);
+}
+
+function prepareReadable(
+  core: Core,
+  { payload, coveredTokens, admitted }: RequestToCall,
+  { target, upstream }: { target: Target; upstream: TextUpstream },
   call: Call,
 ) {
   const { model, price, context } = admitted;
-  const upstream = textUpstreamFor(core.upstreams, target, requested.dialect);
-  const organization = context.principal.organization.id;
-  const fetching = { safeFetch: core.safeFetch, organization, call };
-  const readable = withReadableLinks(requested, { target, upstream }, fetching);
-  const payload = readable instanceof Promise ? await readable : readable;
   const { isStream, maxTokens } = payload.parsed;
   const traits = upstream.traits ?? NO_TRAITS;
   const largest = maxTokens ?? coveredTokens ?? model.maxOutputTokens;
@@ -53,9 +68,9 @@ export async function prepareCall(
   const reasoning = isForwarded ? model.reasoning : reasoningControl(target, upstream, model.reasoning);
   const doesReason = reasoning !== undefined || model.reasoning !== undefined;
   const bounds = usageBounds(payload.parsed, largest, doesReason);
-  const { reportsCost = false } = traits;
+  if (traits.reportsCost) bounds.reportsCost = true;
   const prompt = () => promptText(payload.parsed);
-  const estimator = new UsageEstimator({ ...bounds, reportsCost }, prompt, core.tokenCounter.count);
+  const estimator = new UsageEstimator(bounds, prompt, core.tokenCounter.count);
   const { policy } = estimator;
   const reasoningModel = reasoning === model.reasoning ? model : { ...model, reasoning };
   const terms = { upstreamModel: target.upstreamModel, traits, coveredTokens, model: reasoningModel };
@@ -96,9 +111,11 @@ export async function sendCall(
   try {
     if (!stream) {
       if (response.kind === "stream") throw new UpstreamError("broken", "a stream that was not requested");
-      await yieldAfter(response.text);
+      const yielding = yieldAfter(response.text);
+      if (yielding) await yielding;
       const reading = estimator.refined(() => passage.readReply(response));
-      return { kind: "whole", ignored, ...(reading instanceof Promise ? await reading : reading) };
+      const { text, usage, isEmpty } = reading instanceof Promise ? await reading : reading;
+      return { kind: "whole", ignored, text, usage, isEmpty };
     }
     const opened =
       response.kind === "stream"

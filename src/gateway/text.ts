@@ -55,7 +55,8 @@ export async function handleText(
   using admitted = admitting instanceof Promise ? await admitting : admitting;
   noteContent(context, payload.raw);
   const coveredTokens = coveredTokensOf(admitted, payload.parsed);
-  await yieldAfter(payload.raw);
+  const yielding = yieldAfter(payload.raw);
+  if (yielding) await yielding;
   const terms = { limitState: admitted.limitState, coveredTokens };
   if (payload.parsed.isStream) {
     const { writer, ...stream } = await serveStream(core, admitted.transfer(), payload, coveredTokens);
@@ -67,10 +68,11 @@ export async function handleText(
   const { reply, target, release } = committed;
   if (reply.kind === "stream") throw new Error("a stream was not requested");
   release();
-  context.facts.content?.keepReply(reply.text);
+  const { text, ignored } = reply;
+  context.facts.content?.keepReply(text);
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
-  await yieldAfter(reply.text);
-  return { kind: "whole", text: reply.text, ignored: reply.ignored, ...terms };
+  await yieldAfter(text);
+  return { kind: "whole", text, ignored, limitState: admitted.limitState, coveredTokens };
 }
 
 /**
@@ -194,7 +196,7 @@ function coveredTokensOf(
  * settled with a charge of zero. If the last reply was empty, its ignored fields are returned; otherwise the last error
  * is thrown. A call during which the client disconnects is charged.
  */
-async function callVendors(
+function callVendors(
   core: Core,
   admitted: AdmittedText,
   payload: TextPayload,
@@ -206,7 +208,7 @@ async function callVendors(
   const { principal } = context;
   let sent: PreparedCall | null = null;
   let empty: { target: Target; ignored: readonly string[]; usage: TokenUsage } | null = null;
-  const calling = callRoute(core, admitted, {
+  return callRoute(core, admitted, {
     targets: targetsThatFit(
       orderTargets(routeOf(core.snapshot.directory(), principal, model.id), core.random),
       payload.parsed.estimatedInput,
@@ -216,7 +218,8 @@ async function callVendors(
     totalMs: core.timeouts.text.totalMs,
     async callTarget(target, call) {
       sent = null;
-      const prepared = await prepareCall(core, request, target, call);
+      const preparing = prepareCall(core, request, target, call);
+      const prepared = preparing instanceof Promise ? await preparing : preparing;
       // The call counts as sent from now on, because the gateway cannot observe when the last byte has been sent.
       sent = prepared;
       noteIgnored(prepared.passage.ignored);
@@ -228,20 +231,18 @@ async function callVendors(
       throw new UpstreamError("empty", "a reply without content");
     },
     settleAbandoned: () => (sent ? settleAbandoned(admitted, sent) : undefined),
+    recover(error) {
+      if (!empty) throw error;
+      const { target, ignored, usage } = empty;
+      // The orphan cost is the price of each empty reply, and of the last reply once more for each ambiguous attempt.
+      if (!admitted.isSettled) {
+        const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
+        admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });
+      }
+      if (!(error instanceof UpstreamError) || error.kind !== "empty") throw error;
+      return { ignored };
+    },
   });
-  try {
-    return await calling;
-  } catch (error) {
-    if (!empty) throw error;
-    const { target, ignored, usage } = empty;
-    // The orphan cost is the price of each empty reply, and of the last reply once more for each ambiguous attempt.
-    if (!admitted.isSettled) {
-      const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
-      admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });
-    }
-    if (!(error instanceof UpstreamError) || error.kind !== "empty") throw error;
-    return { ignored };
-  }
 }
 
 function isEmpty(reply: TargetReply): boolean {

@@ -263,6 +263,12 @@ export function ownValue<Value>(table: Readonly<Record<string, Value>>, name: st
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
+/** True when the object has at least one member. */
+export function hasMembers(object: object): boolean {
+  for (const _ in object) return true;
+  return false;
+}
+
 /** Like `Object.entries`, but with typed keys. The record must have no other keys. */
 export function entriesOf<Key extends string, Value>(
   record: Readonly<Partial<Record<Key, Value>>>,

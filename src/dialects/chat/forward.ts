@@ -1,6 +1,6 @@
 import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { editMembers, removeMember } from "../../lib/json-edit.ts";
-import { isObject, scanArray, scanObject, type JsonSpan, splice } from "../../lib/json.ts";
+import { hasMembers, isObject, scanArray, scanObject, type JsonSpan, splice } from "../../lib/json.ts";
 import type { VendorReply, VendorTerms, VendorTraits, WholeReply } from "../dialect.ts";
 import { tellsCost, withoutCost } from "../usage-reading.ts";
 import { observe, type SizedText, WholeText } from "../stream-meter.ts";
@@ -108,17 +108,12 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   const clean = withoutFields(reply.text, vendorFields(body));
   const hasPublicName = body["model"] === publicModel;
   const hasCost = tellsCost(body["usage"]);
-  const required = editsOfReply(body);
-  const isShown = !isCorrected(usage) && showsBilled(body["usage"], usage);
-  const isRight = hasPublicName && Object.keys(required).length === 0;
-  if (isRight && isShown && !hasCost) return { text: clean, usage };
-  const edited = editMembers(clean, {
-    ...required,
-    model: () => JSON.stringify(publicModel),
-    ...(!isShown && { usage: (old) => correctedUsage(old, usage) }),
-    ...(isShown && hasCost && { usage: (old) => old && withoutCost(old) }),
-  });
-  return { text: edited, usage };
+  const edits = editsOfReply(body);
+  if (!hasPublicName) edits["model"] = () => JSON.stringify(publicModel);
+  if (isCorrected(usage) || !showsBilled(body["usage"], usage))
+    edits["usage"] = (old) => correctedUsage(old, usage);
+  else if (hasCost) edits["usage"] = (old) => old && withoutCost(old);
+  return { text: hasMembers(edits) ? editMembers(clean, edits) : clean, usage };
 }
 
 function addChoices(sized: SizedText, choices: readonly unknown[]): void {

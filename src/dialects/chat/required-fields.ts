@@ -1,5 +1,5 @@
 import { editItems, editMembers, type MemberEdit } from "../../lib/json-edit.ts";
-import { isObject } from "../../lib/json.ts";
+import { hasMembers, isObject } from "../../lib/json.ts";
 import type { ToolCall } from "../conversation/request.ts";
 import { contentText, newCallId, readCall } from "./content.ts";
 import { readFinish, writeFinish } from "./event.ts";
@@ -28,7 +28,7 @@ export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
   if (object !== "chat.completion") edits["object"] = always("chat.completion");
   if (!isSeconds(created)) edits["created"] = always(secondsNow());
   const ofChoices = Array.isArray(choices) ? choices.map(editsOfChoice) : [];
-  if (ofChoices.some(hasEdits)) edits["choices"] = (old) => old && editEach(old, ofChoices);
+  if (ofChoices.some(hasMembers)) edits["choices"] = (old) => old && editEach(old, ofChoices);
   return edits;
 }
 
@@ -87,7 +87,7 @@ function editsOfChoice(choice: unknown, at: number): Edits {
     edits["finish_reason"] = always(finish ? writeFinish(finish) : "stop");
   }
   const ofMessage = editsOfMessage(message, calls);
-  if (hasEdits(ofMessage)) edits["message"] = (old) => old && editMembers(old, ofMessage);
+  if (hasMembers(ofMessage)) edits["message"] = (old) => old && editMembers(old, ofMessage);
   return edits;
 }
 
@@ -103,7 +103,7 @@ function editsOfMessage(message: Record<string, unknown>, calls: readonly unknow
     const lacksArguments = isObject(named) && (named["arguments"] ?? null) === null;
     return { ...editsOfCall(call, part), ...(lacksArguments && EMPTY_ARGUMENTS) };
   });
-  if (ofCalls.some(hasEdits)) edits["tool_calls"] = (old) => old && editEach(old, ofCalls);
+  if (ofCalls.some(hasMembers)) edits["tool_calls"] = (old) => old && editEach(old, ofCalls);
   return edits;
 }
 
@@ -136,12 +136,8 @@ function editEach(text: string, edits: readonly Edits[]): string {
   let at = 0;
   return editItems(text, (item) => {
     const own = edits[at++] ?? {};
-    return hasEdits(own) ? editMembers(item, own) : item;
+    return hasMembers(own) ? editMembers(item, own) : item;
   });
-}
-
-function hasEdits(edits: Edits): boolean {
-  return Object.keys(edits).length > 0;
 }
 
 /** Returns an edit that writes this value as ASCII, because a character of an edited chunk represents a byte. */

@@ -70,10 +70,12 @@ function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
  * Returns true when this usage shows the billed numbers to a caller. Returns false when `completion_tokens` omits
  * reasoning, because clients expect reasoning there.
  */
-export function showsBilled(value: unknown, billed: TokenUsage): boolean {
+export function showsBilled(value: unknown, { tokens }: TokenUsage): boolean {
   if (!isObject(value)) return false;
-  const { prompt_tokens, completion_tokens } = writeUsage(billed);
-  return value["prompt_tokens"] === prompt_tokens && value["completion_tokens"] === completion_tokens;
+  return (
+    value["prompt_tokens"] === sumTokens(tokens, INPUT_CATEGORIES) &&
+    value["completion_tokens"] === sumTokens(tokens, OUTPUT_CATEGORIES)
+  );
 }
 
 /** Writes the usage for chat completions. The total is always the sum of prompt and completion. */

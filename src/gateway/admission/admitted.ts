@@ -178,12 +178,15 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     this.release();
   }
 
-  #entry(charge: Charge): LedgerEntry {
+  #entry({ target, usage, requested, abandoned = this.#abandoned, flags }: Charge): LedgerEntry {
     const { core, context, model, price, admittedAt, hold } = this.#parts;
     const at = core.clock.now();
     return chargeEntry({
-      ...charge,
-      abandoned: charge.abandoned ?? this.#abandoned,
+      target,
+      usage,
+      requested,
+      abandoned,
+      flags,
       context,
       model: model.id,
       price,

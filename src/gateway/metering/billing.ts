@@ -151,7 +151,7 @@ export interface ChargeFacts {
   target: Target;
   usage: Usage;
   /** The requested usage; present when it may be more than the delivered usage. */
-  requested?: Usage;
+  requested?: Usage | undefined;
   /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];
   /** Unix milliseconds at which the price was taken. */
@@ -189,14 +189,12 @@ export function chargeEntry({
   const { principal, attempts } = context;
   let ambiguous = 0;
   for (const { isAmbiguous } of attempts) if (isAmbiguous) ambiguous += 1;
-  return {
+  const entry: LedgerEntry = {
     id: context.id,
     kind: "charge",
     requestId: context.requestId,
     organizationId: principal.organization.id,
     keyId: principal.key.id,
-    ...(context.source !== null && { source: context.source }),
-    ...(context.client !== null && { client: context.client }),
     model,
     channel: target.channel.id,
     upstreamModel: target.upstreamModel,
@@ -206,7 +204,6 @@ export function chargeEntry({
     amount,
     currency: price.currency,
     priceSource: source,
-    ...(vendorCost && { vendorCost }),
     // Each abandoned reply is priced alone: one long request may cost more than short ones with as many tokens.
     orphanCost: abandoned.reduce(
       (sum, each) => sum + costOf(price, each, 1),
@@ -216,6 +213,11 @@ export function chargeEntry({
     attempts,
     flags: allFlags,
   };
+  // Assigning optional members costs each request less time than spreading them.
+  if (context.source !== null) entry.source = context.source;
+  if (context.client !== null) entry.client = context.client;
+  if (vendorCost) entry.vendorCost = vendorCost;
+  return entry;
 }
 
 const NO_BUDGETS: string[] = [];

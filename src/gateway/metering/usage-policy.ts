@@ -13,7 +13,7 @@ import {
 } from "../../domain/usage.ts";
 import type { TextRequest } from "../../dialects/dialect.ts";
 import type { FeatureUse } from "../../domain/feature.ts";
-import { entriesOf } from "../../lib/json.ts";
+import { entriesOf, hasMembers } from "../../lib/json.ts";
 
 /** Upper bounds of the usage that a request can cause at a vendor. */
 export interface UsageBounds {
@@ -89,14 +89,14 @@ export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): Tok
   const { report } = observed;
   const input = inputOf(report, bounds);
   const output = outputOf(report, observed, bounds);
-  const { uses, ...used } = usesOf(report, observed, bounds.maxUses);
+  const used = usesOf(report, observed, bounds.maxUses);
   const usage: TokenUsage = {
     unit: "token",
     tokens: Object.assign(input.tokens, output.tokens),
     source: input.isEstimated || output.isEstimated || used.isEstimated ? "estimated" : "upstream",
   };
   if (bounds.reportsCost && report?.cost) usage.vendorCost = report.cost;
-  if (uses) usage.uses = uses;
+  if (used.uses) usage.uses = used.uses;
   if (report?.isAnomalous || input.isOver || output.isOver || used.isAnomalous) usage.anomalous = true;
   return usage;
 }
@@ -116,6 +116,7 @@ interface Uses {
 }
 
 const NO_USES: Uses = { isEstimated: false, isAnomalous: false };
+const NO_COUNTS: UseCounts = {};
 
 /** Returns the billed uses: at least the observed uses, even when the vendor reports fewer, and at most the bounds. */
 function usesOf(
@@ -123,12 +124,11 @@ function usesOf(
   { seenUses, isReportFinal }: Pick<ObservedUsage, "seenUses" | "isReportFinal">,
   maxUses: UseCounts,
 ): Uses {
-  const counts = report?.uses ?? {};
-  const names = entriesOf({ ...counts, ...seenUses });
-  if (names.length === 0) return NO_USES;
+  const counts = report?.uses ?? NO_COUNTS;
+  if (!hasMembers(counts) && !hasMembers(seenUses)) return NO_USES;
   const uses: UseCounts = {};
   const found: Uses = { isEstimated: false, isAnomalous: false };
-  for (const [name] of names) {
+  for (const [name] of entriesOf({ ...counts, ...seenUses })) {
     const { [name]: reported = 0 } = counts;
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;
@@ -139,7 +139,7 @@ function usesOf(
     if (count > max || (reported !== seen && !isLate)) found.isAnomalous = true;
     if (count > 0 && max > 0) uses[name] = Math.min(count, max);
   }
-  return Object.keys(uses).length > 0 ? { ...found, uses } : found;
+  return hasMembers(uses) ? { ...found, uses } : found;
 }
 
 /** True when the report has input tokens. Zero counts as no report, because every request has input. */
@@ -162,26 +162,28 @@ function outputOf(
   { deliveredTokens, isReportFinal }: Pick<ObservedUsage, "deliveredTokens" | "isReportFinal">,
   bounds: UsageBounds,
 ): Side {
-  const reported = pick(report?.tokens ?? {}, OUTPUT_CATEGORIES);
-  const tokens = capOutput(reported, bounds);
-  const isOver = sumTokens(tokens) < sumTokens(reported);
+  const tokens = pick(report?.tokens ?? {}, OUTPUT_CATEGORIES);
+  const reported = sumTokens(tokens, OUTPUT_CATEGORIES);
+  capOutput(tokens, bounds);
+  const billed = sumTokens(tokens, OUTPUT_CATEGORIES);
+  const isOver = billed < reported;
   const visible = (tokens.output ?? 0) + (tokens.imageOutput ?? 0);
-  const missing = Math.max(0, deliveredTokens - sumTokens(tokens));
+  const missing = Math.max(0, deliveredTokens - billed);
   const isComplete = missing === 0 || (isReportFinal && visible > 0);
   if (report?.hasOutput && isComplete) return { tokens, isEstimated: false, isOver };
   tokens.output = (tokens.output ?? 0) + Math.min(missing, bounds.maxVisible - visible);
   return { tokens, isEstimated: true, isOver };
 }
 
-/** Reduces the counts to the bounds. Fills the most expensive visible category first, and reasoning last. */
-function capOutput(tokens: TokenCounts, { maxVisible, maxOutput }: UsageBounds): TokenCounts {
-  const capped = { ...tokens };
+/** Reduces the counts in place to the bounds. Fills the most expensive visible category first, and reasoning last. */
+function capOutput(tokens: TokenCounts, { maxVisible, maxOutput }: UsageBounds): void {
   let visible = 0;
-  for (const category of ["imageOutput", "output"] as const)
-    if (capped[category]) visible += capped[category] = Math.min(capped[category], maxVisible - visible);
-  if (capped.reasoning) capped.reasoning = Math.min(capped.reasoning, maxOutput - visible);
-  return capped;
+  for (const category of VISIBLE_CATEGORIES)
+    if (tokens[category]) visible += tokens[category] = Math.min(tokens[category], maxVisible - visible);
+  if (tokens.reasoning) tokens.reasoning = Math.min(tokens.reasoning, maxOutput - visible);
 }
+
+const VISIBLE_CATEGORIES = ["imageOutput", "output"] as const;
 
 function pick(tokens: TokenCounts, categories: readonly TokenCategory[]): TokenCounts {
   const picked: TokenCounts = {};

@@ -30,9 +30,9 @@ interface FailoverRequest<Reply> {
   /** Targets in calling order. */
   targets: readonly Target[];
   /** The model's context in tokens, for targets without a context of their own; undefined when it is unknown. */
-  contextWindow?: number;
+  contextWindow?: number | undefined;
   /** The target to call next after a timeout, even if it is not in `targets`; null or absent for none. */
-  afterTimeout?: Target | null;
+  afterTimeout?: Target | null | undefined;
   /** Id of the organization that sends the request. */
   organization: string;
   /** Aborted when the client disconnects. */

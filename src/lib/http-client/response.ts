@@ -35,7 +35,13 @@ export class HttpResponse {
   async text(): Promise<string> {
     const { body } = this;
     if (!(body instanceof ResponseBody)) return decoder.decode(Buffer.concat(await Array.fromAsync(body)));
-    return decoder.decode(body.takeWhole() ?? (await body.bytes()));
+    return this.arrivedText() ?? decoder.decode(await body.bytes());
+  }
+
+  /** Returns the whole text if it has already arrived and has no content coding, otherwise null. */
+  arrivedText(): string | null {
+    const whole = this.body instanceof ResponseBody ? this.body.takeWhole() : null;
+    return whole && decoder.decode(whole);
   }
 }
 

@@ -28,7 +28,8 @@ export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
       const response = await post(request, connection.errors.classify);
       const stream = isStream ? openEvents(response) : null;
       if (stream) return { kind: "stream", stream, requestId: requestIdOf(response) };
-      return readWhole(response, await readText(response, MAX_TEXT_BYTES, signal), connection);
+      const text = readText(response, MAX_TEXT_BYTES, signal);
+      return readWhole(response, text instanceof Promise ? await text : text, connection);
     },
   };
 }

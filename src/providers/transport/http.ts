@@ -26,6 +26,8 @@ export interface VendorResponse {
   headers: ResponseHeaders;
   body: ByteStream | null;
   text(): Promise<string>;
+  /** Returns the whole text if it has already arrived, otherwise null; absent if the client cannot tell. */
+  arrivedText?(): string | null;
 }
 
 export type ResponseHeaders = Pick<Headers, "get" | "has">;
@@ -141,12 +143,18 @@ const NOT_HTTP: ReadonlySet<unknown> = new Set([
   "BrotliDecompressionError",
 ]);
 
-/** Reads a whole text. Throws `broken` when the text is longer than `maxBytes`, empty or incomplete. */
-export async function readText(
+/** Reads a whole text. Throws `broken` when it is too long, empty or incomplete. Returns a promise only to wait. */
+export function readText(
   response: VendorResponse,
   maxBytes: number,
   signal: Cancellation,
-): Promise<string> {
+): string | Promise<string> {
+  const arrived = isKnownToFit(response, maxBytes) ? response.arrivedText?.() : null;
+  if (!arrived) return readLater(response, maxBytes, signal);
+  return yieldAfter(arrived)?.then(() => arrived) ?? arrived;
+}
+
+async function readLater(response: VendorResponse, maxBytes: number, signal: Cancellation): Promise<string> {
   let text: string;
   try {
     text = await (isKnownToFit(response, maxBytes) ? response.text() : collect(response, maxBytes, signal));

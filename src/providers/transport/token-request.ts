@@ -15,9 +15,9 @@ import { systemClock } from "../../lib/clock.ts";
 export async function requestToken(url: string, request: TokenRequest): Promise<GrantedToken> {
   try {
     const response = await fetchGuarded(url, { ...request, redirect: "manual", proxy: request.proxy });
-    const body = readText(response, MAX_BYTES, request.signal);
-    if (response.status !== 200) throw refused(response, await body.catch(() => ""));
-    return readGrant(parseResponse(await body));
+    const reading = Promise.resolve(readText(response, MAX_BYTES, request.signal));
+    if (response.status !== 200) throw refused(response, await reading.catch(() => ""));
+    return readGrant(parseResponse(await reading));
   } catch (error) {
     if (error instanceof UpstreamError) throw unambiguous(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;

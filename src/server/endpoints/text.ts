@@ -129,7 +129,7 @@ export async function serveText(
   refuseProvider(request);
   const bytes = withPathModel(await readJsonBody(exchange, bodyLimits, MAX_BYTES), exchange);
   const payload = read(bytes, request);
-  await exchange.claimOutcome?.(comparedBody(payload));
+  if (exchange.claimOutcome) await exchange.claimOutcome(comparedBody(payload));
   suspendIdleTimeout(exchange);
   const outcome = await handleText(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.limitState, payload.dialect));

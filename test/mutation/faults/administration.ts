@@ -54,7 +54,7 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   {
     name: "charges of the playground name nobody",
     file: "src/gateway/metering/billing.ts",
-    find: "    ...(context.source !== null && { source: context.source }),",
+    find: "  if (context.source !== null) entry.source = context.source;",
     replace: "",
     tests: ["test/spec/playground-keys.test.ts"],
   },

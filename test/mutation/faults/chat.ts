@@ -12,8 +12,8 @@ export const CHAT_FAULTS: readonly Fault[] = [
   {
     name: "reasoning that only the total tells is billed and not shown",
     file: "src/dialects/chat/usage.ts",
-    find: 'value["completion_tokens"] === completion_tokens;',
-    replace: "completion_tokens >= 0;",
+    find: 'value["completion_tokens"] === sumTokens(tokens, OUTPUT_CATEGORIES)',
+    replace: "sumTokens(tokens, OUTPUT_CATEGORIES) >= 0",
     tests: ["src/dialects/chat/usage.test.ts"],
   },
   {

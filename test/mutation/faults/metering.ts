@@ -267,15 +267,15 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "output beyond what the request can cause is billed",
     file: POLICY,
-    find: "const tokens = capOutput(reported, bounds);",
-    replace: "const tokens = reported;",
+    find: "  capOutput(tokens, bounds);\n",
+    replace: "",
     tests: policy,
   },
   {
     name: "the margin for reasoning is billed for what the caller sees",
     file: POLICY,
-    find: "Math.min(capped[category], maxVisible - visible)",
-    replace: "Math.min(capped[category], maxOutput - visible)",
+    find: "Math.min(tokens[category], maxVisible - visible)",
+    replace: "Math.min(tokens[category], maxOutput - visible)",
     tests: policy,
   },
   {
