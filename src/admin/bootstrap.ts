@@ -22,15 +22,15 @@ export interface BootstrapResult {
   organizationId: string;
   administrator: { name: string; password: string | null };
   /**
-   * `secret` is null when the operator has set the key or an earlier start has generated it. `prefix` is null when
-   * there is nothing to show.
+   * `secret` is null when the operator has set the key or when a key exists already. `prefix` is the beginning of the
+   * secret.
    */
   key: { secret: string | null; prefix: string | null };
 }
 
 /**
  * Makes sure that there are an organization, an administrator and a key. A second run changes only values that the
- * operator has changed. At a first start, only one process may run this function: each process would generate a key.
+ * operator has changed. Only one process may make the first start, because each process would generate a key.
  */
 export async function bootstrap(context: AdminContext, input: BootstrapInput): Promise<BootstrapResult> {
   await ensureOrganization(context);

@@ -6,8 +6,8 @@ import { covers } from "../sign-in/signed-in.ts";
 
 /**
  * Throws 400 for the first address to which the gateway may not send mail. It may send to the domains in
- * `mail.allowed_domains` and to the addresses of enabled members. `organizationId` restricts these members to an
- * organization, or with null to members of all organizations. Without a mail server, every address is allowed.
+ * `mail.allowed_domains` and to enabled members: members with access to `organizationId`; for null, members of all
+ * organizations; if absent, any member. Without a mail server, every address is allowed.
  */
 export async function requireRecipients(
   { store, catalogue: { mail } }: Pick<AdminContext, "store" | "catalogue">,

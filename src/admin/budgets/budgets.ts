@@ -38,7 +38,7 @@ export async function createBudget(
     ...fields,
     spent: 0n,
     held: 0n,
-    // The start is in the past, so that the store begins the current period by its own clock.
+    // A start in the past makes the store begin the current day or month by its own clock.
     periodStart: fields.period === "total" ? now : 0,
     createdAt: now,
   };

@@ -106,7 +106,7 @@ export async function removeChannel(context: OperationContext, id: string, force
     throw unknown(configured, id);
 }
 
-/** Builds the channel of a stored entry. Throws 400 for a channel that cannot be used or may not call its address. */
+/** Builds a channel from an entry. Throws 400 for a channel that cannot be used or may not call its address. */
 export async function checkChannel(
   context: OperationContext,
   configured: ConfiguredValues,
@@ -144,7 +144,7 @@ export function fieldOf(id: string): (path: string) => string {
   };
 }
 
-/** Returns the id of the provider's shipped channel, or a free id derived from the provider's name. */
+/** Returns a free id of a channel that is shipped for the provider, or else a free id made from the provider's name. */
 export function freeId({ state }: Pick<ConfiguredValues, "state">, provider: string): string {
   const isFree = (id: string): boolean => (state.channels.get(id)?.origin ?? "catalogue") === "catalogue";
   const shipped = state.shippedChannels.filter((each) => each.provider === provider).map(({ id }) => id);

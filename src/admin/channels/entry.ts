@@ -89,8 +89,8 @@ export function withReach(caller: Caller, before: EntryValue, after: EntryValue)
 }
 
 /**
- * Throws 400 for the first address that a channel may not call. Does not look up host names set by an owner, because
- * each call checks the address again.
+ * Throws 400 for the first address that a channel may not call. If private addresses are allowed, host names are not
+ * looked up here; each call checks their addresses.
  */
 export async function requireReachable(channel: Channel, value: EntryValue): Promise<void> {
   const isNamed = value["private_networks"] !== true;

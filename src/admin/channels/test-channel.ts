@@ -129,7 +129,7 @@ function explain({ kind, status: code, cause }: UpstreamError): OperatorMessage 
   return operatorMessage("test.foreign", { status });
 }
 
-/** Messages without figures, by the code of the network's error. */
+/** Messages without figures, by the code of the network error. */
 const BY_CODE = {
   AddressRefused: "test.address",
   ENOTFOUND: "test.noHost",

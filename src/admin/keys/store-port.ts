@@ -18,7 +18,7 @@ export interface KeyStore {
   get(id: string): Promise<KeyRecord | null>;
   /** Returns the key whose current secret has this hash. A secret from before a rotation does not count. */
   findByHash(hash: string): Promise<KeyRecord | null>;
-  /** True for the secret of a deleted key, and for a former secret of a rotated key, even one still accepted. */
+  /** True for the secret of a deleted key, and for each former secret of a rotated key, accepted or not. */
   isRetired(hash: string): Promise<boolean>;
   /** Returns keys, oldest first, at most `most` of them. `organizationId` selects the keys of one organization. */
   list(organizationId?: string, most?: number): Promise<KeyRecord[]>;

@@ -12,8 +12,8 @@ import { memberChangeSchema, memberCreationSchema, type MemberRecord } from "./s
 
 /**
  * Creates a member. If `password` is null, the member has no password and signs in at the identity provider. If
- * `password` is absent, a password is generated. It is returned only once, and the member must change it. Throws 409
- * for a name or address that exists, and 403 for more access than the caller has.
+ * `password` is absent, a password is generated. The generated password is returned only once, and the member must
+ * change it. Throws 409 for a name or address that exists, and 403 for a member with more access than the caller has.
  */
 export async function createMember(
   context: AdminContext,
@@ -58,7 +58,7 @@ export async function getMember(context: AdminContext, id: string): Promise<Memb
 
 /**
  * Changes the fields that the input contains. Throws 409 when `version` is not the current version or the installation
- * would have no owner left. Throws 403 for more access than the caller has.
+ * would have no owner left. Throws 403 when the member has, or would get, more access than the caller.
  */
 export async function updateMember(
   context: AdminContext,
@@ -144,7 +144,7 @@ async function requireFreeEmail(
 
 /**
  * Throws 403 when the member has more access than the caller. Changes call this function in their transaction, because
- * the member may have got more access since it was read.
+ * the member may have got more access after the first check.
  */
 function requireManageable(context: AdminContext, member: MemberRecord): void {
   requireWithin(context, member);

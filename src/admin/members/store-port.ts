@@ -2,7 +2,7 @@ import type { Actor } from "../actor.ts";
 import type { MemberRecord, SessionRecord } from "./schema.ts";
 import type { AdminTokenRecord } from "../tokens/schema.ts";
 
-/** Facts, apart from the changed member's own, that decide whether the change is allowed. */
+/** Facts about the other members that decide whether a change of a member is allowed. */
 export interface OwnerCount {
   /** Number of enabled owners of the whole installation, without the changed member. */
   otherOwners: number;
@@ -80,7 +80,7 @@ export interface AdminTokenStore {
   remove(id: string, by: Actor): Promise<boolean>;
 }
 
-/** Counts of sign-ins by account, network, session and browser. All processes share the counts in the database. */
+/** Counts of sign-in attempts by account, network, session and browser. All processes share these counts. */
 export interface SignInAttemptStore {
   /**
    * Counts one more attempt in the window that is open at `now`, or opens a new window. Times are in Unix milliseconds.

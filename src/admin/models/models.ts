@@ -176,8 +176,8 @@ function unknown({ state }: ConfiguredValues, id: string): AdminError {
 }
 
 /**
- * Returns a function that makes the view of a model. The prices in the view are the prices that the organization pays;
- * without an organization, they are the default prices in their own currency.
+ * Returns a function that makes the view of a model. The view has the price that the organization pays. Without an
+ * organization, it has the default price in the currency of the model's configured price, or in USD.
  */
 async function viewer(context: OperationContext, configured: ConfiguredValues, organizationId?: string) {
   const { store, clock } = context;

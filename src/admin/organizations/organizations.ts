@@ -17,7 +17,7 @@ import {
 } from "./schema.ts";
 import type { OrganizationStore } from "./store-port.ts";
 
-/** Creates an organization. All models are enabled unless the input lists some. Throws 409 when the id exists. */
+/** Creates an organization. All models are enabled unless the input restricts them. Throws 409 when the id exists. */
 export async function createOrganization(
   context: AdminContext,
   input: z.output<typeof organizationCreationSchema>,

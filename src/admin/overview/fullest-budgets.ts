@@ -52,7 +52,7 @@ function viewOf(
   };
 }
 
-/** Returns the time at which a budget will be used up at its pace; null when the budget lasts to the period's end. */
+/** Returns the time at which a budget will be used up at the current pace; null when it lasts for the period. */
 function lastsUntil({ amount, spent, periodStart, readAt: now }: BudgetRecord, end: number): string | null {
   if (spent >= amount) return isoTime(now);
   if (spent <= 0n) return null;

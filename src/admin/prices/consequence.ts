@@ -26,7 +26,7 @@ const HOUR_MS = 60 * 60_000;
  */
 const MAX_CHARGES = 1_000;
 
-/** Returns the organizations that a price change concerns, and the change's effect on their last week. */
+/** Returns the organizations whose price changes, and the cost of their last week's usage at both prices. */
 export async function priceConsequence(
   { store, clock }: AdminContext,
   { model, currency, price }: PriceRecord,
@@ -70,9 +70,8 @@ function tokensOf({ organizationId, categories }: UsageSum): Used {
 }
 
 /**
- * Divides the images of each sum by size class and quality in the proportions of the organization's charges. When
- * `charges` has none of the organization, uses the proportions of all charges. Exact when `charges` has every charge of
- * the sums.
+ * Divides the images of each sum by size class and quality in the proportions of the organization's charges, or of all
+ * charges when `charges` contains none of the organization. Exact when `charges` contains every charge of the sums.
  */
 function imagesOf(
   sums: readonly UsageSum[],

@@ -51,12 +51,12 @@ export async function priceEffect(
   return effect;
 }
 
-/** Returns the error message for a row after which a model still has no price. */
+/** Returns the error message for a new row that would leave the model without a price. */
 export function stillUnpriced({ model }: PriceRecord, { unpriced }: PriceEffect): OperatorMessage {
   return operatorMessage("price.stillUnpriced", { model, organizations: list(unpriced) });
 }
 
-/** Returns the error message for the end of a row after which cells would have no price. */
+/** Returns the error message for an end of a row that would leave cells without a price. */
 export function loses({ model }: PriceRecord, { lost }: PriceEffect): OperatorMessage {
   const cells = list([...new Set(lost.flatMap((each) => each.cells))]);
   const organizations = list(lost.map(({ organization }) => organization));

@@ -59,7 +59,7 @@ function configuredRows({ catalogue }: AdminContext, only: string | undefined): 
   }));
 }
 
-/** Returns the current price of a model for an organization, or the default price; null when there is none. */
+/** Returns the current price of a model for an organization, or its default price; null when there is none. */
 export async function effectivePrice(
   context: AdminContext,
   fields: z.output<typeof effectivePriceSchema>,

@@ -43,7 +43,7 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
       tokensPerSecond: speedOf(request),
       client: record?.client ?? null,
       isStream: record?.isStream ?? null,
-      // The cause contains messages of drivers and the operating system, which may reveal details of the installation.
+      // Only members of all organizations see messages of drivers and the system, which may reveal the installation.
       cause: decidesForAll(context) ? (record?.cause ?? null) : null,
     },
     attempts: (record?.attempts ?? charge?.attempts ?? []).map(attemptView),

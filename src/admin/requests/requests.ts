@@ -69,8 +69,8 @@ function keyOf({ record, charge }: ListedRequest): string | null {
 }
 
 /**
- * Returns the list row of a request. A charge without a log record belongs to a request that succeeded quickly at its
- * first attempt.
+ * Returns the list row of a request. A charge without a log record is shown as a success, because by default only
+ * failed, slow and retried requests are logged.
  */
 export function rowOf(request: ListedRequest, names: ReadonlyMap<string, string>): Row {
   const { id, record, charge } = request;

@@ -177,7 +177,10 @@ const REASONS = {
   dependency_unavailable: "refusal.unusable",
 } as const satisfies Partial<Record<ErrorCode, MessageCode>>;
 
-/** The code does not distinguish a key that `isOff`, because callers are not told, from one without the scope. */
+/**
+ * A disabled or expired key, a disabled organization and a missing scope have the same code, because callers are not
+ * told the difference. `isOff` is false only for the missing scope.
+ */
 function reasonOf({ code }: GatewayError, isOff: boolean): OperatorMessage | null {
   const reasons: Partial<Record<ErrorCode, (typeof REASONS)[keyof typeof REASONS]>> = REASONS;
   const reason = code === "authentication_required" && isOff ? "refusal.key" : reasons[code];

@@ -112,7 +112,7 @@ export const scopedResources = {
 
   audit: (store: AuditStore, scope: OrganizationScope): AuditStore => ({
     async note(act) {
-      // An export may cover all organizations that the member sees.
+      // An export without an organization covers all organizations that the member sees.
       if (act.organizationId || act.kind !== "export") requireOwn(scope, act.organizationId ?? null);
       await store.note(act);
     },

@@ -12,9 +12,9 @@ const MAX_OF_SITE = 100;
 
 /** A sign-in attempt that has been counted. */
 interface Attempt {
-  /** Takes back the count, for an attempt whose password was right. */
+  /** Takes back the count, for an attempt with the right password or code. */
   forgive(): Promise<void>;
-  /** Removes the counts of the account after a successful sign-in. */
+  /** Takes back the count of the network and removes the count of the account, after a successful sign-in. */
   succeed(): Promise<void>;
 }
 

@@ -51,7 +51,8 @@ type Stored = Pick<AdminContext, "store" | "clock">;
 /**
  * Opens a session for the member with this identity. If there is no such member, uses the member with this verified
  * address, or creates a member if the domain is allowed. The first sign-in by address leaves the identity provider as
- * the only way to sign in. Throws 403 for everybody else and for disabled members. Every outcome is audited.
+ * the only way to sign in. Throws 403 for everybody else and for disabled members. Every sign-in and every refusal is
+ * audited.
  */
 export async function signInByIdentity(
   context: Stored,

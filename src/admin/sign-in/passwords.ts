@@ -32,8 +32,8 @@ export async function isPassword(password: string, hash: string | null | undefin
 }
 
 /**
- * Changes the password of the signed-in member. All sessions of the member end, except for the session that made the
- * change, which gets a new token. Throws 403 for a wrong current password and 429 for too many attempts.
+ * Changes the password of the signed-in member. All sessions of the member end; the browser that made the change gets a
+ * new session. Throws 403 for a wrong current password and 429 for too many attempts.
  */
 export async function changePassword(
   context: AdminContext,

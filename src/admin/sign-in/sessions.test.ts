@@ -113,7 +113,7 @@ test("a sign-in that overlaps with a reset of the password opens nothing", async
   const { sessions, members } = context.store;
   const { id } = (await members.find({ name: "admin" }))!;
   const create = sessions.create;
-  // The reset happens just before the new session is stored. It ends only the sessions that exist then.
+  // The reset happens just before the new session is stored, so the reset does not end this session.
   sessions.create = async (session) => {
     await members.update(id, () => ({ passwordHash: "another" }), {
       by: context.by,

@@ -16,9 +16,9 @@ const MAX_AGENT_LENGTH = 300;
 type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
- * Opens a session for a member who has signed in, and returns its token; only the hash is stored. `member` is the
- * member's state at the sign-in. Throws 401 when the member was changed after the sign-in, because the change has ended
- * all sessions.
+ * Opens a session for a member who has signed in, and returns its token; only the hash is stored. `version` is the
+ * member's version at the sign-in. Throws 401 when the member was changed after the sign-in, because the change may
+ * have ended all sessions.
  */
 export async function openSession(
   { store, clock }: Stored,
@@ -95,7 +95,7 @@ export async function signOutEverywhere(context: AdminContext): Promise<void> {
   session.setToken(null);
 }
 
-/** Removes sessions that have ended, and counts of sign-ins that no longer matter. */
+/** Removes sessions that have ended, and counts of sign-in attempts whose window has ended. */
 export async function sweepSessions({ store, clock }: Stored): Promise<void> {
   const now = clock.now();
   await store.sessions.sweep({ seenBefore: now - IDLE_MS, createdBefore: now - MAX_SESSION_MS });

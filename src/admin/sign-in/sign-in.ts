@@ -24,9 +24,9 @@ type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
 
 /**
  * Checks name, password and, when TOTP is on, a code, and opens a session. Throws 401 without saying whether the name
- * or the password was wrong. Throws 401 `code_required` when both are right but a code is missing, and 429 for too many
- * attempts. Every outcome except a missing code is audited. `browser` is the signed id that an earlier sign-in has
- * stored in the browser; the result contains the next one.
+ * or the password was wrong. Throws 401 `code_required` when both are right but the code is missing or wrong, and 429
+ * for too many attempts. Every sign-in and every 401 is audited, except for a missing code. `browser` is the signed id
+ * that an earlier sign-in has stored in the browser; the result contains the next one.
  */
 export async function signIn(
   context: SignInContext,

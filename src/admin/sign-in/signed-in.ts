@@ -27,7 +27,7 @@ export interface Origin {
 }
 
 /**
- * The caller of an operation. `signedIn` is absent on the command line, where checks are useless: it can change the
+ * The caller of an operation. `signedIn` is absent on the command line, which needs no checks because it can change the
  * database directly.
  */
 export interface Caller {

@@ -36,15 +36,15 @@ export async function budgetCauses(
   return (await Promise.all(causes)).flat();
 }
 
-/** A budget that refuses requests. `since` is null when the refusals may have begun before the minutes read. */
+/** A budget that refuses requests. `since` is null when the refusals may be older than the range that was read. */
 interface RefusingBudget {
   budget: BudgetRecord;
   since: number | null;
 }
 
 /**
- * Returns the budgets that have refused requests in the last minutes. A request counts in several budgets; the budget
- * with the least money left is named.
+ * Returns the budgets that have refused requests in the last minutes. A request of a key counts in several budgets; of
+ * these, only the budget with the least money left is returned.
  */
 async function readRefusing(
   { store, clock }: AdminContext,

@@ -42,8 +42,8 @@ export async function readEjections({
 
 /**
  * Returns causes for targets out of service that some requests would call, and for models without a callable target.
- * With `isOfAll` every target counts, otherwise only the targets in the organizations' routes. `called` contains the
- * models of recent requests, because patterns cover any number of models.
+ * With `isOfAll` every target counts, otherwise only the targets in the organizations' routes. `called` adds the models
+ * of recent requests, because the models that a pattern covers cannot be listed.
  */
 export function ejectionCauses(
   { catalogue }: Pick<AdminContext, "catalogue">,

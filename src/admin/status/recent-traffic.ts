@@ -11,7 +11,7 @@ export interface RecentTraffic {
   calls: readonly TrafficSum[];
   /** Requests of the last 5 minutes by minute, organization and error code. */
   requests: readonly TrafficSum[];
-  /** The median duration of calls since about a day ago, by channel, in milliseconds. */
+  /** The median duration of the calls of about the last day, by channel, in milliseconds. */
   usualMs: ReadonlyMap<string, number>;
 }
 
@@ -21,7 +21,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 export const RECENT_MS = 15 * MINUTE_MS;
 /** Maximum age of a failed call that counts as a current failure. */
 const WINDOW_MS = 5 * MINUTE_MS;
-/** Minimum number of calls in a day for which a usual duration is known. */
+/** Minimum number of successful calls in a day from which a usual duration is computed. */
 const MIN_USUAL = 20;
 
 /** Reads the sums that decide the state: by minute for the last minutes, and for the last day as a whole. */
@@ -77,14 +77,14 @@ export interface Failures {
   failed: number;
   all: number;
   minutes: number;
-  /** Start of the earliest minute of the failures, as `failingSince` returns it. */
+  /** Start of the unbroken run of failing minutes; see `failingSince`. */
   since: number;
   /** The code or outcome that most failures have. */
   code: string;
 }
 
 const ENOUGH = 10;
-/** Minimum number and share of failures that are reported: half of few calls, or a tenth of many calls. */
+/** Failures are reported if they are 3 or more and half of all calls, or 5 or more and a tenth of all calls. */
 const FEW = { failed: 3, share: 0.5 };
 const MANY = { failed: 5, share: 0.1 };
 
@@ -113,7 +113,7 @@ export function recentFailures(sums: readonly TrafficSum[], now: number): Failur
   return { failed, all, minutes, since: failingSince(byMinute, newest), code: mostOf(failures) };
 }
 
-/** Returns the start of the earliest minute from which on every minute has at least a tenth of failures. */
+/** Returns the earliest minute since which at least a tenth of each minute failed, ignoring minutes without calls. */
 function failingSince(
   byMinute: ReadonlyMap<number, readonly TrafficSum[]>,
   newest: readonly number[],

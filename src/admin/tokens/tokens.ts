@@ -22,8 +22,9 @@ const MAX_LIFE_MS = 366 * DAY_MS;
 const TOUCH_MS = 60_000;
 
 /**
- * Creates an admin token, which is returned only once. Throws 403 for more access than the caller has. Also throws 403
- * when the caller itself uses a token, because a leaked token could otherwise be replaced before it ends.
+ * Creates an admin token, which is returned only once. Throws 403 for a token with more access than the caller has.
+ * Also throws 403 when the caller itself uses a token, because a leaked token could otherwise be replaced before it
+ * ends.
  */
 export async function createAdminToken(
   context: AdminContext,

@@ -14,7 +14,7 @@ const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
-/** Maximum range with days of a time zone for sums that are made of hours; see `UsageRange.days`. */
+/** Maximum range whose points can be days of a time zone when the sums are made of hours; see `UsageRange.days`. */
 const MAX_ZONE_DAYS_OF_HOURS_MS = 32 * DAY_MS;
 /** A range that began longer ago than this cannot be read by the minute, because sums by the minute are removed. */
 const MINUTES_KEPT_MS = 2 * DAY_MS - HOUR_MS;
@@ -83,7 +83,7 @@ export function readSeries(
     throw new AdminError(400, "interval", `by the ${chosen} the range lies within the last 47 hours`);
   const maxZoneMs = isOfHours ? MAX_ZONE_DAYS_OF_HOURS_MS : MAX_DAYS_MS;
   const isOfZone = chosen === "day" && wantedZone !== "UTC" && end - begin <= maxZoneMs;
-  // The sums of a zone's days have no minutes.
+  // The range starts at an hour because sums by the days of a zone have no minutes.
   const cut = hasMinutes && !isOfZone ? "minute" : "hour";
   const first = startOfSpan(cut, begin);
   const lastCut = end >= now ? "minute" : cut;
@@ -95,8 +95,8 @@ export function readSeries(
   const points: number[] = [];
   for (let at = startOf(first); at < last; at = nextOf(at)) points.push(at);
   const isUnfinished = nextOf(points.at(-1) ?? first) > now;
-  // A range that ends now is read up to the end of the month. There are no rows after now, and the running hour, day or
-  // month can then be read from one row for each combination of names.
+  // A range that ends now is read up to the end of the month, so that the running hour, day or month is read from one
+  // row for each combination of names. There are no rows after now.
   const until = last < now ? last : nextSpan("month", startOfSpan("month", last));
   const where = { from: first, to: until, span: chosen, ...(isOfZone && { days: points }) };
   return { from: first, to: last, interval: chosen, points, isUnfinished, zone, where };

@@ -106,7 +106,7 @@ export interface TrafficSum extends Omit<CountSum, "charged"> {
   durations: number[];
 }
 
-/** A request that failed, took several attempts or was slow. */
+/** A logged request: by default, only requests that failed, took several attempts or were slow. */
 export interface RequestRecord {
   /** The gateway's own id, which is also the id of the ledger entry of a charged request. */
   id: string;
@@ -163,7 +163,7 @@ export interface ListedRequest {
   charge: LedgerEntry | null;
 }
 
-/** The log of requests that need attention, which complements the ledger's charges. */
+/** The log of requests, which complements the ledger's charges. */
 export interface RequestStore {
   add(records: readonly RequestRecord[]): Promise<void>;
   /** Returns a page of requests, newest first, merged from log records and charges. */

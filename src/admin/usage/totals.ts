@@ -4,7 +4,7 @@ import { formatNanos, type Nanos } from "../../lib/money.ts";
 import type { SpendingSum, TrafficSum, UsageSum } from "./store-port.ts";
 import { recordFrom } from "../../lib/json.ts";
 
-/** Returns the sum of spending. Only amounts in `currency` are added, but requests and tokens of all currencies. */
+/** Returns the sum of spending: amounts only in `currency`, but requests, images and tokens of all currencies. */
 export function spendingOf(sums: readonly SpendingSum[], currency: string) {
   const total = { requests: 0, images: 0, tokens: 0, amount: 0n };
   for (const sum of sums) {
@@ -61,7 +61,7 @@ export function trafficView(counts: readonly TrafficSum[]) {
   return { requests, errors, p50Ms: percentile(durations, 0.5), p95Ms: percentile(durations, 0.95) };
 }
 
-/** Returns a share of a sum of money, from 0 to 1; 0 when the sum is not positive. */
+/** Returns the ratio of two amounts of money with four decimals; 0 when `whole` is not positive. */
 export function shareOf(part: Nanos, whole: Nanos): number {
   return whole <= 0n ? 0 : Number((part * 10_000n) / whole) / 10_000;
 }

@@ -55,7 +55,10 @@ export async function addWebhook(
   return { endpoint, secret };
 }
 
-/** True for a link to an allowed address. Host names in allowed networks are looked up only when they are called. */
+/**
+ * True for a link to an allowed address. If there are allowed networks, every host name is accepted here, because each
+ * call checks its address.
+ */
 function isReachable(url: string, networks: readonly string[]): boolean {
   if (readLink(url)) return true;
   const link = networks.length === 0 ? null : readAddress(url);
