@@ -22,7 +22,7 @@ interface RouteCall<Reply, Recovered> {
   /** The model's context in tokens; absent when it is unknown or does not matter. */
   contextWindow?: number | undefined;
   totalMs: number;
-  /** Decides if another target is called after a failure; by default, `mayFailOver` and the organization decide. */
+  /** Decides if another target is called after a failure; by default `mayFailOver`, with the organization's setting. */
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /**
@@ -34,7 +34,7 @@ interface RouteCall<Reply, Recovered> {
   recover?(error: unknown): Recovered;
 }
 
-/** Records on the call the fields that are not sent to its target. Throws an error when the caller is strict. */
+/** Records on the call the fields that are not sent to its target. If the caller is strict, throws for the first. */
 export function noteIgnored({ isStrict }: RequestContext, call: Call, names: readonly string[]): void {
   const [first] = names;
   if (first !== undefined && isStrict) throw untranslatable(first);

@@ -25,7 +25,7 @@ function unavailable(message: string, cause: unknown): GatewayError {
   return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: RETRY_SECONDS, cause });
 }
 
-/** True when the disk is full or read-only, or no file handle is left. */
+/** True when the disk is full, read-only or failing, or when no file handle is left. */
 function isExhaustedResource(thrown: unknown): boolean {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   return typeof code === "string" && /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE)$/.test(code);

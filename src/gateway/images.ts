@@ -164,7 +164,8 @@ function callVendors(
       await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
-      // After the organization's shorter limit, another target is called. Without one, the channel's limit applies.
+      // The organization's limit may be shorter than the channel's. It ends the call only if another target can be
+      // called; otherwise the channel's limit does.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const parts = {
         model,
@@ -198,7 +199,7 @@ function orderFor(
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
-/** Charges the settings that took effect, but at most the hold. Throws when the charge cannot be recorded. */
+/** Charges the settings that took effect, but at most the quote. Throws when the charge cannot be recorded. */
 function settle(
   { admitted, fitted, quote }: ImageAdmission,
   target: Target,

@@ -31,7 +31,7 @@ export interface Relay {
    * except when the client's disconnection, or a failure before the client reads, ends the stream.
    */
   refine(): Promise<void> | null;
-  /** Called at most every two seconds, while the stream runs and has new data. */
+  /** Called about every two seconds while the stream runs, if new data has arrived. */
   checkpoint(): void;
   /** Called exactly once, before the last bytes. Returns an error event that replaces the normal ending, or null. */
   end(how: StreamEnd): Uint8Array | null;

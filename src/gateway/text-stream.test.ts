@@ -118,7 +118,7 @@ describe("a stream whose vendor is silent", () => {
   const ALIVE = ": keep-alive\n\n";
   const PING = ": ping\n\n";
 
-  /** Returns a vendor that fails or sends after a delay. */
+  /** Delays the calls of a vendor. */
   const late = (vendor: TextUpstream, afterMs = 150): TextUpstream => ({
     ...vendor,
     send: async (call) => {

@@ -68,7 +68,7 @@ function fetchesLinks(param: string | null, { channel }: Target, { traits }: Tex
   return param === null || (!channel.isOwnServer && !traits?.fetchesNoLinks);
 }
 
-/** Throws if the request has a link in the field `param` and the target fetches no links. Another target may. */
+/** Throws if the request has a link in field `param` and the target fetches none. Another target may then be called. */
 function requireFetchable(param: string | null, target: Target, upstream: TextUpstream): void {
   if (fetchesLinks(param, target, upstream)) return;
   const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;

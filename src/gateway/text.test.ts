@@ -162,7 +162,7 @@ test("the output that a small budget covers is divided by the choices", async ()
   };
   const spread = openText([{ dialect: "chat", send }], { budget: 1_200n });
   const { coveredTokens } = await handleText(spread.core, spread.request(), payload({ n: 3 }));
-  // A token costs one nano-unit. The first part of the hold covers the bytes of the prompt.
+  // A token costs one nano-unit. The hold of 1,200 also covers the prompt, and the rest is divided by three choices.
   expect(coveredTokens).toBeWithin(1_000 / 3, 1_200 / 3);
   expect(told).toEqual([coveredTokens]);
 });

@@ -26,7 +26,7 @@ import { relayStream, type RelayedStream } from "./text-stream.ts";
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
   limitState: LimitGrant["limitState"];
-  /** The maximum of output tokens that the budgets cover; null if they cover the regular maximum. */
+  /** Maximum of output tokens that the budgets cover; null if the caller set one or the budgets cover the model's. */
   coveredTokens: number | null;
   /**
    * Names of the caller's fields that were not sent to the target. If a stream's response began before a target
@@ -193,8 +193,8 @@ function coveredTokensOf(
 /**
  * Calls the route's targets. Calls `noteIgnored` for each called target with the fields that were not sent to it. A
  * reply without content counts as a failed call. If all calls fail and at least one reply was empty, the request is
- * settled with a charge of zero. If the last reply was empty, its ignored fields are returned; otherwise the last error
- * is thrown. A call during which the client disconnects is charged.
+ * settled with a charge of zero. If the last failure was an empty reply, its ignored fields are returned; otherwise the
+ * last error is thrown. A call during which the client disconnects is charged.
  */
 function callVendors(
   core: Core,
@@ -234,7 +234,7 @@ function callVendors(
     recover(error) {
       if (!empty) throw error;
       const { target, ignored, usage } = empty;
-      // The orphan cost is the price of each empty reply, and of the last reply once more for each ambiguous attempt.
+      // The orphan cost is the price of each empty reply, and of the last one once more for each ambiguous attempt.
       if (!admitted.isSettled) {
         const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
         admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });

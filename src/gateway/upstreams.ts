@@ -21,7 +21,7 @@ export interface TextUpstream {
   traits?: VendorTraits;
   /** True when the vendor serves this upstream model in this protocol. If absent, the vendor serves every model. */
   serves?(upstreamModel: string): boolean;
-  /** Sends a request. Resolves once the vendor's status is known. Throws an `UpstreamError` for every failure. */
+  /** Resolves to a whole response, or to a stream once its status is known. Throws an `UpstreamError` on failure. */
   send(call: TextCall): Promise<TextResponse>;
   /** Counts a request's tokens; absent if the vendor cannot. Resolves to the response's text. Throws as `send` does. */
   countTokens?(call: TextCall): Promise<string>;

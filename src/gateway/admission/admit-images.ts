@@ -81,7 +81,9 @@ export interface FittedImageRequest {
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */
   quality: string | undefined;
   background: string | undefined;
-  /** The caller's fields without effect on this model, except `quality`, which the response always reports. */
+  /**
+   * `background` and `mask` if the caller sent them without effect. `quality` is not listed: the response reports it.
+   */
   dropped: readonly string[];
   priceTier: SizeTier;
   /** The quality of the price: one of the model's qualities, or `auto`. */
@@ -94,8 +96,9 @@ const OLDER_QUALITIES: Readonly<Record<string, string>> = { standard: "medium", 
 const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
- * Fits the size to the model and drops the fields that the model does not read. Throws a 400 for a value that the
- * model's family does not define. Throws for too many reference images before any of them is fetched.
+ * Fits the size to the model and drops the fields that the model does not read. Throws a 400 for an unknown `quality`
+ * or `background` if the model's family has these fields, and for too many reference images, before any of them is
+ * fetched.
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];

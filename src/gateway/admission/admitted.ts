@@ -36,7 +36,7 @@ export interface Charge {
 
 /**
  * Reserves the money for a request that has passed the limits. Returns the admitted request. Throws a `GatewayError`
- * that says what is missing. Returns a promise only when the store of budgets must be called.
+ * with the reason of a refusal. Returns a promise only when the store of budgets must be called.
  */
 export function holdMoney<OfModel extends Model, OfPrice extends Price>(
   core: Core,
@@ -85,7 +85,8 @@ interface AdmittedParts<OfModel, OfPrice> {
 
 /**
  * An admitted request: its model and price, the amounts counted in the limits, the money held for it, and the signal
- * that aborts its vendor calls. Its owner must dispose of it. Disposing gives back everything that was not settled.
+ * that aborts its vendor calls. Its owner must dispose of it. Disposing releases the hold and the counted tokens,
+ * unless the request was settled.
  */
 export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {
   readonly #parts: AdmittedParts<OfModel, OfPrice>;
@@ -133,8 +134,8 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   }
 
   /**
-   * Records the charge permanently and releases the rest of the hold. Throws `dependency_unavailable` when the charge
-   * cannot be recorded. The caller must then not receive a success.
+   * Records the charge in the journal and releases the rest of the hold. Throws `dependency_unavailable` when the
+   * charge cannot be recorded. The caller must then not receive a success.
    */
   settle(charge: Charge): void {
     const { core, context, hold } = this.#parts;
@@ -162,7 +163,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     return new Admitted(this.#parts);
   }
 
-  /** Gives back what was not settled. Later calls do nothing. */
+  /** Releases the hold and the counted tokens, unless the request was settled. Later calls do nothing. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

@@ -37,7 +37,7 @@ export class LimitGrant {
     this.#principal = principal;
   }
 
-  /** The tighter of the organization's and the key's limit, as of the last count; null when nothing is limited. */
+  /** The tighter limit of organization and key for each quantity, at its last count; null without limits per minute. */
   get limitState(): LimitState | null {
     const requests = this.#requestsWindow;
     const tokens = this.#tokensWindow;
@@ -55,7 +55,8 @@ export class LimitGrant {
 
   /**
    * Counts the estimated tokens of a text request. Throws `invalid_parameter` when the estimate exceeds the whole
-   * limit; `param` is the name of the caller's parameter that makes the request smaller.
+   * limit, and `rate_limit_exceeded` when the limit is 0 or used up. `param` is the name of the caller's parameter that
+   * makes the request smaller.
    */
   countTokens(estimated: number, param: string): Promise<void> | undefined {
     const tokens = Math.max(0, Math.ceil(estimated));
@@ -95,7 +96,7 @@ export class LimitGrant {
 
   /**
    * Returns the amounts to count against the limits of the organization and of the key. An owner without a limit adds
-   * none. `param` is the caller's parameter that makes the request smaller.
+   * none. Throws when `amount` exceeds a whole limit. `param` is the caller's parameter that makes the request smaller.
    */
   #requests(quantity: LimitQuantity, amount: number, param: string): LimitRequest[] {
     const { organization, key } = this.#principal;

@@ -28,8 +28,8 @@ export type LimitVerdict =
   | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitRequest; retryAfterSeconds: number };
 
 /**
- * A limit per minute and its remaining amount. A `LimitVerdict` has one window for each counted request, in the order
- * of the requests. Requests for slots have no window.
+ * A limit per minute and its remaining amount. A `LimitVerdict` has one window for each `LimitRequest`, in the same
+ * order, but none for `concurrent_images`.
  */
 export interface LimitWindow extends RateWindow {
   quantity: LimitQuantity;
@@ -39,9 +39,9 @@ export interface LimitWindow extends RateWindow {
 export interface LimitReservation {
   /**
    * Adds `by`, which may be negative, to the count of a quantity. Amounts that have left the window do not change.
-   * After the first call the request can give back nothing more (see `openAmount`). Returns a promise when other
-   * processes share the count and would learn of the correction too late. The response must not end before this promise
-   * resolves.
+   * After the first call for a quantity, waiting times no longer assume that more of it is given back (see
+   * `openAmount`). Returns a promise when other processes share the count and would learn of the correction too late.
+   * The response must not end before this promise resolves.
    */
   correct(quantity: LimitQuantity, by: number): Promise<void> | undefined;
   /** Releases the slots. Call it once. */

@@ -74,8 +74,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   /**
-   * Adds `by`, which may be negative, to the amount counted at `takenAt` (monotonic milliseconds). `closed` is the part
-   * of this amount that can no longer be given back.
+   * Subtracts a negative `by` from the amount counted at `takenAt` (monotonic milliseconds). Counts a positive `by` as
+   * an amount of now. `closed` is the part of the amount at `takenAt` that can no longer be given back.
    */
   correct(counter: LimitCounter, takenAt: number, by: number, closed = 0): void {
     const now = this.#clock.monotonic();

@@ -15,8 +15,8 @@ export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
 };
 
 /**
- * True when a call of the model would be admitted. The model must not be retired, its id must not be a pattern, and
- * both the key and the organization must be allowed to call it.
+ * True when the access rules allow a call: the model is not retired, its id is no pattern, the key has the scope of the
+ * model's type, and both the key and the organization may call it.
  */
 export function mayCall({ key, organization }: Principal, { id, type, isRetired }: Model): boolean {
   return (
@@ -80,8 +80,9 @@ export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly 
 const UNUSABLE_RETRY_SECONDS = 5;
 
 /**
- * Returns the organization's own route of a model, or else the configured route. Throws a 503 when no channel of the
- * configured route can be used in this process.
+ * Returns the organization's own route of a model, or else the configured route. Throws `dependency_unavailable` when
+ * this process cannot use any channel of the configured route, and `model_not_available_for_routing` when there is no
+ * route or the organization's own route has no usable channel.
  */
 export function routeOf(directory: Directory, { organization }: Principal, model: string): Route {
   const route = organization.routes.get(model) ?? directory.routes.get(model);

@@ -12,7 +12,7 @@ import { FairSemaphore } from "../../lib/semaphore.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import { deliver, readPictures, type DeliveryRequest, type DeliverySettings } from "./images.ts";
 
-/** A picture that compresses badly. So lossy compression clearly reduces its size. */
+/** Noise: lossless compression hardly reduces its size, lossy compression clearly does. */
 const noise = makePng(96, 96, {
   pixel: (x, y) => [(x * 57 + y * 131) & 255, (x * y) & 255, (x * 29) & 255, 255],
 });

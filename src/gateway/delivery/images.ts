@@ -96,7 +96,7 @@ export interface ReadPicture {
   header: ImageHeader;
 }
 
-/** Returns a function that links drafts, and returns null for a draft that cannot be served as a file. */
+/** Makes the function that links drafts. That function returns null for a draft that cannot be served as a file. */
 function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: string }>): LinkDraft {
   return async (draft) => {
     const header = await readImageHeader(draft).catch(() => null);
@@ -105,7 +105,10 @@ function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: stri
   };
 }
 
-/** Decides between links and base64, by the setting and the request. The native protocol has its own rule. */
+/**
+ * Decides if pictures are linked, inline or both, by the request and the organization's settings. For a native request
+ * without `delivery`, only `nativeImageUrls` decides.
+ */
 export function deliveryKind(
   { delivery: requested, native }: ImageRequest,
   { forceImageUrls, nativeImageUrls }: OrganizationSettings,
@@ -146,7 +149,9 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/** Splits the input tokens if the vendor does not: tokens beyond the prompt's estimate are those of images. */
+/**
+ * Splits the input tokens if the vendor does not. With references, those beyond the prompt's estimate are of images.
+ */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);

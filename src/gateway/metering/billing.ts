@@ -41,8 +41,8 @@ export class Billing {
   }
 
   /**
-   * Records a charge permanently, then releases the rest of its hold. Throws `dependency_unavailable` when the charge
-   * cannot be recorded. After such an error the hold must still be released.
+   * Records a charge in the journal, then releases the rest of its hold. Throws `dependency_unavailable` when the
+   * charge cannot be recorded. After such an error the hold must still be released.
    */
   settle(hold: Hold, entry: LedgerEntry): void {
     try {
@@ -58,7 +58,7 @@ export class Billing {
     try {
       this.#journal.append({ type: "checkpoint", entry });
     } catch {
-      // A refused checkpoint does not end the stream. If the disk stays full to the end, recording the charge fails.
+      // A refused checkpoint does not end the stream, because the charge at the end covers the whole stream.
     }
   }
 

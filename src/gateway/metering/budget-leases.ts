@@ -10,8 +10,8 @@ import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 /** Time for which the store is not called after a failed call. */
 const UNAVAILABLE_MS = 250;
 /**
- * Number of attempts of a request that waits for money of other processes. Other processes give back unused money
- * within half a second; the attempts last about twice as long.
+ * Number of repeated attempts of a request that waits for money of other processes. Other processes give back unused
+ * money within half a second; the attempts last about twice as long.
  */
 const YIELD_ATTEMPTS = 9;
 const YIELD_SLEEP_MS = 100;
@@ -57,7 +57,7 @@ export class BudgetLeases {
   /**
    * Holds `ceiling` on every budget. When the budgets cover less than `ceiling` but at least `floor`, holds the part
    * that every budget covers. Otherwise returns the reason of the refusal. Returns a promise only when the store must
-   * be called. The promise rejects with a `DependencyError` when that call fails.
+   * be called. The promise rejects with a `DependencyError` when that call fails and the leases do not cover `floor`.
    */
   hold(
     budgets: readonly string[],

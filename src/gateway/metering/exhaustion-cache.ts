@@ -54,7 +54,7 @@ export class ExhaustionCache {
 interface Remembered {
   needed: Nanos;
   refusal: BudgetRefusal;
-  /** Monotonic milliseconds. After `patientFrom`, requests may wait for other processes. */
+  /** Monotonic milliseconds until which this entry is valid. From `patientFrom` on, requests may wait for others. */
   until: number;
   patientFrom: number;
 }

@@ -57,7 +57,7 @@ export interface Exhausted {
 
 export interface BudgetRequest {
   budget: string;
-  /** With an amount of zero, the call only checks whether the budget is overdrawn. */
+  /** With zero, the store refuses only when the budget is overdrawn. */
   needed: Nanos;
   wanted: Nanos;
 }

@@ -51,7 +51,7 @@ function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
 /** Upper bound of the result of `coveredOutput`. No model returns as many tokens. */
 const MAX_OUTPUT_TOKENS = 2 ** 32;
 
-/** Returns the highest price of a token in a request of at most `inputTokens`, over all price steps. */
+/** Returns the highest price of a token, over the price steps that a request of at most `inputTokens` can reach. */
 function highestPrice(price: TokenPrice, categories: readonly TokenCategory[], inputTokens: number): Nanos {
   // The tokens that a vendor adds may make the prompt longer than a price step.
   const longest = inputTokens + INPUT_MARGIN;

@@ -57,7 +57,7 @@ export function maxUsesOf(features: readonly FeatureUse[]): UseCounts {
   return uses;
 }
 
-/** Returns the bounds of a request. Each choice may have `maxTokens` of output, plus a margin for reasoning. */
+/** Returns the bounds of a request. Each choice may have `maxTokens` of output, plus a margin if the model reasons. */
 export function usageBounds(
   {
     estimatedInput,
@@ -80,10 +80,10 @@ export function usageBounds(
 }
 
 /**
- * Returns the billed usage of a text response: a whole reply, a stream or a part of a stream.
- * A count is estimated when it is missing, impossible, or zero although there was something to count. If the response
- * was cut or went on after the vendor's report, the larger of the reported and the estimated count is billed. For uses
- * of features, the larger of the reported and the observed count is billed. No count exceeds the bounds.
+ * Returns the billed usage of a text response: a whole reply, a stream or a part of a stream. A count is estimated when
+ * it is missing, or zero although there was something to count. If the response was cut or went on after the vendor's
+ * report, the larger of the reported and the estimated count is billed. For uses of features, the larger of the
+ * reported and the observed count is billed. No count exceeds the bounds.
  */
 export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): TokenUsage {
   const { report } = observed;

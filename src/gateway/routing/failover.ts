@@ -37,7 +37,7 @@ interface FailoverRequest<Reply> {
   organization: string;
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
-  /** Maximum milliseconds of a call if its channel sets none. Afterwards the request begins no further call. */
+  /** Maximum milliseconds of a call if its channel sets none. After this time, the request begins no further call. */
   totalMs: number;
   /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
@@ -63,8 +63,8 @@ export interface Committed<Reply> {
 const FIRST_BACKOFF_MS = 100;
 
 /**
- * Calls targets until one replies. Throws the last `UpstreamError` when no target replies, and `ClientDisconnected`
- * when the client disconnects. An ejected target is skipped. When all targets are ejected, no target is called.
+ * Calls targets until one replies. Throws an `UpstreamError` when no target replies, and `ClientDisconnected` when the
+ * client disconnects. An ejected target is skipped. When all targets are ejected, no target is called.
  */
 export async function callTargets<Reply>(
   process: Failover,

@@ -7,7 +7,10 @@ const FAILURES_TO_EJECT = 5;
 /** Number of organizations whose requests must have failed before a target is ejected for all organizations. */
 const ORGANIZATIONS_TO_EJECT = 2;
 const FIRST_EJECTION_MS = 1_000;
-/** Longest ejection after failures of calls. A target that has recovered gets requests at most this much later. */
+/**
+ * Longest ejection, except after a refused credential or a `Retry-After`. A target that has recovered gets requests at
+ * most this much later.
+ */
 const MAX_EJECTION_MS = 30_000;
 /** Ejection time after a refused credential. Earlier calls are useless: only an operator can replace credentials. */
 const ACCOUNT_EJECTION_MS = 60_000;
@@ -21,7 +24,7 @@ const MAX_ORGANIZATIONS = 10_000;
  * Decides which targets may be called, and learns only from real requests. Consecutive failures eject a target for the
  * organization whose requests failed. Failures of a second organization eject the target for all organizations, so one
  * organization alone cannot take a target from others. A refused credential immediately ejects the target for all
- * organizations. The duration of ejections doubles; after each ejection, a single request probes the target.
+ * organizations. After each ejection, a single request probes the target.
  */
 export class Health {
   readonly #clock: Clock;
@@ -169,8 +172,9 @@ export class Health {
   }
 
   /**
-   * Ejects the target for one organization first, because perhaps only this organization's requests exceed a vendor's
-   * limit. For example, a request may have more tokens than the vendor allows per minute.
+   * Ejects the target for the organization, or for all once another organization is limited too. Perhaps only the
+   * requests of one organization exceed a vendor's limit, for example with more tokens than the vendor allows per
+   * minute.
    */
   #ejectLimited(health: TargetHealth, organization: string, durationMs: number): void {
     const now = this.#clock.monotonic();
@@ -251,7 +255,7 @@ interface State {
   /** Consecutive failures. */
   failures: number;
   ejections: number;
-  /** Monotonic milliseconds until which the target is not called; 0 when it is not ejected. */
+  /** Monotonic milliseconds until which the target is not called; 0 without an ejection since the last success. */
   ejectedUntil: number;
   /** Monotonic milliseconds of the first ejection since the last success; 0 when there was none. */
   ejectedAt: number;

@@ -74,7 +74,7 @@ export class TargetQueue {
   next(): Target | undefined {
     const callsLeft = this.#maxCalls - this.#called.length;
     if (callsLeft <= 0) return undefined;
-    // A request with a single call keeps the order. Otherwise no such request would call a failed target again.
+    // A request with a single call keeps the order; otherwise no such request would ever call a failed target again.
     const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
     const index = sound >= 0 ? sound : this.#health.firstAvailable(this.#queue, this.#organization);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
