@@ -426,7 +426,7 @@ test("a proxy that is not declared is warned of once, and shown", async () => {
         subject: "proxy",
         organizationId: null,
         code: "part.proxy",
-        figures: { peer: "127.0.0.1" },
+        figures: { part: "proxy", peer: "127.0.0.1" },
         path: "/settings/configuration",
         since: expect.any(String),
         message: expect.stringContaining("A request from 127.0.0.1"),

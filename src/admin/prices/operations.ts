@@ -2,7 +2,14 @@ import { z } from "zod";
 import { priceStart, type PriceAmounts } from "../../domain/price.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 import { operation } from "../operation.ts";
-import { amountViewSchema, isoTime, isoTimeSchema, operatorMessageFields, pageOf } from "../output.ts";
+import {
+  amountViewSchema,
+  figuresSchema,
+  isoTime,
+  isoTimeSchema,
+  messageCodeSchema,
+  pageOf,
+} from "../output.ts";
 import { consequenceSchema, priceConsequence } from "./consequence.ts";
 import { comparedRates, effectiveRates } from "./cells.ts";
 import { correctPrice, priceCorrectionSchema, correctionSchema } from "./correction.ts";
@@ -92,13 +99,22 @@ export const priceOperations = {
     cost: "report",
     input: priceCreationSchema,
     output: changeSchema.extend({
-      refusal: z.object(operatorMessageFields).nullable().describe("Why it would be refused"),
+      refusal: z.string().nullable().describe("Why it would be refused"),
+      refusalCode: messageCodeSchema.nullable().describe("Which sentence the refusal is"),
+      refusalFigures: figuresSchema,
       consequence: consequenceSchema,
     }),
     async run(context, input) {
       const { refusal, effect, ...change } = await previewPrice(context, input);
       const consequence = await priceConsequence(context, change.row, effect);
-      return { ...toChange(change), refusal, consequence };
+      const { message = null, code = null, figures = {} } = refusal ?? {};
+      return {
+        ...toChange(change),
+        refusal: message,
+        refusalCode: code,
+        refusalFigures: figures,
+        consequence,
+      };
     },
   }),
   "prices.end": operation({

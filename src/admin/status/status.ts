@@ -120,6 +120,7 @@ function partCause({
   since,
   isCritical = false,
   path = "/settings/configuration",
+  figures,
   ...message
 }: Degradation): StatusCause {
   return {
@@ -129,6 +130,7 @@ function partCause({
     organizationId: null,
     since,
     ...message,
+    figures: { part, ...figures },
     path,
   };
 }

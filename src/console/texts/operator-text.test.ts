@@ -109,7 +109,7 @@ const isText = (schema: Schema): boolean =>
 function sentences(schema: Schema, path: readonly string[] = []): string[] {
   const below = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), schema.items ?? []].flat();
   const properties = Object.entries(schema.properties ?? {});
-  const hasCode = properties.some(([name]) => name === "figures" || name === "resultFigures");
+  const hasCode = properties.some(([name]) => /^(figures|\w+Figures)$/.test(name));
   return [
     ...below.flatMap((part) => (typeof part === "object" ? sentences(part, path) : [])),
     ...properties.flatMap(([name, part]) => {

@@ -115,7 +115,7 @@ function Preview({
   useWatch({ control: form.control });
   const values = form.getValues();
   const preview = usePricePreview("prices.preview", toInput(values, owner));
-  const refusal = preview.data?.refusal ?? null;
+  const { refusal = null, refusalCode: code, refusalFigures: figures } = preview.data ?? {};
   return (
     <section className="flex flex-col gap-2 border-t border-line pt-4" aria-live="polite">
       <h3 className="font-semibold">{t("preview.title")}</h3>
@@ -133,7 +133,7 @@ function Preview({
       )}
       {refusal !== null && (
         <>
-          <p className="text-warn">{sentence(operatorText(refusal))}</p>
+          <p className="text-warn">{sentence(operatorText({ message: refusal, code, figures }))}</p>
           <SwitchField name="isForced" label={t("add.force")} />
         </>
       )}
