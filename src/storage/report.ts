@@ -1,6 +1,6 @@
 /**
- * Writes one line to the log. The message contains no secret. The level is `warn` unless given; it is `debug` when the
- * cause is an unavailable database.
+ * Writes one line to the log. The message contains no secret. The default level is `warn`, or `debug` when the cause is
+ * an unavailable database.
  */
 export type StorageReport = (message: string, cause: unknown, level?: "info" | "warn" | "error") => void;
 

@@ -29,9 +29,9 @@ export const JOURNALS = "journal";
 export const PICTURES = "pictures.jsonl";
 
 /**
- * Writes a verified backup as one tar file, while gateways run. It contains every charge that was journaled before the
- * call. The file gets its final name only when it is complete; a killed process leaves `<path>.partial`, which the next
- * call removes. Throws an `Error` when the copy is damaged.
+ * Writes a verified backup as one tar file, while gateways run. The backup contains every charge that was journaled
+ * before the call. The file gets its final name only when it is complete; a killed process leaves `<path>.partial`,
+ * which the next call removes. Throws an `Error` when the copy is damaged.
  */
 export async function makeBackup(
   installation: Installation,

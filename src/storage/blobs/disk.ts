@@ -57,7 +57,7 @@ const PAGE = 64;
 
 /**
  * Makes a hard link to a picture that is a whole file of a spool. The link stays when the spool is removed. Returns
- * false for any other picture, and when the folder is on another disk.
+ * false for any other picture, and when no hard link is possible.
  */
 async function linkSpooled(image: Blob, path: string): Promise<boolean> {
   const source = spoolPathOf(image);
@@ -96,7 +96,7 @@ const DISK = {
 
 /**
  * Returns a function that returns true while a folder accepts new files. The function is called before a vendor is paid
- * for a picture. It writes a test file at most once a second, because a disk with free space may have no free inodes.
+ * for a picture. It creates a test file, at most once a second, because a disk with free space may have no free inodes.
  */
 export function diskCheck(folder: string, clock: Clock, report: StorageReport): () => boolean {
   const outage = outageReport(DISK, report);

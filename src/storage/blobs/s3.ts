@@ -97,7 +97,7 @@ const MAX_CALL_MS = 60_000;
  */
 const MAX_WRITE_MS = 20_000;
 
-/** Adds a deadline, because the S3 client would wait forever. */
+/** Adds a deadline, because the S3 client would wait forever. Throws every failure as a `DependencyError`. */
 async function translated<T>(work: Promise<T>, maxMs = MAX_CALL_MS): Promise<T> {
   try {
     return await withDeadline(maxMs, work, () => new Error("no response in time"));

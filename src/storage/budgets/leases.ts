@@ -146,7 +146,7 @@ async function releasePage(
   for (const [id, lease] of leases) {
     const budget = budgets.get(id);
     if (budget) returnFromLease(budget, lease, lease.amount);
-    // The budget of this lease was removed, or the money has just been returned.
+    // A lease that still contains money belonged to a budget that was removed.
     lease.amount = 0n;
   }
   await saveLeases(kind, sql, processId, leases);

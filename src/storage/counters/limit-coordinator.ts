@@ -146,7 +146,10 @@ export class LimitCoordinator {
     return holders;
   }
 
-  /** Asks workers to return their credits of a used-up counter. Returns false when no worker has such a credit. */
+  /**
+   * Asks workers to return their credits of a used-up counter. Returns false when there are no such credits, or when
+   * they were recalled for this take already.
+   */
   #recall(waiting: WaitingTake, counter: LimitCounter): boolean {
     const name = counterName(counter);
     const holders = waiting.recalled.has(name) ? [] : [...this.#holdersOf(counter).keys()];

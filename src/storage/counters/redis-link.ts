@@ -94,7 +94,8 @@ export class RedisLink {
       reject(error);
       this.#lose(client, error);
     };
-    // The deadline has two parts. If this process was busy in the first part, the response may be in the socket.
+    // The deadline has two parts. If this process was busy in the first part, the response may have arrived, and is
+    // read in the second part.
     let deadline = this.#deadlines.set(this.#options.boundMs - TICK_MS, () => {
       deadline = this.#deadlines.set(TICK_MS, () =>
         fail(new Error("the counter store did not respond in time")),

@@ -1,6 +1,6 @@
 import type { Database, Sql } from "./sql.ts";
 
-/** Returns the database's own time in Unix milliseconds, as SQL. All processes share only this clock. */
+/** Returns the database's own time in Unix milliseconds, as SQL. This is the only clock that all processes share. */
 export function storeTime(kind: Database["kind"], sql: Sql) {
   return kind === "postgres"
     ? sql`CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`

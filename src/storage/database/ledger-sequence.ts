@@ -43,9 +43,7 @@ export function sequenceOf(row: { number: bigint } | null | undefined): bigint {
 }
 
 const WAIT_MS = 10;
-/**
- * Maximum wait for transactions. It is longer than any transaction, because transactions have deadlines of their own.
- */
+/** Maximum wait for transactions. Transactions end earlier, because they have deadlines of their own. */
 const MAX_WAIT_MS = 60_000;
 
 /**

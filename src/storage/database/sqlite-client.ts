@@ -6,8 +6,8 @@ import type { Sql } from "./sql.ts";
 interface SqliteClient {
   sql: Sql;
   /**
-   * Runs `work` in one transaction. Transactions run one at a time. Rolls the transaction back if the signal has
-   * aborted before the end of `work`.
+   * Runs `work` in one transaction. Call this method for one transaction at a time. Rolls the transaction back if the
+   * signal has aborted before the end of `work`.
    */
   transact<T>(mode: string, work: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T>;
   close(): void;
@@ -99,7 +99,9 @@ class KeptStatements {
   }
 }
 
-/** True for a large value. Statements keep their last values in memory, so a statement with one is not kept. */
+/**
+ * True for a large value. Statements keep their last values in memory, so a statement with a large value is not kept.
+ */
 function isLarge(value: unknown): boolean {
   return (typeof value === "string" || value instanceof Uint8Array) && value.length > MAX_KEPT_LENGTH;
 }

@@ -137,7 +137,7 @@ export function notePosted(folder: string, batch: number): void {
       closeSync(file);
     }
   } catch {
-    // On a full disk the file keeps an older number, so the next start finds fewer lost charges.
+    // On a full disk the file keeps an older number, so the next start may find fewer lost charges.
   }
 }
 

@@ -197,5 +197,8 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-/** Empty lines that test a disk, longer than the incomplete last block of a full disk. Readers ignore empty lines. */
+/**
+ * Empty lines that test a disk. A shorter text could be written to a full disk, because it would fit into the rest of
+ * the last block. Readers ignore empty lines.
+ */
 const PROBE = Buffer.alloc(64 * 1024, "\n");

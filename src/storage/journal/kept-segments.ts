@@ -17,7 +17,10 @@ const KEPT_BYTES = 256 * 1024 * 1024;
 /** A posted segment. It is needed only if the database goes back to an earlier state. */
 export interface KeptSegment {
   processId: string;
-  /** The last batch that posted charges of the segment: see `JournalMarks`. */
+  /**
+   * Number of the process's last batch when the segment was kept. A database without this batch may lack charges of the
+   * segment.
+   */
   batch: number;
   segment: number;
   path: string;

@@ -225,7 +225,9 @@ class JournalShipper implements Shipper {
     return last;
   }
 
-  /** Reads the next batch from disk. After the end of the journal, records are added as they are appended. */
+  /**
+   * Reads the next batch from disk. Later charges are added by `onAppend` again once the end of the journal is reached.
+   */
   #readMore(): void {
     const { folder, onProblem, journal } = this.#options;
     while (this.#unread) {

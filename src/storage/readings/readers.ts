@@ -1,8 +1,8 @@
 import type { AdminStore } from "../../admin/admin-store.ts";
 
 /**
- * The thread that runs a method of the store. `caller`: the calling thread, for writes and for reads of single rows.
- * `reports`: for lists and sums, which may read many rows. `verification`: for reads of a whole ledger or audit.
+ * The thread that runs a method of the store. `caller`: the calling thread, for writes and short reads. `reports`: for
+ * lists and sums, which may read many rows. `verification`: for reads of a whole ledger or audit.
  */
 export type Reader = "caller" | "reports" | "verification";
 

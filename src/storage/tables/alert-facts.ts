@@ -77,7 +77,7 @@ async function readMinutes(
 
 /**
  * Returns the ejections, each with the earliest start that any process reported, because a process that has just
- * started has seen no earlier start.
+ * started does not know the start of an earlier ejection.
  */
 async function readEjections(sql: Sql, organizationId: string | null): Promise<AlertFacts["ejections"]> {
   const rows = await sql<{ target: string; reason: string; since: Integer }[]>`

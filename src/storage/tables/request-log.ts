@@ -49,7 +49,7 @@ const MAX_FOUND = 20;
 /** Minimum length of a vendor's id. Shorter texts would occur in too many requests. */
 const MIN_VENDOR_ID = 8;
 
-/** The log of requests that need attention. It is listed together with the charges of the ledger. */
+/** The log of requests. It is listed together with the charges of the ledger. */
 export function requestStore(database: Database): RequestStore {
   return {
     async add(records) {
