@@ -13,7 +13,7 @@ export interface RequestContext {
   /** The caller's `X-Request-Id` if it is usable, else `id`. */
   requestId: string;
   principal: Principal;
-  /** The member or program that sent the request, for the ledger; null for the holder of the key. */
+  /** `playground/` and the name of the member who sent the request in the console, for the ledger; otherwise null. */
   source: string | null;
   /** The program that sent the request, as `clientProgram` names it; null without a `user-agent`. */
   client: string | null;

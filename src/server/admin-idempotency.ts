@@ -43,7 +43,7 @@ export async function runOnce(
     () => {},
   );
   try {
-    // Fails without a master key. This call precedes the operation, whose result could not be stored then.
+    // Fails without a master key, before the operation runs, because its result could then not be stored encrypted.
     await configuration.seal(store, name, "");
     const result = await act();
     const { sealed } = await configuration.seal(store, name, JSON.stringify(result));

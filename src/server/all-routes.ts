@@ -45,7 +45,7 @@ export function allRoutes(
   };
   const { admin: context, identity, outcomes, undeclaredProxy } = options;
   const administration = { ...settings, context, identity, outcomes, undeclaredProxy };
-  // `azureRoutes` repeats these routes at the addresses that Azure's clients call.
+  // `azureRoutes` repeats these routes, except those of the messages protocol, at the addresses for Azure's clients.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
     ...embeddingRoutes(core, bodyLimits),

@@ -124,7 +124,7 @@ function openExchange(
   };
 }
 
-/** Calls the route's handler. First checks the key and counts the request in the limits, if the route needs a key. */
+/** Calls the handler. For a route with keys, first checks the key and counts the request in the limits, if any. */
 async function handle(
   settings: EndpointSettings,
   route: HttpRoute,
@@ -162,7 +162,9 @@ function principalOf(
   );
 }
 
-/** Returns the error of a failed request. After a disconnection, all errors of reading the body become one. */
+/**
+ * Returns the error of a failed request. After a disconnection, every error but a `GatewayError` counts as its effect.
+ */
 function failureOf(
   { lifecycle }: EndpointSettings,
   thrown: unknown,
@@ -180,7 +182,7 @@ function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
   lifecycle.notice();
 }
 
-/** Returns the error for cut requests of a stopping server. Their handlers are aborted as after a disconnection. */
+/** Returns the error for requests of a stopping server. Running handlers are aborted as after a disconnection. */
 export function stopping(): GatewayError {
   const message = "This server is stopping. Retry; another one will respond.";
   return new GatewayError("overloaded", message, { retryAfterSeconds: STOPPING_RETRY_SECONDS });
@@ -204,7 +206,7 @@ function renderFailure(
 
 /**
  * The requests that the server accepts. `serving`: all requests. `leaving`: all requests, but the readiness probe
- * fails. `draining`: only requests on open connections. `stopping`: none.
+ * fails. `draining`: only requests on open connections. `stopping`: none that needs a key.
  */
 export type Phase = "serving" | "leaving" | "draining" | "stopping";
 

@@ -18,7 +18,7 @@ export interface HttpExchange {
   path: string;
   /** The caller's address; null until the address is needed. */
   address: string | null;
-  /** The member or program that sent the request, for the ledger; null for the holder of the key. */
+  /** `playground/` and the name of the member who sent the request in the console, for the ledger; otherwise null. */
   source: string | null;
   /** The gateway's own id of the request, which is also the id of the ledger entry. */
   id: string;
@@ -177,7 +177,7 @@ export function clientProgram(userAgent: string | null): string | null {
   return PROGRAMS.find(([pattern]) => pattern.test(named))?.[1] ?? "other";
 }
 
-/** Number of characters of the `user-agent` that are searched. It names the program at its beginning. */
+/** Number of characters of a `user-agent` that are searched. A `user-agent` names its program at the beginning. */
 const MAX_LENGTH = 200;
 
 /** Patterns in order of precedence: a program before its library, a library before the runtime that sends requests. */

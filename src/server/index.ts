@@ -166,7 +166,7 @@ function listen(
   });
 }
 
-/** Returns handlers for the runtime's router, which has request targets as sent: `Request.url` is normalized. */
+/** Returns handlers for the runtime's router, which matches request targets as sent; `Request.url` is normalized. */
 function dispatch(table: RouteTable, handle: Handler) {
   const turns = new RequestTurns();
   const bound = (found: FoundTarget) => (request: Request, server: Server<undefined>) => {

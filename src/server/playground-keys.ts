@@ -26,7 +26,7 @@ const MAX_REMEMBERED = 10_000;
 export function playgroundKeys(admin: Administration): PlaygroundKeys {
   const audited = new Map<string, Promise<void>>();
 
-  /** Ensures that the use is audited. Other requests of the session wait for the row before a vendor is called. */
+  /** Ensures that the use is audited. Every request of the session waits for the row before a vendor is called. */
   async function audit(use: Use): Promise<void> {
     const name = `${use.sessionId} ${use.key.id}`;
     let noted = audited.get(name);

@@ -87,7 +87,7 @@ export function ignoredHeader(names: readonly string[]): Record<string, string> 
   return { "x-gateway-ignored-params": names.slice(0, 32).map(headerWord).join(", ") };
 }
 
-/** Cuts a name to 64 characters without splitting a surrogate pair. */
+/** Percent-encodes a name and cuts the result to 64 characters, but not inside an encoded character. */
 function headerWord(name: string): string {
   let word = "";
   for (const character of name.toWellFormed()) {
@@ -137,7 +137,7 @@ export function webSocketRefusal({ headers }: Request, family: ErrorFamily): Htt
   return { error, family, headers: { upgrade: "HTTP/1.1", connection: "upgrade" } };
 }
 
-/** Returns the refusal of a path with dot segments. A proxy may check another path than the gateway would serve. */
+/** Returns the refusal of a path with dot segments, because a proxy may have checked another path. */
 export function badTarget(): HttpRefusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
   return { error: new GatewayError("invalid_parameter", message), family: "images" };

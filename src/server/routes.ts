@@ -84,7 +84,7 @@ export class RouteTable {
     }
   }
 
-  /** Returns the routes by the pattern of their request target, as the runtime's router compares unchanged targets. */
+  /** Returns the routes by the pattern with which the runtime's router matches unchanged request targets. */
   byTarget(): Map<string, ReadonlySet<HttpRoute>> {
     const groups = Map.groupBy(this.routes, ({ path }) => path.replace(/\{.*/, "*"));
     return new Map([...groups].map(([target, routes]) => [target, new Set(routes)]));

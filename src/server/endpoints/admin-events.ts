@@ -97,8 +97,8 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
 const MAX_WAITING = 64;
 
 /**
- * Returns the data of an event for a member; null when the event does not concern the member. Members of only some
- * organizations get no channel names.
+ * Returns the data of an event for a member; null when the event does not concern the member. For an event of no
+ * organization, members of only some organizations get no data, because the data may name channels.
  */
 function dataFor({ access }: SignedIn, { organizationId, data }: LiveEvent): object | null {
   if (access.organizations === "*") return data;

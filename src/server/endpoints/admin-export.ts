@@ -63,7 +63,7 @@ function rangeOf({ from, to }: Record<string, string>): string[] {
   return days.some(Boolean) ? [days[0] || "start", "to", days[1] || "now"] : [];
 }
 
-/** Streams the pieces, each made only after the client has taken the previous one. Calls `end` once, in any case. */
+/** Streams the pieces, each made only after the client has taken the previous one. Calls `end` in any case. */
 function streamOf(pieces: AsyncGenerator<string>, end: () => Promise<void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(

@@ -20,8 +20,8 @@ export async function readInputOf(
 }
 
 /**
- * Reads a JSON object; an empty body counts as an empty object. Requires the content type of JSON. Pages of other sites
- * can make a browser send requests with other content types or none, unnoticed by the user.
+ * Reads a JSON object; an empty body counts as an empty object. A body that is not empty needs the content type of
+ * JSON, because pages of other sites can make a browser send other content types or none, unnoticed by the user.
  */
 export async function readObject(
   { request }: Pick<HttpExchange, "request">,

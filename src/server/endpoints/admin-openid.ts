@@ -10,7 +10,7 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 const START = "/console/oidc/start";
 const CALLBACK = "/console/oidc/callback";
 const COOKIE = "gateway_oidc";
-/** Maximum time in which a member must sign in at the provider. */
+/** Maximum time until a member returns from the provider. */
 const PENDING_SECONDS = 600;
 
 /** Error codes that the sign-in page shows. */

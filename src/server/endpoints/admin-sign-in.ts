@@ -14,7 +14,7 @@ import { rendered } from "./member-route.ts";
 /** Maximum size of a body with a name and a password. It is small, because anybody who can connect may send one. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Cookie that is set when a member signs in with this browser. */
+/** Cookie that is set when a member signs in by password in this browser. */
 const BROWSER_COOKIE = "gateway_browser";
 const BROWSER_SECONDS = 180 * 24 * 60 * 60;
 

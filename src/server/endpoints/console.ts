@@ -29,7 +29,7 @@ export interface ConsoleFiles {
 const ROOT_CLASS = "class-of-this-response";
 /** The pages that are not inside the console's frame, even for a member who is signed in. */
 const UNFRAMED: ReadonlySet<string> = new Set(["sign-in", "key"]);
-/** Makes the browser request the signed-in member before the page's scripts request it. */
+/** Makes the browser request the signed-in member before it runs the page's scripts, which also request the member. */
 const EARLY_SESSION = "</admin/v1/session>; rel=preload; as=fetch; crossorigin";
 
 /** Maximum time that a request waits for a running build. */

@@ -13,7 +13,7 @@ import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 
-/** The files that `npm run site` has built. The file `MANIFEST` of their folder lists them. */
+/** The content of the file `MANIFEST`, which lists the files that `npm run site` has built. */
 export interface SiteManifest {
   files: Record<string, SiteFile>;
   /** Hashes of the scripts and style attributes in the pages, as sources for the content security policy. */

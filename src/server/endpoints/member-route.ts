@@ -10,7 +10,7 @@ import { readCaller, type Administration } from "../signed-in.ts";
 /** Handles a member's request. Returns an object to send as JSON, or a `Response`. */
 type Act = (context: OperationContext, exchange: HttpExchange) => Promise<object>;
 
-/** Returns a route below `/admin/v1` for members with a role. The store has only rows of their organizations. */
+/** Returns a route below `/admin/v1` for members with a role. `act` gets a store of their organizations' rows. */
 export function memberRoute(
   admin: Administration,
   name: string,

@@ -92,8 +92,8 @@ const DEFAULT_PAGE = 20;
 const MAX_PAGE = 1_000;
 
 /**
- * Returns the page after `after_id` or directly before `before_id`. `hasMore` is true if more models follow in this
- * direction (Anthropic API, "List models"). Throws a `GatewayError`.
+ * Returns the first page, the page after `after_id`, or the page directly before `before_id`. `hasMore` is true if more
+ * models follow in this direction (Anthropic API, "List models"). Throws a `GatewayError`.
  */
 function messagesPage(
   models: readonly TextModel[],

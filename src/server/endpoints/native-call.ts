@@ -13,8 +13,8 @@ export interface NativeCall {
 }
 
 /**
- * Reads `{model}:{method}`; null for any other form. Clients put the kind of resource before the model, sometimes
- * twice, or add the publisher (Google Gen AI SDK).
+ * Reads `{model}:{method}`; null for any other form. Clients put `models/` before the model, sometimes twice, or
+ * `publishers/google/models/` (Google Gen AI SDK).
  */
 export function readCall(call: string): NativeCall | null {
   const at = call.lastIndexOf(":");

@@ -110,7 +110,7 @@ function routeOf(
 
 /**
  * Serves one text request. `read` reads its body. A repetition is compared with the first request by the value of
- * `comparedBody`, or by the text for the vendor.
+ * `comparedBody`, by default the text of the payload.
  */
 export async function serveText(
   {
@@ -189,7 +189,7 @@ interface CountEndpoint extends Pick<TextEndpoint, "read"> {
 
 /**
  * Throws when a request names a provider in a header or the query, because the gateway chooses the provider. The
- * dialect refuses a body field of that name.
+ * dialect refuses the body field `provider`.
  */
 export function refuseProvider({ headers, url }: Request): void {
   const isInHeader = headers.has("x-provider");

@@ -186,7 +186,7 @@ export function requireLength(request: Request, maxBytes: number): void {
   if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** Returns the `Content-Length`; null for a chunked body, NaN for an invalid value, which every route refuses. */
+/** Returns the `Content-Length`; null when it is absent, NaN for an invalid value, which every route refuses. */
 export function declaredLength({ headers }: Pick<Request, "headers">): number | null {
   const length = headers.get("content-length");
   if (length === null) return null;
@@ -218,7 +218,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "x-gzip": GZIP,
   deflate: { create: () => createInflate(), windowBytes: 64 * 1024 },
   br: { create: () => createBrotliDecompress(), windowBytes: 16 * MIB },
-  // RFC 8878 (3.1.1.1.2) requires windows up to 8 MiB. Larger ones are refused, as a frame may request far more.
+  // RFC 8878 (3.1.1.1.2) requires windows up to 8 MiB. Larger windows are refused: a frame may request far more memory.
   zstd: {
     create: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
     windowBytes: 8 * MIB,

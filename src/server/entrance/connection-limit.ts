@@ -23,7 +23,7 @@ const COUNT_SAMPLES = 50;
  */
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
-/** Above this share of the limit, every sample scans all descriptors: some above the lowest free may be in use. */
+/** Above this share of `maxOpen`, samples scan all descriptors: some above the lowest free descriptor may be in use. */
 const TIGHT_SHARE = 0.9;
 /** Pause after a scan, as a multiple of its duration. `BUSY_SCAN_SHARE` is for scans that closed something. */
 const SCAN_SHARE = 20;
@@ -42,7 +42,7 @@ const MAX_SCANNED = 131_072;
  * Limits the client connections of this process, so that the process does not reach its limit of open files. The
  * runtime accepts every connection, so this class checks many times a second and closes excess connections. It never
  * closes a connection with a running request or an unfinished response. It closes connections of the address that has
- * the most connections: first those without any request so far, then those that were silent for the longest time.
+ * the most connections: first those without any response so far, then those that were silent for the longest time.
  */
 export class ConnectionLimit {
   readonly #options: ConnectionLimitOptions;

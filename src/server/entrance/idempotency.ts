@@ -21,7 +21,7 @@ export interface Idempotency {
 const HEADER = "idempotency-key";
 const USABLE_KEY = /^[\x21-\x7e]{1,255}$/;
 const RENEWAL_MS = 20_000;
-/** Maximum bytes of a body that is stored in the row. A larger body is stored as a blob, up to `MAX_BLOB_BYTES`. */
+/** Maximum bytes of a body in the outcome's row. A larger body is stored as a blob, up to `MAX_BLOB_BYTES`. */
 const MAX_ROW_BYTES = 64 * 1024;
 const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;
@@ -29,7 +29,7 @@ const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)
 /**
  * Runs a route's handler. On routes of text and images, the first request with an `Idempotency-Key` claims the key
  * after its body is read, and its outcome is stored. Later requests with the same key and body get the stored outcome,
- * without a vendor call or a charge. They get an error if the response was too large to be kept.
+ * without a vendor call or a charge. They get an error if the response was not kept.
  */
 export function runIdempotently(
   idempotency: Idempotency,
@@ -214,7 +214,7 @@ class HeldClaim {
     return { status, headers, ...(kept ?? { body: null, blob: null, bytes: 0 }) };
   }
 
-  /** Stores the body in the row or as a blob. Returns its location; null at the organization's or disk's limit. */
+  /** Stores the body in the row or as a blob. Returns its location; null when the body cannot be kept. */
   async #keep(body: Uint8Array<ArrayBuffer>): Promise<Pick<Outcome, "body" | "blob" | "bytes"> | null> {
     const { outcomes, blobs, hasSpaceToKeep } = this.#idempotency;
     const { organization } = this.#exchange.principal;
@@ -256,7 +256,7 @@ function conflict(message: string): GatewayError {
   return new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key", shouldRetry: false });
 }
 
-/** Returns an error that clients do not retry, because a new request would be charged a second time. */
+/** Returns an error that clients do not retry, because every retry with the same key would get this error again. */
 function notKept(status: number): GatewayError {
   return conflict(
     `The first request with this idempotency key ended with status ${status}. Its response is not kept, and it does not run again; a new key runs, and charges, it once more.`,

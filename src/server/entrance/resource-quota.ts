@@ -15,9 +15,9 @@ interface QuotaMaxima {
 export interface ResourceUser {
   principal: Principal;
   /**
-   * Returns the network part of the client's address, because keys of several organizations may belong to one person.
-   * It is called only when the total use is so high that one network could exceed its share, because reading an address
-   * costs microseconds.
+   * Returns the network part of the client's address. Networks are limited too, because keys of several organizations
+   * may belong to one person. Called only when the total use is so high that one network could exceed its share,
+   * because reading an address costs microseconds.
    */
   network(): string;
 }

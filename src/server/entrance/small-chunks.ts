@@ -2,7 +2,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 
 /** A chunk with fewer bytes is small: receiving such a chunk takes longer than processing its bytes. */
 const SMALL_BYTES = 512;
-/** Maximum number of small chunks, received in about 10 ms. Client libraries send chunks of kilobytes, few smaller. */
+/** Maximum number of small chunks in a body, which take about 10 ms to receive. Clients send mostly larger ones. */
 const MAX_SMALL_CHUNKS = 8_192;
 /** Size of the buffer for joined chunks. It is small because no quota counts it. */
 const JOINED_BYTES = 16 * 1024;
@@ -18,7 +18,7 @@ export class SmallChunks {
   #joined = Buffer.alloc(0);
   #length = 0;
 
-  /** Copies a small chunk and returns true. Returns false for a large chunk or without space. Throws for too many. */
+  /** Copies a small chunk and returns true. Returns false for a large chunk or a full buffer. Throws for too many. */
   keep(chunk: Uint8Array): boolean {
     if (chunk.length >= SMALL_BYTES) return false;
     if (++this.#count > MAX_SMALL_CHUNKS) throw tooManyChunks();

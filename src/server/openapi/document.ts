@@ -104,7 +104,7 @@ curl http://127.0.0.1:8080/v1/chat/completions \\
 at \`/console/settings/account\`.
 `;
 
-/** Returns a heading for each error. Pages of the document then list the errors by status and code. */
+/** Returns Markdown with a heading for each error, so that pages of the document list the errors by status and code. */
 function errorSections(): string {
   const sections = Object.entries(ERROR_CODES).map(
     ([code, { status, when, remedy }]) => `### ${status} ${code}\n\n${when}. ${remedy}`,

@@ -22,7 +22,7 @@ export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
   return written;
 }
 
-/** Separates the field of an object in the path (`pathField`) from its query parameters or body fields. */
+/** Separates the field that is a part of the path (`pathField`) from the query parameters or body fields. */
 export function splitFields(schema: Schema, pathField: string | null) {
   const { properties = {}, required = [], ...others } = schema;
   const { [pathField ?? ""]: inPath, ...rest } = properties;
