@@ -73,7 +73,9 @@ async function measureOnce(
 const WARM_UP_REQUESTS = 20_000;
 const MAX_WARM_UP_MS = 15_000;
 
-/** Runs a load unmeasured until each process has handled enough requests, for at most `MAX_WARM_UP_MS`. */
+/**
+ * Runs a load unmeasured until the processes have handled enough requests, for at most `MAX_WARM_UP_MS` per process.
+ */
 export async function warmUp({ workerIds }: ServerProcess, start: () => Promise<Load>): Promise<void> {
   const processes = Math.max(1, workerIds.length);
   const load = await start();

@@ -55,7 +55,7 @@ export function sidebars(parts: readonly Part[]) {
   return { ...Object.fromEntries(own), "/": groups.map(({ group }) => group) };
 }
 
-/** Returns the pages of a folder in the order of the folder's `_meta.json`, which must list every page. */
+/** Returns the pages of a folder in the order of its `_meta.json`, which must list every page, or else by name. */
 function pagesOf(docs: string, folder: string): Page[] {
   const path = join(docs, folder);
   if (!existsSync(path)) return [];

@@ -100,7 +100,7 @@ const SHARED_BY_DIALECTS = new Set(["conversation", "sse"]);
 
 const MAX_LINES = 300;
 const CRUMB_LINES = 40;
-/** Allowed short files. Each is one of a set of similar files, as of formats or vendors. The list only shrinks. */
+/** Allowed short files, most of which belong to a set of similar files. The list only shrinks. */
 const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "admin/usage/operations.ts",
   // Parts of the page that the browser loads separately.
@@ -310,7 +310,10 @@ function vendorOf(path: string): string | undefined {
   return folder === "providers" && !SHARED_BY_VENDORS.has(entry) ? entry : undefined;
 }
 
-/** A dialect imports itself, shared folders and files beside the folders. A shared folder imports no dialect. */
+/**
+ * Returns the imports of sibling dialects. A dialect may import itself, shared folders and files beside the folders. A
+ * shared folder may import no dialect.
+ */
 function siblingImports({ path, imports }: Source): string[] {
   const [top, own, ...inside] = path.split("/");
   if (top !== "dialects" || own === undefined || inside.length === 0) return [];

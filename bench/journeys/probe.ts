@@ -87,7 +87,7 @@ test("a journey", async () => {
     return response;
   };
   if (JOURNEY !== "") await JOURNEYS[JOURNEY]?.(call, gateway.url);
-  // By this time the background work has run, so both a journey and its baseline include that work.
+  // Waits until the background work has run, so that a journey and its baseline both include that work.
   await Bun.sleep(2_000);
   await gateway.stop();
   await vendor.close();

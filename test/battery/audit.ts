@@ -79,7 +79,8 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  // The gateway counts a call as sent when the socket has the bytes. A disconnection may still discard the bytes.
+  // A disconnection may discard a call's bytes after the socket has accepted them. Then a charge of zero tokens is
+  // right although no vendor received the call.
   const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
   const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];
@@ -98,7 +99,10 @@ function compare(
   return problems;
 }
 
-/** Checks the charge for pictures. Pictures that no client received are not charged but recorded as a likely cost. */
+/**
+ * Checks the charge for pictures. Without a complete response, the charge is zero (a likely cost is recorded), or one
+ * picture's.
+ */
 function compareImage({ end, pictures }: Outcome, { amount }: Charge): string[] {
   if (end !== "whole" && amount === 0n) return [];
   const wanted = IMAGE_NANOS * BigInt(end === "whole" ? pictures : 1);

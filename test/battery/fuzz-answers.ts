@@ -59,7 +59,7 @@ export async function fuzzAnswers(
   return { outcomes, longestTurnMs, violations };
 }
 
-/** Measures the processor time between two timers, because a busy machine lengthens wall-clock time. */
+/** Measures the processor time between two ticks of a timer, because a busy machine lengthens wall-clock time. */
 function watchTurns(): { end(): number } {
   let before = process.cpuUsage();
   let longest = 0;

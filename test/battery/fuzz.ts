@@ -75,7 +75,9 @@ async function sendAll(
   await Promise.all(Array.from({ length: LANES }, lane));
 }
 
-/** Returns the used resources after all requests have ended and no temporary file is left. */
+/**
+ * Waits until no temporary file is left, but at most five seconds, and two more seconds. Returns the used resources.
+ */
 async function settled({ gateway }: FuzzRig): Promise<ReturnType<FuzzRig["gateway"]["resources"]>> {
   const isClean = () => (spooled(gateway).every((name) => !name.startsWith("spool-")) ? true : undefined);
   await until("the spool to be empty", isClean, 5_000).catch(() => undefined);

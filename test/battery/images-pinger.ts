@@ -1,7 +1,7 @@
 /**
- * Calls a gateway's health check repeatedly until standard input ends. Prints the longest stall: the duration of a
- * response while the gateway's main thread computed. A wait for a busy machine is not a stall. Usage: `images-pinger.ts
- * <address> <process id>`.
+ * Calls a gateway's health check repeatedly until standard input ends. Prints the number, p95 and maximum of the calls'
+ * durations, and the longest stall: the duration of a call while the gateway's main thread computed. A wait for a busy
+ * machine is not a stall. Usage: `images-pinger.ts <address> <process id>`.
  */
 import { readFileSync } from "node:fs";
 

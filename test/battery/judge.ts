@@ -1,7 +1,9 @@
 import { CUTS, callIdOf, type Outcome } from "./calls.ts";
 import { LIMIT, type Setting, type Span } from "./setting.ts";
 
-/* Decides which requests may fail. All other requests must succeed, because one target is healthy at any time. */
+/*
+ * Decides which requests may fail. All other requests must succeed, because at least one target is healthy at any time.
+ */
 
 /** Delay after which clients notice that a killed process's connections have ended. */
 const KILL_GRACE_MS = 500;
@@ -63,7 +65,7 @@ function mayEndSo(setting: Setting, outcome: Outcome, faults: Set<string | undef
   }
 }
 
-/** True when the process that served the request was killed during the request. */
+/** True when a process that may have served the request was killed during the request. */
 export function isKilled({ history, balancer }: Setting, outcome: Outcome): boolean {
   const { machine } = outcome;
   const kills = history.kills.filter((kill) => balancer !== null || kill.machine === machine);
@@ -99,8 +101,8 @@ function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const worst = Math.max(0, ...counts);
   return worst > most ? [`${worst} requests of a key limited to ${most} a minute were served in one`] : [];
   function countersOf({ redis }: Setting): number {
-    // Counts in memory are lost with their process: the supervisor, if the machine has one. Without Redis, each machine
-    // counts separately.
+    // Without Redis, each machine counts separately, and loses its counts when its process (the supervisor, if it has
+    // one) ends. With Redis, all machines count together, until an outage.
     if (redis) return 1 + history.redisOutages.length;
     const ended = history.kills.filter(({ victim }) => victim === "machine").length;
     return mix.machines + ended + history.stops.length;

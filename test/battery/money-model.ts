@@ -182,7 +182,8 @@ async function openWorld(
         budgets.every((budget) => rest(budget) + sign * accounts.get(budget)!.over >= wanted),
       );
       const hold = await holdOf(process.billing, budgets, wanted);
-      // Other processes learn of overspending only when the charge is posted. Until then the rest may be wrong.
+      // Other processes learn of overspending only when its charge is posted, so they may decide wrongly by that
+      // amount.
       if (hold ? !most : least) {
         const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
         throw new Error(`${hold ? "admitted" : "refused"} ${wanted} of ${rests}`);
@@ -317,7 +318,7 @@ async function holdOf(billing: Billing, budgets: readonly string[], amount: bigi
   }
 }
 
-/** Returns a store whose results are lost while `isCutOff` returns true. */
+/** Returns a store. The results of `take`, `giveBack` and `close` are lost while `isCutOff` returns true. */
 function lossyStore(store: BudgetStore, isCutOff: () => boolean): BudgetStore {
   const received = async <Result>(result: Promise<Result>): Promise<Result> => {
     const value = await result;

@@ -50,7 +50,8 @@ export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promi
   const blob = new Blob([bytes]);
   const ours = await readOurs(blob);
   if ("crash" in ours) return `${file}: ${ours.crash}`;
-  // A job compares its mask with the header, but an edit with the decoded picture. So both sizes must be equal.
+  // A job compares a mask's size with the picture's header, an edit with the decoded picture. So header and decoder
+  // must agree.
   if (ours.refusal === null && (ours.header.width !== ours.width || ours.header.height !== ours.height))
     return `${file}: ${ours.header.width}x${ours.header.height} by its header, then ${ours.width}x${ours.height}`;
   if (OPEN_VERDICTS.some((pattern) => pattern.test(file))) return null;

@@ -19,7 +19,9 @@ export async function readCorpus(): Promise<{ what: string; violations: string[]
 }
 
 const CUTS = 100;
-/** Shares of a file that remain after a cut. A decoder needs more, even if other data follows the picture. */
+/**
+ * Shares of a file that remain after a cut. A picture needs more, even if other data follows the picture in the file.
+ */
 const SHARES = [0.3, 0.5, 0.7];
 const slots = createSemaphore(2);
 

@@ -97,7 +97,10 @@ function promptOf({ turns }: Scenario): string {
   return `Please ${steps.join(" and ")}, each file with the text hello.`;
 }
 
-/** Returns the vendor's behaviour for each request: the next fault of the scenario, or else the task's next turn. */
+/**
+ * Returns a function that chooses the vendor's behaviour for each request: the task's next turn, with the scenario's
+ * next fault.
+ */
 function chooseFor(scenario: Scenario, work: string, sight: { pictures: number }) {
   const faults = [...(scenario.faults ?? [])];
   return (hit: Hit): Behaviour | undefined => {

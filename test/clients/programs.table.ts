@@ -14,7 +14,10 @@ export interface Program {
   seesPictures?: true;
   /** True when the program uses only the first tool call of a reply. */
   takesOneCall?: true;
-  /** Ends that differ from the `Scenario`'s rule, by the scenario's name. No response could change them. */
+  /**
+   * Ends that differ from the `Scenario`'s rule, by the scenario's name. No response of the gateway could change these
+   * ends.
+   */
   ends?: Readonly<Record<string, Ending>>;
 }
 

@@ -29,7 +29,7 @@ onEachDatabaseAndPooler("Leases of several processes", (databases) => {
   });
   afterAll(() => timers.forEach((timer) => clearInterval(timer)));
 
-  /** Starts takers that take repeatedly, each in its own process. Returns the number of granted requests. */
+  /** Starts takers that take repeatedly, each at one of the given processes. Returns the number of granted requests. */
   async function takeAll(budget: string, at: readonly number[]): Promise<number> {
     let count = 0;
     const taker = async (index: number) => {

@@ -18,7 +18,10 @@ const THREAD = join(import.meta.dir, "../../src/storage/journal/ledger-writer-th
 onEachDatabase("The thread that writes the ledger", (databases) => {
   const folder = temporaryFolder();
 
-  /** Returns the URL of a script for a thread. The script runs `code` for each batch until the file `marker` exists. */
+  /**
+   * Returns the URL of a script for a thread. The first thread runs `code` for each batch. Later threads write the
+   * ledger.
+   */
   function failingThread(name: string, code: string): URL {
     const path = join(folder, `${name}.ts`);
     const marker = JSON.stringify(join(folder, `${name}.failed`));

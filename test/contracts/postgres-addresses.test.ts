@@ -15,8 +15,8 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { temporaryFolder } from "./storage-harness.ts";
 
 /*
- * Options of PostgreSQL addresses, tested with real servers: encryption, a pooler, several servers. A name that is not
- * known to be this machine's, such as `localhost.` with a final dot, counts as another machine.
+ * Options of PostgreSQL addresses, tested with real servers: encryption, a pooler, several servers. Only known names of
+ * this machine count as this machine, so `localhost.` with a final dot counts as another machine.
  */
 const found = findPostgres();
 if ("missing" in found) console.warn(`SKIPPED: addresses of PostgreSQL (${found.missing})`);

@@ -610,7 +610,7 @@ function histories(): fc.Arbitrary<Step[]> {
   return fc.array(step, { minLength: 1, maxLength: 14 });
 }
 
-/** The rules in a few lines with BigInt, for comparison. */
+/** The rules of budgets and leases in a few lines with BigInt, for comparison. */
 function newModel(budgets: readonly { id: string; amount: bigint }[]) {
   const spent = new Map(budgets.map(({ id }) => [id, 0n]));
   const amounts = new Map(budgets.map(({ id, amount }) => [id, amount]));

@@ -13,7 +13,7 @@ import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder }
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** A time in the middle of a month. Corrections happen now, and so in another month. */
+/** A time in the middle of a month, two hours before the end of a day in UTC. */
 const START = Date.UTC(2026, 2, 14, 22);
 const NAMES = ["organizationId", "keyId", "model", "channel", "source", "client", "currency"] as const;
 

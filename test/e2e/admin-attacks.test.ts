@@ -205,7 +205,7 @@ test("an admin token does what it was given, and no more", async () => {
   expect(secret).toMatch(/^ga_\w{38}$/);
   expect(JSON.stringify(await owner.act("GET", "/tokens"))).not.toContain(secret);
   const program = administrator(gateway, { authorization: `Bearer ${secret}` });
-  // Another site cannot use the token, because a token is not a cookie.
+  // Another site's request is allowed too, because browsers do not add a token by themselves, unlike a cookie.
   const foreign = { "sec-fetch-site": "cross-site" };
   expect((await program.send("GET", "/organizations", undefined, foreign)).body.data).toHaveLength(1);
   expect((await program.send("POST", "/keys", { organizationId: "acme", name: "x" })).status).toBe(403);

@@ -98,7 +98,7 @@ test("the claim decides the role at each sign-in, and who had more before is sig
   const viewer = await signInAs({ ...ADA, groups: "staff" });
   expect((await viewer.browser.as().act("GET", "/session")).role).toBe("viewer");
   expect((await admin.browser.as().send("GET", "/session")).status).toBe(401);
-  // Other applications often use these names of groups too.
+  // These groups grant no roles, because other applications often use the same names.
   const named = await signInAs({ ...ADA, groups: ["owner", "admin", "billing"] });
   expect((await named.browser.as().act("GET", "/session")).role).toBe("viewer");
 });
@@ -141,7 +141,7 @@ test("a member who is found by an address keeps no password, session, token or c
   const replies = await Promise.all([...outsiders, again]);
   expect(replies.map(({ status }) => status)).toEqual([401, 401, 401]);
 
-  // The member would not notice a password that another person sets later.
+  // Only the installation may set a password, because the member would not notice a password of another person.
   const reset = `/members/${member.id}/reset-password`;
   expect((await tenant.send("POST", reset, {})).status).toBe(403);
   expect((await owner.send("POST", reset, {})).status).toBe(200);

@@ -7,8 +7,8 @@ import { send, signIn, type Administrator, type Reply } from "../support/adminis
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * Every route for members, with each role and with an owner of another organization. A new route must be listed here,
- * with its required role.
+ * Every route for members, with each role and with an owner of another organization. A new route must be listed in
+ * `ADMIN_ROUTES`, with its required role.
  */
 const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unknown as ServerOptions).filter(
   (route) => route.auth === "member",
@@ -21,7 +21,7 @@ const MASK = "********";
 const MARK = "acme";
 /** Secret part of an address, as in addresses of chat services. */
 const SECRET_PATH = "services/T000/secret";
-/** A vendor that only `acme` may call. */
+/** A vendor whose model the organization `spies` must not call. */
 const YAML = `
 channels:
   acme-vendor:
@@ -196,7 +196,7 @@ test("who may change an endpoint reads its address, others its host, and so does
   expect(JSON.stringify(await owner.act("GET", "/webhooks?organizationId=acme"))).not.toContain(MASK);
 });
 
-/** Returns the parts of a reply that belong to `acme`. */
+/** Returns the names and ids of `acme` that a reply contains. */
 function found({ body }: Reply): string[] {
   const text = JSON.stringify(body).toLowerCase();
   return [MARK, ...Object.values(foreign)]

@@ -97,7 +97,7 @@ describe("a restore", () => {
     await expect(gateway.cli("restore", path, "--force")).rejects.toThrow(
       "works on this data folder: stop it",
     );
-    // A command has no journal of its own.
+    // Simulates a command, which uses the database but has no journal.
     const data = await emptyFolder();
     await cp(gateway.dataDirectory, data, { recursive: true });
     await rm(join(data, "journal"), { recursive: true });

@@ -297,7 +297,10 @@ async function failure(call: PromiseLike<unknown>): Promise<APIError> {
   throw error;
 }
 
-/** Sends a request without `fetch`, whose checks cannot read the responses to Mistral's clients. */
+/**
+ * Sends a request without `fetch`, because the tests' `fetch` checks responses by OpenAI's published form. Responses to
+ * Mistral's clients do not have this form.
+ */
 async function postAs(agent: string, path: string, body: object): Promise<string> {
   const headers = { authorization: `Bearer ${fixture.gateway.key}`, "user-agent": agent };
   const { promise, resolve, reject } = Promise.withResolvers<string>();

@@ -208,7 +208,7 @@ async function untilAll(gateway: TestGateway, model: string, status: number): Pr
   });
 }
 
-/** Sends requests in four concurrent loops. Returns the statuses of failures. */
+/** Sends requests in four concurrent loops. `stop` ends the loops and returns the statuses of failures. */
 function startLoad(gateway: TestGateway) {
   const over = new AbortController();
   const failures: number[] = [];

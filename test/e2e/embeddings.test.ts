@@ -58,7 +58,7 @@ beforeEach(() => {
   gemini.reset();
 });
 
-/** Awaits the call here, because the client's promises are not native promises. */
+/** Awaits the call here, because `expect` accepts only native promises, and the client's promises are not native. */
 async function failureOf(call: PromiseLike<unknown>): Promise<BadRequestError> {
   try {
     await call;

@@ -146,7 +146,7 @@ function isQuick(family: string, size: SizeName): boolean {
   return family !== "B" || (size !== "4K" && size !== "too large");
 }
 
-/** Completes a case. The steps through the other values differ in length, so that all pairs of values occur. */
+/** Completes a case. The other values rotate with different periods, so that all pairs of values occur. */
 function makeCase(fixed: Offer & Pick<Case, "entrance" | "size">, index: number): Case {
   const turn = index + ENTRANCES.indexOf(fixed.entrance) * 5 + fixed.model.length;
   const isLarge =
@@ -184,7 +184,7 @@ async function run(item: Case): Promise<void> {
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
   const reply = (await response.json()) as ImageReply;
   const delivered = Math.min(count, most);
-  // When no quality is requested, the charge follows the quality in the reply.
+  // For family A, the charge follows the quality in the reply, because a request may name no quality.
   const settled = family === "A" ? reply.quality : quality;
   charges.set(id, { amount: await priceOf({ ...item, quality: settled }, delivered), count: delivered });
 

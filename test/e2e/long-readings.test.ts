@@ -17,9 +17,9 @@ import {
 } from "../support/long-readings.ts";
 
 /*
- * Large reads of administration must not load the thread of requests. With twice the rows, the thread's running time
- * stays equal or grows by the additional pages. Other processes do not affect this time. With `LONG_READINGS=300000` an
- * honest caller is also served beside all reads.
+ * Large reads of administration must not load the thread of requests. The bound for the thread's running time does not
+ * depend on the number of rows, except for reads that go from page to page. Other processes do not affect this time.
+ * With `LONG_READINGS=300000` an honest caller is also served beside all reads.
  */
 const LONG = process.env["LONG_READINGS"];
 const ROWS = Number(LONG ?? 8_000);

@@ -54,7 +54,7 @@ interface Block {
   [name: string]: unknown;
 }
 
-/** Returns the parts of a stream that the agent keeps: the raw text of every block. */
+/** Returns the parts of a stream that the agent keeps: blocks, the raw text of calls' inputs, and usage. */
 async function readBlocks(response: Response): Promise<{ blocks: Block[]; inputs: string[]; usage: never }> {
   expect(response.status).toBe(200);
   const text = await response.text();

@@ -3,7 +3,9 @@ import type { Fault } from "../upstreams/behaviour.ts";
 import { expectLawfulEvents, readEvents, responseSchema } from "../support/responses-schema.ts";
 import { NATIVE, openResponsesFixture, type ResponsesFixture } from "../support/responses-gateway.ts";
 
-/* For every fault in a vendor's reply, the caller gets a complete response or an error, and pays nothing else. */
+/*
+ * For every fault in a vendor's reply, the caller gets a complete response or an error, with the usage that is charged.
+ */
 let fixture: ResponsesFixture;
 beforeAll(async () => {
   fixture = await openResponsesFixture();

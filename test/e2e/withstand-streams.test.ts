@@ -125,7 +125,7 @@ describe("a failure after the first content is an error event without [DONE]", (
         param: null,
       });
       expect(events.filter((event) => event["error"] ?? event["usage"])).toEqual([]);
-      // Data in the buffers of a broken connection is lost, but not data before an error event.
+      // A broken connection may lose the data in its buffers. Data before an error event is never lost.
       if (/frame-later|truncated/.test(marker)) expect(text).toBe("word0 word1 word2 word3 ");
       expect("word0 word1 word2 word3 ").toStartWith(text);
       expect(text).not.toBe("");

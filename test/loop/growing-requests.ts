@@ -12,7 +12,7 @@ const schemaOf = (count: number) => ({
 });
 const link = (index: number) => `https://pictures.example/${index}.png`;
 const args = '{"a":1.0}';
-/** JSON inside of a text. A request's limits do not apply to such JSON. */
+/** Arguments of a call: JSON inside of a text, with a hundred names. */
 const manyNames = JSON.stringify(Object.fromEntries(each(100, (index) => [`n${index}`, 1])));
 /** Number of calls. Their arguments together contain `count` numbers. */
 const SEVERAL = 16;

@@ -24,7 +24,7 @@ const vectors = (count: number) => {
   const data = each(2_048, (index) => `{"object":"embedding","index":${index},"embedding":${vector(count)}}`);
   return `{"object":"list","data":[${data.join()}],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}`;
 };
-/** Vectors of a hundred texts each. */
+/** A reply with vectors of a hundred texts. Each vector has `count` numbers. */
 const nativeVectors = (count: number) =>
   `{"embeddings":[${each(100, () => `{"values":${vector(count)}}`).join()}]}`;
 const fields = (count: number) => Object.fromEntries(each(count, (index) => [`field${index}`, "x"]));

@@ -4,7 +4,10 @@ import { TEXT_DIALECTS } from "../../src/dialects/text.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import type { LoopVendor, LoopWorld } from "./case.ts";
 
-/** Number of models per dialect. A model whose vendor fails repeatedly is not called for some time. */
+/**
+ * Number of models per dialect. There are many, because a model whose vendor fails repeatedly is not called for some
+ * time.
+ */
 const MODELS = 64;
 const turns = { next: 0 };
 

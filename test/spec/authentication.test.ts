@@ -214,7 +214,7 @@ test("rate and budget refusals say whether to retry", async () => {
   expect(first.headers.get("x-ratelimit-remaining-requests")).toBe("2");
   expect(first.headers.get("x-ratelimit-reset-requests")).toBeTruthy();
   expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000000");
-  // A refused request counts too. Its response reports the rest of the limit.
+  // A refused request counts too. Its response reports the remaining limit.
   const refused = await gateway.call(CHAT_PATH, { body: { ...body, model: "nobody" } });
   expect([refused.status, refused.headers.get("x-ratelimit-remaining-requests")]).toEqual([400, "1"]);
   const unread = await gateway.call("/v1/messages", { body: "{" });

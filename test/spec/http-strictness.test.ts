@@ -64,7 +64,7 @@ test("two lengths, also equal ones, and lengths of anything but digits are refus
   ];
   for (const [method, path] of routes) {
     const target = path.replaceAll(/\{\w+\}/g, "x");
-    // The runtime closes connections whose data it does not read.
+    // Each request has its own connection, because the runtime closes a connection whose data it does not read.
     for (const length of lengths) {
       const response = await exchange(
         gateway.url,

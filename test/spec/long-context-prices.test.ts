@@ -65,7 +65,7 @@ test("the hold of a request that may be long covers the dearer prices", async ()
     return answer.status === 429 || undefined;
   });
   expect((await call("word ".repeat(200))).status).toBe(200);
-  // The input of 8,000 bytes costs 100 per million, which exceeds the remaining 0.5.
+  // The input of 8,000 bytes may cost 100 per million, which exceeds the remaining 0.5.
   const refused = await call("word ".repeat(1_600));
   expect([refused.status, (await refused.text()).includes("BILLING_BLOCKED")]).toEqual([429, true]);
 });

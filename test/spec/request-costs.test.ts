@@ -144,7 +144,7 @@ test("no link is sent to the operator's own server for its tokens to be counted"
   const counted = await gateway.call("/v1/messages/count_tokens", {
     body: { model: "own-messages", messages: [USER] },
   });
-  // The response contains only numbers.
+  // A request without a link is counted, and the response contains only the count.
   expect(await counted.json()).toEqual({ input_tokens: 5 });
   const text = [{ role: "user", parts: [{ text: "hi" }] }];
   const countedNatively = await gateway.call("/v1beta/models/own-gemini:countTokens", {

@@ -43,7 +43,7 @@ const nothing = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "
 const row = (role: Role, foreign: Reaching): Row => ({ role, foreign });
 
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
-/** The calling member's organization. `vendor-chat` is a model of `acme`, because its channel's name has `acme`. */
+/** The calling member's organization, which must not use the model `vendor-chat`. */
 const OF_SPIES = { organizationId: "spies" };
 const DENIED = { model: "vendor-chat" };
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
@@ -56,7 +56,7 @@ export const ALERT = {
 };
 const SOON = () => new Date(Date.now() + 3_600_000).toISOString();
 
-/** All operations. Other routes for members are listed by their names. */
+/** Rows of all operations, by id, and of other routes for members, by name. */
 export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   "session.get": row("viewer", OWN),
   "session.remove": row("viewer", OWN),

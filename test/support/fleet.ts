@@ -22,7 +22,7 @@ export interface FleetOptions {
   machines?: number;
   /** Number of processes of each program, which share its port. */
   workers?: number;
-  /** Number of simulated vendors of each model. The model's route calls them by their numbers. */
+  /** Number of simulated vendors of each model. The model's route has them as targets, in order. */
   vendors?: number;
   /** Names of chat models. Each model has its own vendors, so that failing vendors affect no other model. */
   models?: readonly string[];

@@ -104,7 +104,7 @@ const PROGRAM = process.env["GATEWAY_PROGRAM"]
   : [process.execPath, join(ROOT, "src/start.ts")];
 const START_TIMEOUT_MS = 60_000;
 
-/** Time after the first signal from which another signal counts as the second. */
+/** Time after the first signal from which another signal counts as the second one. */
 export const SECOND_SIGNAL_MS = 1_050;
 
 /** Starts a gateway and waits until it listens. Default limits are off unless the environment sets them. */

@@ -97,7 +97,7 @@ export function expectHintsToBeNamed(
   const property = fc.property(requestsOf(dialect), ({ content, hints }) => {
     const bare = send(caller, target, dialect.build(content, {}));
     const sent = send(caller, target, dialect.build(content, hints));
-    // Without hints, the content must be refused in the same way.
+    // Content that is refused without hints must be refused in the same way with hints.
     if (typeof bare === "string") return expect(sent).toBe(bare);
     if (typeof sent === "string") throw new Error(`${sent} is refused`);
     if (caller !== target.vendor) expectVendorToTake(target, sent.raw);

@@ -161,7 +161,7 @@ export function makeTiff(
   return bytes;
 }
 
-/** Makes a grey TIFF of 16 by 16 pixels, dark on the left and light on the right. The value 0 is black or white. */
+/** Makes a grey TIFF of 16 by 16 pixels, dark on the left and light on the right. With `isZeroWhite`, 0 is white. */
 export function makeGreyTiff(depth: 1 | 2 | 4 | 8 | 16, isZeroWhite: boolean): Buffer<ArrayBuffer> {
   const size = 16;
   const most = 2 ** depth - 1;

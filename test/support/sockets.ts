@@ -29,7 +29,10 @@ export function writeRequest({ method = "POST", path, headers = {}, body = "" }:
   return `${method} ${path} HTTP/1.1\r\n${lines}\r\n${body}`;
 }
 
-/** Sends bytes. Returns all received data when the connection ends, or is silent for `silenceMs`. */
+/**
+ * Sends bytes. Returns all data received until the response is complete, the connection ends, or is silent for
+ * `silenceMs`.
+ */
 export async function exchange(url: string, bytes: string | Uint8Array, silenceMs = 1_000): Promise<string> {
   const socket = await openSocket(url);
   const pieces: Buffer[] = [];

@@ -28,7 +28,7 @@ export const text: Arbitrary<string> = fc
     maxLength: 5,
   })
   .map((pieces) => pieces.join(""))
-  // The text gets a full stop, because vendors trim or refuse white space.
+  // A text of white space gets a full stop, because vendors trim or refuse such texts.
   .map((joined) => (joined.trim() === "" ? `${joined}.` : joined));
 
 const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

@@ -56,7 +56,7 @@ export function expectRepliesToSurvive<Request extends TextRequest>(
   fc.assert(property, { numRuns });
 }
 
-/** Checks that a stream gives the same reply after writing and reading, and is complete only after its end. */
+/** Checks that a stream gives the same reply after writing and reading, and is complete after its end. */
 export function expectStreamsToSurvive<Request extends TextRequest>(
   { dialect, sayableReply, sayableStream = (reply) => reply }: LawfulDialect<Request>,
   payload: TextPayload<Request>,

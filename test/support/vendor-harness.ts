@@ -25,7 +25,9 @@ export interface VendorHarness<Vendor extends Simulator = Simulator> {
 export interface HarnessOptions<Vendor extends Simulator> {
   /** Id of the channel, and also of its provider. */
   channel: string;
-  /** Variables with the credential. Other variables enable other channels of the same models. */
+  /**
+   * Environment variables that enable channels of the models, including this channel. Each variable is set to `key`.
+   */
   variables: readonly string[];
   key: string;
   start(): Promise<Vendor>;
@@ -34,7 +36,7 @@ export interface HarnessOptions<Vendor extends Simulator> {
   model: string;
 }
 
-/** Starts the vendor for the tests of a file. The vendor is reset before each test. */
+/** Starts the vendor for the tests of a file. The vendor is reset after each test. */
 export async function openHarness<Vendor extends Simulator>({
   channel,
   variables,

@@ -29,8 +29,8 @@ const MODELS: Readonly<Record<string, SimulatedModel>> = {
 
 /**
  * A simulated Bedrock in eu-central-1 with one API key, and one temporary access key whose signatures are verified. It
- * refuses what Anthropic refuses, and also fields that belong in the address, other versions, and links. The base
- * address for a channel is `{url}`.
+ * refuses what Anthropic refuses, and also a wrong `anthropic_version`, links to pictures, and the fields `model` and
+ * `stream`, which are part of the address. The base address for a channel is `{url}`.
  */
 export function startBedrock(): Promise<Simulator> {
   const cache: PromptCache = new Set();

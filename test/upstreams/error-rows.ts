@@ -24,7 +24,7 @@ export interface VendorCall {
   exchange: HttpExchange;
   behaviour: Behaviour;
   results: ResultFiles;
-  /** The simulator's address in the request. */
+  /** The simulator's address, from the request's header `Host`. */
   origin: string;
   /** Sends a row of the table. */
   refuse(name: string): Promise<void>;
@@ -74,7 +74,7 @@ export function readJsonBody({ headers, body }: ReceivedRequest): unknown {
   }
 }
 
-/** Returns a size of about a megapixel: in the ratio, else the picture's, else square. `multiple` divides edges. */
+/** Returns a size of about a megapixel: in `ratio`, else in the picture's, else 1:1. `multiple` divides its edges. */
 export function megapixelOf(
   ratio: string | undefined,
   picture: { width: number; height: number } | null | undefined,

@@ -78,7 +78,7 @@ export async function startFal(): Promise<Fal> {
 
 const PAGE_SIZE = 2;
 
-/** Sends a page with at most 100 models of a category (fal platform API, "Model search"). */
+/** Sends a page of two models of a category (fal platform API, "Model search"). */
 async function sendModels({ request: { query }, response, refuse }: VendorCall): Promise<void> {
   const category = query.get("category");
   const offset = Number(query.get("cursor") ?? "0");

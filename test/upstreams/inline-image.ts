@@ -8,7 +8,7 @@ export interface InlineImage extends ImageHeader {
 
 const HEADER = /^data:image\/([a-z]+);base64,/;
 
-/** Reads a `data:` URL. Null unless it is in lower case and has canonical base64 of a picture of its type. */
+/** Reads a `data:` URL with canonical base64 of a picture of the declared type. Returns null for any other value. */
 export async function readInlineImage(url: unknown): Promise<InlineImage | null> {
   const text = typeof url === "string" ? url : "";
   const match = HEADER.exec(text);

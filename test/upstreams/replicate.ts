@@ -115,7 +115,8 @@ export interface Replicate extends Simulator {
 
 /**
  * A simulated Replicate that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. `outcome`
- * is a key of the failures, a status, `one-link` or `no-output`. Without `polls`, the prediction ends within the wait.
+ * is a key of `FAILURES`, a status, `one-link` or `no-output`. Without `polls`, the prediction has ended in the
+ * response to its submission.
  */
 export async function startReplicate(): Promise<Replicate> {
   const jobs: Jobs = createJobs();

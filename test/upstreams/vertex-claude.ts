@@ -25,8 +25,9 @@ const MODELS: Readonly<Record<string, SimulatedModel>> = {
 const COUNTER = "count-tokens";
 
 /**
- * Anthropic's models on a simulated Vertex AI, in one project and region. It refuses what Anthropic refuses, and also
- * fields that belong in the address, other versions, and links. Vertex AI's own errors have Google's format.
+ * Anthropic's models on a simulated Vertex AI, in one project and region. It refuses what Anthropic refuses, and also a
+ * wrong `anthropic_version`, links to pictures, a message's field `model`, and a `stream` that contradicts the address.
+ * Vertex AI's own errors have Google's format.
  */
 export function startVertexClaude({ accepts, region = "global" }: VertexClaudeOptions): Promise<Simulator> {
   const cache: PromptCache = new Set();

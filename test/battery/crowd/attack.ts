@@ -94,7 +94,7 @@ export function chatBody(prompt: unknown, fields: object = {}): object {
   return { model: "crowd-chat", max_tokens: 16, messages: [{ role: "user", content: prompt }], ...fields };
 }
 
-/** Opens a connection and sends the headers of a request with the unlimited key. */
+/** Opens a connection and sends the headers of a request, by default with the unlimited key. */
 export async function openRequest(
   context: AttackContext,
   path: string,

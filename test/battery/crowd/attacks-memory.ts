@@ -19,7 +19,7 @@ const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
 const EDITS = "/v1/images/edits";
 const SIGN_IN = "/admin/v1/session";
-/** Time after the limit for bodies within which the gateway must have ended an unfinished body. */
+/** Maximum delay after the time limit of a body until the gateway has ended an unfinished body. */
 const LATE_SECONDS = 2;
 
 /** Attacks on memory, disk space and slots of limits. */
@@ -182,11 +182,11 @@ function chunksOfOneByte(bytes: Buffer): Buffer {
   return Buffer.concat([chunks, Buffer.from("0\r\n\r\n")]);
 }
 
-/** Reads all data until the gateway closes the connection or the attack ends. */
+/** Waits until the gateway sends data or closes the connection, or until the attack ends. */
 async function untilClosed({ signal }: AttackContext, socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.on("close", () => resolve());
-  // A refusal on an open connection counts like a closed connection.
+  // The response to an unfinished body is a refusal.
   socket.on("data", () => resolve());
   signal.addEventListener("abort", () => resolve(), { once: true });
   if (!signal.aborted && !socket.destroyed) await promise;

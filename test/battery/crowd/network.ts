@@ -2,8 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 /*
- * The crowd runs in its own network and mount namespaces. There this machine has public addresses, and the gateway's
- * disk is small. The gateway's program is unchanged.
+ * The crowd runs in its own network and mount namespaces. In these namespaces this machine has public addresses, and
+ * the gateway's disk is small. The gateway's program is unchanged.
  */
 
 /** The host of honest links and of most hostile links. */

@@ -36,7 +36,9 @@ interface ChatBody {
   messages: { content: unknown }[];
 }
 
-/** Repeats the prompt's last word, by which a client recognizes the reply to its own request. */
+/**
+ * Replies with the prompt's word `nonce-…`, by which a client recognizes its own reply, or with the received fields.
+ */
 function chat(text: string): Response {
   const body = JSON.parse(text) as ChatBody;
   const prompt = JSON.stringify(body.messages.at(-1)?.content ?? "");

@@ -23,14 +23,14 @@ export interface Row {
 }
 
 const MAX_RATIO = 3;
-/** A lower p99 of the quiet run counts as this value, because one computation can block the event loop so long. */
+/** A lower p99 of the quiet run counts as this value, because one computation can block the event loop for so long. */
 const FLOOR_MS = 100;
 const MAX_MB = 600;
 const RECOVERY_SECONDS = 60;
 const SAMPLE_MS = 50;
 const MAX_NAMED_FAILURES = 3;
 const MIB = 1024 * 1024;
-/** MiB of other data that may be written while an upload has reached the reserve of free space. */
+/** MiB of the reserve of free space that data other than uploads may use. */
 const RESERVE_SLACK_MIB = 4;
 /** Allowed increases over the values of the quiet run. */
 const NORMAL = { residentMb: 150, descriptors: 30, lagSeconds: 0.05 };

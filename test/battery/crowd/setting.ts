@@ -30,7 +30,7 @@ export interface HostileKeys {
 
 /** Free disk space that uploads must leave for the journal. */
 export const RESERVE_MIB = 64;
-/** Maximum time in which any body must arrive. */
+/** Seconds within which any body must arrive, besides a second for every 16 KiB. */
 export const BODY_GRACE_SECONDS = 2;
 /** Maximum of open files for the gateway, as on most machines. */
 export const OPEN_FILES = 1024;

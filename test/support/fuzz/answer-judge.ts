@@ -37,7 +37,7 @@ export const PRICE: TokenPrice = {
 const REASONING_NANOS = 7_000n;
 const DEAREST_INPUT_NANOS = 2_000n;
 
-/** Checks that a failed request has no charge. Only a client that disconnected may be charged. */
+/** Checks that a request failed with a known error and no charge. Only a client that disconnected may be charged. */
 export function problemOfFailure(charges: readonly LedgerEntry[], error: unknown): string | null {
   const isKnown =
     error instanceof UpstreamError || error instanceof GatewayError || error instanceof ClientDisconnected;

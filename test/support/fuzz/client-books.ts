@@ -13,7 +13,9 @@ type Usage = Readonly<Record<string, unknown>>;
 
 export type CallerName = TextDialectName | "embeddings";
 
-/** Returns the usage record of the protocol's client. A stream's events are merged as the official client does. */
+/**
+ * Returns the usage as a client of the protocol records it. A stream's events are merged as the official client does.
+ */
 export function readBook(caller: CallerName, text: string, isStream: boolean): Book | null {
   const usage = isStream ? mergedUsage(caller, eventsOf(text)) : wholeUsage(JSON.parse(text));
   return isObject(usage) ? BOOKS[caller](usage) : null;
@@ -71,7 +73,9 @@ function mergedUsage(caller: CallerName, events: readonly Usage[]): unknown {
   return messagesUsage(events);
 }
 
-/** Merges like the client: replaces the output count, and other counts unless they are null (`MessageStream`). */
+/**
+ * Merges like the official client: replaces the output count, and other counts unless they are null (`MessageStream`).
+ */
 function messagesUsage(events: readonly Usage[]): Record<string, unknown> {
   let merged: Record<string, unknown> = {};
   for (const { type, message, usage } of events) {

@@ -56,7 +56,7 @@ async function send({ url, key }: TestGateway, seed: number, index: number): Pro
   }
 }
 
-/** Returns null for a success, and for a refusal that says what to change. Any other response is a fault. */
+/** Returns null for a success, and for a refusal with an error message. Any other response is a fault. */
 function problemOf(status: number, text: string): string | null {
   if (status < 300) return null;
   if (status >= 500) return `a status of ${status}, ${text.slice(0, 300)}`;

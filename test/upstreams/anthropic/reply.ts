@@ -17,7 +17,10 @@ export interface MessageReply {
 /** Prompts in the vendor's cache. */
 export type PromptCache = Set<string>;
 
-/** Replies with text or, if the last message is the user's, calls every tool. Thinks first if thinking is enabled. */
+/**
+ * Replies with calls of every tool if the last message has no results, else with text. `calls` of the behaviour and
+ * `tool_choice` have priority. Thinks first if thinking is enabled.
+ */
 export function makeReply(body: Body, behaviour: Behaviour, bytes: number, cache: PromptCache): MessageReply {
   const limit = Number(body["max_tokens"]);
   const wanted = behaviour.tokens ?? 8;
@@ -134,7 +137,7 @@ function reportUsage(body: Body, counts: Counts, behaviour: Behaviour, cache: Pr
   }
 }
 
-/** Counts the prompt's tokens up to the last `cache_control`: as written to the cache at first, later as read. */
+/** Counts tokens up to the last `cache_control`: tokens of a cached prefix are read, the others are written. */
 function countCached(
   body: Body,
   prompt: number,

@@ -20,7 +20,7 @@ const V1_VERSIONS: ReadonlySet<string | null> = new Set([null, "v1", "preview"])
 /** Versions of the classic surface that support images. */
 const CLASSIC_VERSIONS: ReadonlySet<string | null> = new Set(["2025-04-01-preview", "2026-01-01-preview"]);
 
-/** Reads path and version like the vendor: a dated version belongs to the classic surface, any other to v1. */
+/** Reads path and version like the vendor: each surface accepts only its own versions. */
 export function readTarget({ path, query }: ReceivedRequest): Target | Refusal {
   const version = query.get("api-version");
   const onV1 = V1.exec(path);
@@ -34,7 +34,7 @@ export function readTarget({ path, query }: ReceivedRequest): Target | Refusal {
   return { surface: "classic", operation: onClassic[2] as Operation, deployment };
 }
 
-/** Returns errors that only Azure sends: for WebP in both directions, and for a single file named `image`. */
+/** Returns an error that only Azure sends: for WebP output, files other than PNG and JPEG, or a file named `image`. */
 export function findImageFault({ body }: ReceivedRequest): Refusal | undefined {
   const text = body.toString("latin1");
   if (/"output_format":"webp"|name="output_format"\r\n\r\nwebp\r\n/.test(text))

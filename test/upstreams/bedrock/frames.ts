@@ -35,7 +35,7 @@ export function* writeEventStream(
   }
 }
 
-/** Yields the messages' bytes in pieces that do not end at the messages' ends. */
+/** Yields the messages' bytes in pieces whose sizes do not depend on the messages. */
 export function* cutAnywhere(messages: Iterable<Buffer>): Generator<Buffer> {
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let size = 1;

@@ -77,7 +77,7 @@ function readPart(value: unknown, path: string, isModel: boolean): Record<string
   return part;
 }
 
-/** Checks that the content after the calls has the calls' results, equal in number and names. */
+/** Checks that calls follow the user's content, and that results of the same number and names follow the calls. */
 function checkCalls(all: readonly Content[]): void {
   // Official clients send each event of a stream back as a content, including the empty last event.
   const contents = all.filter(({ role, parts }) => role !== "model" || parts.some(({ text }) => text !== ""));
@@ -128,7 +128,7 @@ function checkSignatures(contents: readonly Content[], { isOwnSignature }: Conte
   }
 }
 
-/** Returns an object without unknown fields. Snake case is allowed in names (protocol buffers, JSON mapping). */
+/** Reads an object, whose names may be in snake case (protobuf JSON mapping). Throws for an unknown name. */
 export function objectAt(value: unknown, path: string, known: readonly string[]): Record<string, unknown> {
   if (!isObject(value)) throw new Refused(invalid(`Invalid value at '${path}'.`, path));
   const entries = Object.entries(value).map(([name, each]) => [camelCase(name), each] as const);

@@ -109,7 +109,7 @@ function composeReply(parsed: ParsedTextRequest, model: string, behaviour: Behav
   };
 }
 
-/** Calls the first declared function when the last content is the user's, and twice if the text contains "both". */
+/** Calls the first allowed function when the last content is the user's, and twice if the text contains "both". */
 function chooseCalls({
   functions,
   contents,

@@ -101,7 +101,7 @@ function cut(text: string, count: number): string[] {
   );
 }
 
-/** Calls the first tool when the last message is the user's. */
+/** Returns the behaviour's calls, or calls the first tool for the user's message unless `tool_choice` is `none`. */
 function chooseCalls(body: Record<string, unknown>, behaviour: Behaviour): ChatReply["calls"] {
   if (behaviour.calls)
     return behaviour.calls.map(({ name, arguments: values }) => ({

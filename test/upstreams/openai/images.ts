@@ -64,7 +64,7 @@ async function makeItems(
   return Array.from({ length: count }, () => ({ b64_json: header + picture.toString("base64") }));
 }
 
-/** Counts tokens. A prompt's count depends on its length, an image's count on area and shape. */
+/** Counts tokens. A prompt's count depends on its length, an output image's count on quality, area and shape. */
 function countTokens(fields: ImageFields, size: string, quality: string, count: number): object {
   const [width = 1, height = 1] = size.split("x").map(Number);
   const factor = (FACTORS[fields.model] ?? FACTORS["default"])?.[quality] ?? 0;

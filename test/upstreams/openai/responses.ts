@@ -112,7 +112,10 @@ function reasoningItem(body: Parsed, number: number, account: string): Record<st
   };
 }
 
-/** Calls a tool when the last item is the user's: the forced tool, or else the first tool. */
+/**
+ * Returns the behaviour's calls. By default, calls one tool when the last item is the user's, unless `tool_choice` is
+ * `none`: the behaviour's tool, the forced tool, or else the first tool.
+ */
 function callItems(body: Parsed, number: number, behaviour: Behaviour): Record<string, unknown>[] {
   const added: Parsed[] = Array.isArray(body["input"])
     ? body["input"].flatMap((item) => item.tools ?? [])
@@ -170,7 +173,7 @@ function messageItem(
   return { id: `msg_${number}`, type: "message", status: "completed", role: "assistant", content: [part] };
 }
 
-/** Returns a value that matches a schema. */
+/** Returns a value of the schema's type, or a text for any other schema. */
 function sample(schema: Parsed | undefined): unknown {
   switch (schema?.["type"]) {
     case "object": {
