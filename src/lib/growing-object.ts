@@ -15,7 +15,7 @@ export class GrowingObject {
   #isEscaped = false;
   #isClosed = false;
 
-  /** Returns true once, for the piece that completes the object; never for a text that is not an object. */
+  /** Returns true once, for the piece that completes an object or array; never for a text that is not JSON. */
   add(piece: string): boolean {
     this.text += piece;
     if (this.#isClosed) return false;

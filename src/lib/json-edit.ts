@@ -40,7 +40,7 @@ export function removeMember(text: string, name: string): string {
 /** Removes several members of an object, together with their commas, from the object's text. */
 export function removeMembers(text: string, names: readonly string[]): string {
   let rest = text;
-  // Each pass removes one occurrence of each name. After the last pass, further repetitions of a name stay.
+  // Each pass removes one occurrence of each name. Occurrences beyond `MAX_REPEATED` stay.
   for (let passes = 0; passes < MAX_REPEATED; passes += 1) {
     const members = scanObject(rest, names).members.filter((member) => member !== undefined);
     if (members.length === 0) break;

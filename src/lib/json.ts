@@ -36,8 +36,8 @@ export interface JsonBounds {
   /** Number of values. They are counted by commas, opening brackets and strings. */
   values: number;
   /**
-   * Number of values that one string counts as. The comma after the string counts as one more value. In a text with few
-   * strings, parsing a string takes as long as parsing seven numbers.
+   * Number of values that one string counts as. The comma after the string counts as one more value. As long as strings
+   * are few, parsing one takes as long as parsing seven numbers.
    */
   perString: number;
   /** Number of member names. A name takes about a microsecond, many times as long as a value. */

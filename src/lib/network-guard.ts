@@ -57,7 +57,6 @@ export class NetworkGuard {
     return addresses.toSorted((one, other) => isIP(one) - isIP(other));
   }
 
-  /** Returns true for an address that is allowed. */
   allows(address: string): boolean {
     const forms = [address, embeddedIpv4(address)].filter((form) => form !== null);
     if (address.includes("%") || forms.some((form) => NEVER.has(form))) return false;

@@ -73,7 +73,8 @@ export function randomText(length: number): string {
   let text = "";
   while (text.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
-      // Bytes from 248 on are skipped, because with them the first letters would be more frequent.
+      // Bytes from 248 on are skipped, because with them the first eight characters of the alphabet would be more
+      // frequent.
       if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
     }
   }

@@ -19,7 +19,7 @@ export class FairSemaphore {
   #slots: number;
   #slotsPerTenant: number;
   #taken = 0;
-  /** Tenants that have a slot or wait for one. The tenant that got a slot last is at the end. */
+  /** Tenants that have a slot or wait for one. A tenant that gets a slot moves to the end. */
   readonly #tenants = new Map<string, Tenant>();
 
   /** `slotsPerTenant` is the maximum for one tenant, even when no other tenant waits. */
@@ -59,7 +59,7 @@ export class FairSemaphore {
     return this.#tenants.get(tenant)?.waiting.size ?? 0;
   }
 
-  /** Takes a slot. Disposing of the result releases the slot. Returns null when no slot is free. */
+  /** Takes a slot. Disposing of the result releases the slot. Returns null when no slot is free for the tenant. */
   tryAcquire(tenant: string): Disposable | null {
     return this.hasSlot(tenant) ? this.#take(tenant) : null;
   }

@@ -13,7 +13,10 @@ export interface ResponseListener {
 
 /** Maximum size of status line and fields. A longer head is refused. */
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Maximum size of the line with a chunk's size. Trailer fields have their own limit, `MAX_TRAILER_BYTES`. */
+/**
+ * Maximum size of an incomplete line with a chunk's size or a trailer field. `MAX_TRAILER_BYTES` limits all trailer
+ * fields together.
+ */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_TRAILER_BYTES = 16 * 1024;
 /** Maximum number of interim responses before the final response. Servers send one or two. */
@@ -44,7 +47,7 @@ export class ResponseReader {
   #left = 0;
   #trailerBytes = 0;
   #interim = 0;
-  /** The small chunks that are joined, from the bytes being read. */
+  /** Small chunks of the bytes being read, joined into one piece. */
   readonly #joined = new GrowingBuffer();
   #isReusable = false;
 

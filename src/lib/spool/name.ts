@@ -59,7 +59,10 @@ export async function sweepSpool(directory: string, now = systemClock.now()): Pr
   return removed;
 }
 
-/** A process id has a meaning only on its own host. A file of another host counts as an orphan when it is old. */
+/**
+ * A process id has a meaning only on its own host. A file of another host or of a running process is an orphan when it
+ * is old.
+ */
 async function isOrphan(name: string, path: string, now: number): Promise<boolean> {
   const owner = ownerOf(name);
   if (!owner || owner.isOwn) return false;
