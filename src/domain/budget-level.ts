@@ -28,7 +28,7 @@ export function levelOf(
   };
 }
 
-/** Returns the figures of sentences about how much of a budget is spent. */
+/** Returns the values that messages about the spending of a budget contain. */
 export function budgetFigures({
   spent,
   amount,

@@ -1,4 +1,4 @@
-/** A length of time of sums. Days and months are in UTC. */
+/** A time span for which sums are made. Days and months are in UTC. */
 export type Span = "minute" | "quarter" | "hour" | "day" | "month";
 
 const MINUTE_MS = 60_000;

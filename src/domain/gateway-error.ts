@@ -17,7 +17,10 @@ interface ErrorDetail {
   shouldRetry?: false;
   /** State of the limits for the rate-limit headers, when a limit refused the request. */
   limitState?: LimitState;
-  /** True when the connection is closed after the response, because the rest of the body would take too long. */
+  /**
+   * True to close the connection after the response, because the rest of the body would take too long. An `overloaded`
+   * response always closes the connection.
+   */
   closesConnection?: true;
   /** The original error, only for the log. The caller never sees it. */
   cause?: unknown;

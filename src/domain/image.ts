@@ -84,7 +84,9 @@ export interface ImageOrder {
   native?: StreamedObject;
   /** Receives large pictures while they arrive. It is disposed after the response is sent. */
   spool: Spool;
-  /** Returns the record of the vendor's job for call number `call`, from 0. Absent when no other process can go on. */
+  /**
+   * Returns the record of the vendor's job for call number `call`, from 0. Absent when no other process could continue.
+   */
   vendorJobs?(call: number): VendorJobRecord;
 }
 

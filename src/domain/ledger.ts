@@ -40,7 +40,9 @@ export interface LedgerEntry {
   flags: readonly LedgerFlag[];
   /** Id of the charge that this refund or adjustment corrects. */
   corrects?: string;
-  /** Position of an entry in the order of posting, set by reading. Entries of earlier versions have none. */
+  /**
+   * Position of the entry in the order of posting, set when the ledger is read. Entries of earlier versions have none.
+   */
   sequence?: number;
 }
 

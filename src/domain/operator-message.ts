@@ -15,7 +15,9 @@ export function operatorMessage<Code extends MessageCode>(
   return { code, figures, message: message ?? code };
 }
 
-/** A sentence for operators in English, with its code and figures, from which the console makes it in its language. */
+/**
+ * A sentence for operators in English. The console makes the sentence in its own language from the code and figures.
+ */
 export interface OperatorMessage {
   message: string;
   code: MessageCode;

@@ -66,7 +66,8 @@ export function resolveSize(requested: RequestedSize, capability: ImageCapabilit
 }
 
 /**
- * Returns the tier to bill: of the area when the caller requests exact pixels, otherwise the tier sent to the vendor.
+ * Returns the tier to bill: the tier of the resolved area if the caller requests exact pixels, otherwise the tier sent
+ * to the vendor.
  */
 export function priceTier(resolved: ResolvedSize, requested: RequestedSize): SizeTier {
   return requested.kind === "exact" ? areaTier(resolved.width * resolved.height) : resolved.tier;
@@ -88,7 +89,10 @@ export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixel
   return TIERS.indexOf(smaller) < TIERS.indexOf(tier) ? smaller : tier;
 }
 
-/** Returns the size for a requested ratio. A model with free sizes keeps a ratio that is not in its list. */
+/**
+ * Returns the size for a requested ratio. A model with free sizes also keeps an unlisted ratio, up to its maximum
+ * ratio.
+ */
 function resolveRatio(
   value: number,
   tier: SizeTier,
@@ -148,7 +152,10 @@ function closestTier(logArea: number, tiers: readonly SizeTier[]): SizeTier {
   return tiers.reduce((best, tier) => (distance(tier) < distance(best) - SAME ? tier : best));
 }
 
-/** Returns the model's ratio nearest to `value` by logarithm. Of two equally near ratios, that with more pixels. */
+/**
+ * Returns the model's ratio nearest to `value` by logarithm. Of two equally near ratios, returns the one with more
+ * pixels.
+ */
 function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability): string {
   const candidates = capability.ratios.map((ratio) => {
     const pixels = pixelsOf(tier, ratio, capability);
@@ -200,7 +207,7 @@ function tiersOf(capability: ImageCapability): readonly [SizeTier, ...SizeTier[]
 /**
  * Returns the legal size that is nearest to the requested size. A legal size is returned unchanged. `keep` decides what
  * is more important when edges are rounded to multiples: the requested edges or the requested ratio. A size that must
- * be scaled always keeps its ratio.
+ * be scaled keeps its ratio, up to the maximum ratio.
  */
 export function nearestLegalSize(requested: Pixels, bounds: PixelBounds, keep: "edges" | "ratio"): Pixels {
   if (isLegalSize(requested, bounds)) return { width: requested.width, height: requested.height };

@@ -22,7 +22,10 @@ export interface StatusCause {
   since: number | null;
   /** One sentence about the problem, for operators. */
   message: string;
-  /** Code of the sentence; null for an alert whose sentence has none. The sentence follows the name of an alert. */
+  /**
+   * Code of the sentence; null for an alert whose sentence has none. In the message of an alert, the sentence follows
+   * the alert's name.
+   */
   code: string | null;
   /** The numbers and names that occur in the message. */
   figures: Figures;

@@ -19,9 +19,7 @@ export interface AttemptSpan {
   readonly startedAt: number;
 }
 
-/**
- * Begins a trace, or continues the caller's. Otherwise the trace id consists of the digits of `id` (request or job).
- */
+/** Continues the caller's trace, or begins a trace whose id consists of the digits of `id` (request or job). */
 export type BeginTrace = (traceparent: string | null, id: string) => RequestTrace;
 
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(?:$|-)/;
