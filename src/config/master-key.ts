@@ -69,7 +69,7 @@ export async function ensureMasterKey(keys: MasterKeys): Promise<MasterKey> {
   return made;
 }
 
-/** Returns the keys that may decrypt, the current key first. Another process may have made that key after the start. */
+/** Returns the keys that may decrypt, the current key first. */
 export function openingKeys(keys: MasterKeys): MasterKey[] {
   return [currentKey(keys), keys.previous].filter((key) => key !== null);
 }

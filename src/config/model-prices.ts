@@ -78,7 +78,7 @@ export function checkFeaturePrices(path: string, model: CompleteModel, report: R
       );
 }
 
-/** Withdraws the catalogue's permission for features that have no amount in the configuration file's price. */
+/** Withdraws the catalogue's permission for features that have no amount in one of the model's prices. */
 export function dropUnpricedFeatures(model: CompleteModel): void {
   const dropped = new Set(unpriced(model).flatMap(({ features }) => features));
   if (dropped.size > 0)

@@ -31,7 +31,7 @@ export interface Settings {
     idleSeconds: number;
     /** Milliseconds after which the response of a stream begins even if there is no content yet. */
     firstByteMs: number;
-    /** Seconds that each body has to arrive. A large body gets more time. */
+    /** Seconds within which each body must arrive. A large body gets more time. */
     bodyGraceSeconds: number;
     /** Maximum number of connections from one client address to one process; null is unlimited. */
     connectionsPerAddress: number | null;
@@ -40,7 +40,7 @@ export interface Settings {
     /** Maximum number of attempts with unknown keys per minute, client address and process; null is unlimited. */
     unknownKeysPerMinute: number | null;
   };
-  /** Networks besides the public internet that stored channels and endpoints of webhooks may call. */
+  /** Networks besides the public internet that stored channels and webhooks may call. */
   allowedNetworks: readonly string[];
   /** The values at which an overloaded server first refuses large bodies and then every request. */
   overload: {
@@ -90,7 +90,7 @@ export interface Settings {
   limits: { organization: Limits; key: Limits };
   /** `tokensPerSecond`: speed of generated replies; null is unlimited. */
   sandbox: { isEnabled: boolean; tokensPerSecond: number | null };
-  /** Limits of the attempts that follow a failed call to a vendor. */
+  /** Limits of the calls to vendors for one request, and of repeated calls to a target. */
   routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
   /** Timeouts of calls to vendors, for channels that set none. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };

@@ -55,7 +55,10 @@ export function completeStoredChannels(
   return placed;
 }
 
-/** Returns the catalogue's file for a channel: with the same id, else with the same address and region. */
+/**
+ * Returns the catalogue file whose channel has the same id, else the file whose channel has the same address and
+ * region.
+ */
 function catalogueFileOf(
   id: string,
   declared: DeclaredChannel,

@@ -48,8 +48,9 @@ interface ReferenceOptions {
 }
 
 /**
- * Encodes a picture in a portable format. A lossy picture stays lossy; otherwise a photograph could become ten times
- * larger. A PNG keeps its channels and depth, unless the picture is too large.
+ * Encodes a picture in a portable format. A lossy picture stays lossy, because a photograph could otherwise become ten
+ * times larger; only a HEIC or AVIF with transparency becomes a PNG. A PNG keeps its channels and depth, unless the
+ * picture is too large.
  */
 async function encodePortably(
   image: Blob,

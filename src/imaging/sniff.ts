@@ -18,8 +18,8 @@ import { readWebp } from "./headers/webp.ts";
 /**
  * Reads the header of a caller's picture without decoding the picture. The first bytes decide the format; the file name
  * and the declared type are ignored. `name` appears in messages ("image 3"). Throws `invalid_image` when the bytes are
- * not a picture, or when the picture is animated or too large. The built-in codec reports neither frames nor
- * transparency.
+ * not a picture, or when the picture is animated or too large. The built-in codec is not used, because it reports
+ * neither frames nor transparency.
  */
 export async function sniffImage(image: Blob, param = "image", name = param): Promise<ImageHeader> {
   const header = await refusing({ param, name }, readImageHeader(image));

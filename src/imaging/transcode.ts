@@ -7,9 +7,9 @@ import { encodePng, MAX_PNG_PIXELS } from "./png/index.ts";
 import { readImageHeader } from "./sniff.ts";
 
 /**
- * Converts a picture to a format, in another thread. A picture that already has the format stays unchanged, except when
- * a compression is requested and the format supports it. Transparency becomes white if the format has no alpha. Throws
- * an `UnreadableImageError` when the bytes cannot be decoded.
+ * Converts a picture to a format. Other threads decode and encode. A picture that already has the format stays
+ * unchanged, except when a compression is requested and the format supports it. Transparency becomes white if the
+ * format has no alpha. Throws an `UnreadableImageError` when the bytes cannot be decoded.
  */
 export async function transcode(image: Blob, format: ImageFormat, options: TranscodeOptions): Promise<Blob> {
   const { compression, slots, signal } = options;

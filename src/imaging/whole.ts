@@ -3,7 +3,7 @@ import { walkHeif } from "./structure/heif.ts";
 
 /**
  * Checks the structure of a whole picture without decoding pixels. The time is proportional to the number of bytes.
- * Throws an `UnreadableImageError` for a truncated or damaged file. Does not check formats that are always decoded.
+ * Throws an `UnreadableImageError` for a truncated or damaged file. Does not check TIFF and BMP.
  */
 export async function requireWhole(image: Blob, format: ImageHeader["format"]): Promise<void> {
   using cursor = new ByteCursor(image);

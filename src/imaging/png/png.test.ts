@@ -166,8 +166,8 @@ test("a compressed reference keeps its channels, and one that would lose depth o
   const size = { width: 300, height: 250 };
   for (const form of FORMS) {
     const [colourType, depth, channels] = form;
-    // The pixels are random, and `recompress` returns noise unchanged. Here only 16-bit grey with alpha counts as
-    // noise. Other forms are returned unchanged for other reasons.
+    // The pixels are random. Of these forms, only 16-bit grey with alpha counts as noise, which `recompress` returns
+    // unchanged. It returns the other forms unchanged because of their depth or palette.
     const noise = new Blob([anyPng(form, size)]);
     if (depth === 8 && colourType !== 3) continue;
     if (channels * depth < 8) continue;
