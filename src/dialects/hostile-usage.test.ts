@@ -109,7 +109,7 @@ function usageOf(...numbers: readonly (readonly [Path, unknown])[]): Record<stri
 
 const SUM = 40;
 
-/** Returns a usage whose input and output sums are 40. Their total is consistent. */
+/** Returns the numbers of a usage in which each sum is 40 and the total agrees with the sums. */
 function sound({ input, output, total }: Reader): (readonly [Path, unknown])[] {
   const sums = [...input, ...output].map((path): [Path, number] => [path, SUM]);
   return total ? [...sums, [total, SUM * sums.length]] : sums;

@@ -3,8 +3,8 @@ import { readLink } from "../lib/safe-fetch/link.ts";
 
 /**
  * True when a media address is a link that a vendor would fetch; false for a `data:` URL. Throws
- * `image_url_not_allowed` for other addresses. A link that is not public counts as such an address, because a vendor
- * inside a private network would fetch it.
+ * `image_url_not_allowed` for other addresses, and for a link that is not public, because a vendor inside a private
+ * network would fetch it.
  */
 export function requireLink(value: string, param: string): boolean {
   if (value.startsWith("data:")) return false;

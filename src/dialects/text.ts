@@ -189,7 +189,7 @@ interface Ends {
 
 /** The limits for the arguments of all tool calls together. The depth is checked when each call is parsed. */
 const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
-/** Arguments of at most this many characters cannot exceed the limits, because a name takes at least four. */
+/** Arguments of at most this many characters stay within all limits: a name takes four, other limits are higher. */
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 
 /**

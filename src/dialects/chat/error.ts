@@ -2,8 +2,8 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { errorType } from "../openai-error-codes.ts";
 
 /**
- * The body of an error of chat completions. `code` is the gateway's error code. After a failed authentication, `type`
- * contains this code and `code` is absent.
+ * The body of an error of chat completions. `code` is the gateway's error code. After a missing key or a refused
+ * address, `type` contains this code and `code` is absent.
  */
 interface ChatErrorBody {
   error: { code?: string; message: string; type: string; param: string | null };

@@ -48,7 +48,7 @@ export function errorOf(event: Record<string, unknown>): unknown {
   return firstChoice(choices)?.["error"];
 }
 
-/** Returns the error for a failure inside a running stream: a frame with `error`, sometimes with an HTTP status. */
+/** Returns the error for an error event in a running stream. The event may contain an HTTP status in `code`. */
 export function inStreamError(error: unknown): UpstreamError {
   const { type = "", code = "", message = error } = isObject(error) ? error : {};
   const label = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);

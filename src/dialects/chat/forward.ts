@@ -51,7 +51,7 @@ function withModelAndUsage(
   return edits.length === 0 ? raw : splice(raw, edits);
 }
 
-/** Renames refused fields and roles. Removes fields without an equivalent, or whose equivalent is set. */
+/** Renames refused fields and roles. Removes refused fields without an equivalent, or with one that the caller set. */
 function adapt(
   text: string,
   body: Readonly<Record<string, unknown>>,

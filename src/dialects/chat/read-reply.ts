@@ -202,8 +202,9 @@ const CLOSE = "</think>";
 
 /**
  * Separates reasoning from text. Some servers leave the reasoning between tags at the very start of the text (MiniMax
- * without `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks.
- * Text without a closing tag is not reasoning. It is sent as text, even if it was already sent as reasoning.
+ * without `reasoning_split`, servers of open models without a reasoning parser). A tag may be split between chunks. In
+ * a reply that was not cut, text without a closing tag is not reasoning. It is sent as text, even if it was already
+ * sent as reasoning.
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";

@@ -60,7 +60,8 @@ function readThinking(content: unknown): ReasoningPart[] {
 
 /**
  * Reads a signature. A vendor that relays other vendors accepts a signature only with the id and format that it sent.
- * Therefore all three values are packed into one text. Signatures of the gateway have neither id nor format.
+ * Therefore all three values are packed into one text. A signature without an id and with the gateway's `OWN_FORMAT` is
+ * not packed.
  */
 function readSignature({ id, format }: Record<string, unknown>, value: string): Signature | null {
   if (value === "") return null;
@@ -95,7 +96,7 @@ function unpack(text: string): { value: string; id?: string; format?: string } {
     const { value, id, format } = Object(parseBounded(packed));
     return { value: textOf(value), ...(id && { id: textOf(id) }), ...(format && { format: textOf(format) }) };
   } catch {
-    // The gateway did not write this value, because clients may send any text.
+    // Clients may send any text, even text with this prefix that the gateway did not write.
     return { value: text };
   }
 }

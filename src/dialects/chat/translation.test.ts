@@ -63,7 +63,7 @@ function inRuns(parts: readonly AssistantPart[]): AssistantPart[][] {
   return runs;
 }
 
-/** Returns the parts as a stream delivers them: the joined text first, then at most one signature. */
+/** Returns reasoning as a stream delivers it: several texts become one part without a signature. */
 function streamed(run: AssistantPart[]): AssistantPart[] {
   const texts = run.map((part) => (part.type === "reasoning" ? part.text : ""));
   const text = texts.join("");

@@ -31,7 +31,7 @@ export function budgetOf({ effort, budgetTokens }: Reasoning): number | null {
   return budgetTokens ?? (effort === null ? null : BUDGETS[effort]);
 }
 
-/** Returns the lowest effort whose budget covers the requested budget. Null means that the model decides. */
+/** Returns the requested effort, or the lowest whose budget covers the requested budget. Null: the model decides. */
 export function effortOf({ effort, budgetTokens }: Reasoning): Effort | null {
   if (effort !== null || budgetTokens === null) return effort;
   return EFFORTS.find((each) => budgetTokens <= BUDGETS[each]) ?? "max";

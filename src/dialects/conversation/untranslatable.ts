@@ -20,7 +20,7 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
   });
 }
 
-/** Returns the conversation. Throws for a field of the caller's protocol alone, so that no content is lost. */
+/** Returns the conversation. Throws for a field that only the caller's protocol has, so that no content is lost. */
 export function translatable(conversation: Conversation): Conversation {
   const [ownField] = conversation.ownFields;
   if (ownField !== undefined) throw untranslatable(ownField);

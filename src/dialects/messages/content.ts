@@ -10,8 +10,8 @@ import type { SizedText } from "../stream-meter.ts";
 import { useOf } from "./usage.ts";
 
 /**
- * Throws an `UpstreamError` if the first event of a block lacks a field that clients read without checking. Its text
- * may be absent, because vendors that relay other vendors may omit an empty text.
+ * Throws an `UpstreamError` if the first event of a block lacks a field that clients read without checking. The block's
+ * text may be absent, because vendors that relay other vendors may omit an empty text.
  */
 export function checkBegun(block: unknown): asserts block is Record<string, unknown> {
   if (!isObject(block)) throw new UpstreamError("broken", "a block that is none");

@@ -126,8 +126,9 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
 }
 
 /**
- * Reads a document. Its title and context become part of its text, because other protocols have no fields for title and
- * context. Throws if citations are enabled.
+ * Reads a document. The title and context of a text document become part of its text, because other protocols have no
+ * fields for them. The title of another document becomes its name. Throws for the context of another document, and if
+ * citations are enabled.
  */
 function readDocument(block: Block, path: string): FilePart {
   const { title, context, citations } = block;

@@ -187,7 +187,7 @@ class MessagesForwarder implements FrameForwarder {
     if (this.#meter.report(readUsage(merged))) this.#reported = merged;
   }
 
-  /** True when the vendor has sent both the stop reason and the billed numbers. */
+  /** True when the vendor's own events give the client the stop reason and the billed numbers. */
   #isTold(): boolean {
     if (this.#ending.some(({ usage }) => usage !== null)) return this.#stopped !== null;
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));

@@ -60,7 +60,7 @@ function repeatPicture(
   return withValue(part, inline.key, isTypeCorrect ? requested : withValue(requested, typeKey, mimeType));
 }
 
-/** True when the types are equal. HEIF and HEIC count as equal, because every HEIC file is also HEIF. */
+/** True when the found type is the declared type. HEIC may be declared as HEIF, because every HEIC file is HEIF. */
 function isSameType(requested: string | undefined, found: string): boolean {
   return requested === found || (requested === "image/heif" && found === "image/heic");
 }

@@ -225,7 +225,7 @@ class ResponseObject {
     this.#head = fields({ id, object: "response", created_at: createdAt, model: this.#model });
   }
 
-  /** Returns the response object's text. Its constant parts are converted only once, as they may have large tools. */
+  /** Returns the response object's text. Its constant parts are converted only once: they may contain large tools. */
   text(state: ResponseState, output: readonly object[]): string {
     return `{${this.#head},${fields(stateFields(state))},${fields({ output })},${this.#echo}}`;
   }

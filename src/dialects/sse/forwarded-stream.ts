@@ -116,8 +116,8 @@ export class ForwardedStream implements TextStream {
   }
 
   /**
-   * Looks for content in an event. The end of a reply without text counts as content. The end of an empty reply does
-   * not, because another vendor may return a better reply.
+   * Looks for content in an event. The end of a reply without text counts as content, but not if the whole reply is
+   * empty, because another vendor may return a better reply.
    */
   #lookForContent(opening: Opening, data: string): void {
     const { delivered, hasContent } = this.#meter;

@@ -108,7 +108,9 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "refused",
 };
 
-/** Returns the finish reason. Throws if the model failed, to call another target (Gemini API, `FinishReason`). */
+/**
+ * Returns the finish reason (Gemini API, `FinishReason`). Throws if the model failed; then another target is called.
+ */
 function finishOf(reason: string, hasCalls: boolean): FinishReason {
   const found = ownValue(FINISHES, reason);
   if (found === undefined) {
