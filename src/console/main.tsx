@@ -23,7 +23,7 @@ async function start(): Promise<void> {
     );
 }
 
-// Not awaited here, because the chunks of pages import this chunk.
+// Not awaited here, because the chunks of pages import this chunk and so would wait for it.
 void start();
 
 function Console() {

@@ -66,7 +66,7 @@ export async function send<Reply>(
         headers: { "content-type": "application/json" },
       }),
     }).catch((error: unknown) => {
-      // `fetch` throws a TypeError when no response arrives. This error is treated like the response of a proxy.
+      // `fetch` throws a TypeError when no response arrives. This error is treated like a 504 of a proxy.
       throw error instanceof TypeError ? new ApiError(504, "unavailable", error.message, null, null) : error;
     });
   const response = await fetchInSession(request, path !== "/session" && path !== "/sign-in");

@@ -45,7 +45,7 @@ test("names in a sentence stay as they are", () => {
   expect(shown).toBe(`${target} 停止服务：new: $t(x)。`);
 });
 
-/** Paths of texts in responses that the gateway does not write itself, or that the console does not show. */
+/** Paths of texts in responses that need no code, each with the reason. */
 const VERBATIM = new Set([
   // A message to a caller, which the console quotes.
   "jobs.*:error.message",
@@ -105,7 +105,7 @@ const isText = (schema: Schema): boolean =>
         .flat()
         .some((part) => typeof part === "object" && isText(part));
 
-/** Returns the paths of texts whose name is in `NAMES`, in objects without a code of the sentence. */
+/** Returns the paths of texts whose name is in `NAMES` and whose object has no figures, and so no code. */
 function sentences(schema: Schema, path: readonly string[] = []): string[] {
   const below = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), schema.items ?? []].flat();
   const properties = Object.entries(schema.properties ?? {});
@@ -120,9 +120,9 @@ function sentences(schema: Schema, path: readonly string[] = []): string[] {
   ];
 }
 
-/** Numbers of refusals without a code in files. Members of the console do not cause them, or it says more itself. */
+/** Number of refusals without a code, by file. The console cannot cause these refusals, or says more than they do. */
 const WITHOUT_CODE: Readonly<Record<string, number>> = {
-  // Cursors and formats, which only programs write.
+  // About cursors and formats, which only programs write.
   "admin/audit/operations.ts": 1,
   "admin/ledger/ledger.ts": 3,
   "admin/paging.ts": 2,
@@ -130,11 +130,11 @@ const WITHOUT_CODE: Readonly<Record<string, number>> = {
   "admin/exports/exports.ts": 1,
   "server/endpoints/admin-export.ts": 1,
   "server/endpoints/admin-input.ts": 1,
-  // In the words of the configuration file, which the console quotes.
+  // Words of the configuration file, which the console quotes.
   "admin/document/entries.ts": 2,
   "admin/document/money-sections.ts": 3,
   "admin/document/sections.ts": 4,
-  // Names that the console offers for choice, where a suggestion of another name helps.
+  // About unknown names, which members of the console choose from lists.
   "admin/budgets/budgets.ts": 2,
   "admin/channels/channels.ts": 3,
   "admin/channels/test-channel.ts": 1,
@@ -146,9 +146,9 @@ const WITHOUT_CODE: Readonly<Record<string, number>> = {
   "admin/routes/routes.ts": 2,
   "admin/scoped/scope.ts": 1,
   "admin/webhooks/webhooks.ts": 1,
-  // Pages that say by themselves that there is nothing.
+  // About missing records, for which the page has a text of its own.
   "admin/requests/details.ts": 1,
-  // Of programs, tokens and the command line.
+  // Caused only by programs, tokens and the command line.
   "admin/input.ts": 1,
   "admin/ledger/upkeep.ts": 1,
   "admin/sign-in/signed-in.ts": 1,
@@ -166,7 +166,7 @@ test("a refusal that the console can cause has a code", async () => {
   for await (const file of new Glob("**/*.ts").scan(source)) {
     if (file.endsWith(".test.ts")) continue;
     const text = await Bun.file(join(source, file)).text();
-    // The status, the field, and a message that is written out in place of one with a code.
+    // Matches a refusal whose message is a literal, without a code.
     const literal = /new AdminError\(\s*\d+,\s*(?:null|"[^"]*"|`[^`]*`|[^,`"]+?),\s*["`]/g;
     const count = text.match(literal)?.length ?? 0;
     if (count > 0) found[file] = count;

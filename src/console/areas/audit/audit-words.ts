@@ -1,7 +1,7 @@
 import type { AuditAction, ChangeKind } from "../../../admin/audit/schema.ts";
 import { useTranslation } from "react-i18next";
 
-/** Every kind of rows in the audit log. A kind without a text is a type error, and likewise an action. */
+/** Every kind of row in the audit log. The type check requires a text for each kind, and for each action. */
 export const AUDIT_KINDS = [
   "organization",
   "key",

@@ -12,7 +12,7 @@ import { Time } from "../../ui/text/time.tsx";
 
 type Lease = Output<"leases.list">["data"][number];
 
-/** Shows the money that is still held by processes that have disappeared; nothing when there is none. */
+/** Shows the money that is still held by processes that have disappeared; nothing when there is no such money. */
 export function LeasesInDoubt() {
   const can = useCan();
   return can("viewer", "installation") ? <Leases /> : null;

@@ -110,7 +110,7 @@ interface Bar {
   detail?: ReactNode;
 }
 
-/** Compares one number of the items by bars. */
+/** Shows one number of each item as a bar, for comparison. */
 function BarList({ bars }: { bars: readonly Bar[] }) {
   const largest = Math.max(...bars.map(({ share }) => share), Number.MIN_VALUE);
   return (

@@ -114,7 +114,7 @@ function CauseText({ cause }: { cause: Cause }) {
   const { t } = useTranslation("overview");
   const { kind, subject, figures, path, organizationId } = cause;
   const [to = "/", query = ""] = path.split("?");
-  // The message of an alert begins with the name of the alert, and its figures contain the finding alone.
+  // The message of an alert begins with the alert's name. The figures contain the finding without this name.
   const finding = String(figures["message"] ?? "");
   const link = (text: string) => (
     <TextLink to={to} search={parseSearch(query)}>

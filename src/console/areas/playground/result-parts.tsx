@@ -52,7 +52,10 @@ function Elapsed({ since }: { since: number }) {
   return <>{formatDuration(Math.max(0, Math.round((now - since) / TICK_MS) * TICK_MS))}</>;
 }
 
-/** Shows the gateway's message about a failed request and its code. Without a code, the message is the browser's. */
+/**
+ * Shows the gateway's message about a failed request, and the error's code. Without a code, the message is the
+ * browser's.
+ */
 export function ResultFailure({ failure }: { failure: { code: string; message: string } | null }) {
   const { t } = useTranslation();
   if (!failure) return null;

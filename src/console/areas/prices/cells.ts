@@ -14,7 +14,9 @@ export function imageCell({ cells }: ModelPrices, tier: string, quality: string)
   return named(quality) ?? named("*");
 }
 
-/** Returns the columns of the table of image prices: the model's qualities, or one column for all qualities. */
+/**
+ * Returns the columns of the table of image prices: the model's qualities, or one column for `auto` or all qualities.
+ */
 export function qualitiesOf({ qualities, cells }: ModelPrices): string[] {
   if (qualities.length > 0) return qualities;
   const named = cells.flatMap(({ cell }) => cell.split(":")[1] ?? []);

@@ -141,7 +141,7 @@ function Preview({
   );
 }
 
-/** Shows which organizations a price change concerns, and its effect on their last week. */
+/** Shows which organizations a price change concerns, and the cost of their last week before and after the change. */
 function Consequence({ preview: { consequence } }: { preview: Output<"prices.preview"> }) {
   const { t } = useTranslation("prices");
   const { organizations, currency, lastWeek } = consequence;

@@ -11,7 +11,10 @@ interface BudgetUse {
   currency: string;
 }
 
-/** Shows the spent and held parts of a budget as one bar. The colour changes at 80 and at 100 percent. */
+/**
+ * Shows the spent and held parts of a budget as one bar. The colour changes when both parts reach 80 percent together,
+ * and when the spent part reaches 100 percent.
+ */
 export function BudgetBar({ budget }: { budget: BudgetUse }) {
   const { t } = useTranslation("money");
   const amount = Number(budget.amount);

@@ -37,18 +37,18 @@ const OTHERS = [
 
 /** Fields that no entry of the audit log shows. */
 const NOT_SHOWN = new Set([
-  // Of responses alone.
+  // Fields that only responses have.
   "forecast",
   "hasIdentity",
   "hasMail",
   "hasPassword",
   "keyName",
   "next",
-  // Within a list of objects, of which the name alone is shown.
+  // Fields of objects in a list. Of such a list, only the name is shown.
   "channel",
   "upstreamModel",
   "weight",
-  // Mappings: the names in them are shown. Names of features are shown as code.
+  // Mappings. The names in a mapping are shown instead of the mapping's name; names of features are shown as code.
   "limits",
   "perImage",
   "perMillion",
