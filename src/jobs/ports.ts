@@ -149,7 +149,7 @@ export interface JobTerms {
   /** The maximum cost, which is held on each budget. */
   ceiling: Nanos;
   budgets: readonly string[];
-  /** The member or program that submitted the job, for the ledger. Null means the holder of the key. */
+  /** `playground/` and the name of the member who submitted the job in the console, for the ledger; otherwise null. */
   source: string | null;
   /** Name of the client's program, for the ledger; null when it is unknown. */
   client: string | null;
@@ -173,7 +173,7 @@ export interface JobPage {
   createdTo: number | null;
 }
 
-/** The right of one worker to run and change a job. It ends when another worker claims the job. */
+/** The right of one worker to run and change a job. It ends when another worker claims the job or the job ends. */
 export interface JobLease {
   jobId: string;
   organizationId: string;

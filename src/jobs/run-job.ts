@@ -102,7 +102,7 @@ function runningCoreOf<OfCore extends ImageCore>(core: OfCore, billing: JobBilli
   return { ...coreOf(core, billing), orphanCosts: new OrphanCosts(null, core.clock) };
 }
 
-/** Returns callbacks that write each step of the vendor calls to the store before the step. */
+/** Returns callbacks that store each vendor call before it is made, and the id of a vendor's job once it is known. */
 export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" | "control">): ImageRun {
   const { sent } = job;
   const require = async (write: () => Promise<boolean>): Promise<void> => {

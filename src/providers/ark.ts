@@ -116,8 +116,8 @@ async function generate(
 /**
  * Writes the request for one picture. The vendor makes several pictures only as a series of related scenes, which may
  * have fewer pictures than requested. Generations and edits use the same call; references make it an edit (Ark image
- * generation reference). The size is always sent in pixels. With a tier, the model would choose the ratio by the
- * prompt, but the ratio decides the price.
+ * generation reference). The size is always sent in pixels, because with a tier the model would choose the ratio by the
+ * prompt.
  */
 function writeRequest(order: ImageOrder): JsonBody {
   const { formats } = order.model.image;

@@ -178,7 +178,7 @@ function readTask(parsed: Record<string, unknown>, errors: VendorErrors): Vendor
   }
 }
 
-/** Writes a request with references before the text. The watermark is turned off. Models with one image refuse `n`. */
+/** Writes a request with references before the text, without a watermark. Models with one image per call refuse `n`. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, count, model } = order;
   const max = model.image.maxImagesPerCall;

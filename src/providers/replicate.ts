@@ -54,7 +54,7 @@ const COLLECTION = "text-to-image";
 const DEFAULT_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
 /** Rules for references. The vendor's own client puts no larger file into a request. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 7_000_000 };
-/** Headers of a submission. Fast models finish within the wait. `cancel-after` ends jobs that nobody polls any more. */
+/** Headers of a submission. Fast models finish within the wait. `cancel-after` ends even jobs that nobody polls. */
 const SUBMIT_HEADERS = { prefer: "wait=5", "cancel-after": "15m" };
 
 /** Reads a failure. The retry delay of a rate limit is only in a sentence (Replicate HTTP reference, rate limits). */

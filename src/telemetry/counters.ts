@@ -124,7 +124,7 @@ export class Counters {
     return this.#series.folded;
   }
 
-  /** Adds `by` to the series of these labels. With foldable labels, `at` (Unix milliseconds) shows idle series. */
+  /** Adds `by` to a series. With foldable labels, `at` (Unix milliseconds) tells when a series is idle. */
   add(values: readonly string[], by = 1, at = 0): void {
     this.#series.open(values, at).total += by;
   }

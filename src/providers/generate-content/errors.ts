@@ -52,7 +52,7 @@ const PARAMS: readonly (readonly [RegExp, string])[] = [
 const ACCOUNT_REASON =
   /^(API_KEY_|CONSUMER_|BILLING_|ACCESS_TOKEN_|ACCOUNT_STATE_|SERVICE_DISABLED$|IAM_PERMISSION_DENIED$)/;
 
-/** Matches limits on spending or on calls per day. Their status is 429, but a short wait does not help. */
+/** Matches limits on spending, or per day or month. Their status is 429, but a short wait does not help. */
 const USED_UP = /PerDay|PerMonth|spend/i;
 
 /** Returns the kind of a failure; undefined when the status decides. */

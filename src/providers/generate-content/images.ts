@@ -70,8 +70,8 @@ async function call(
 }
 
 /**
- * Returns the body, with a header for its length if the length is known. A native request is sent unchanged. Its parts
- * on disk are read during the sending, so its length is not known.
+ * Returns the body, with a header for its length if the length is known. A native request keeps the caller's body. Its
+ * parts on disk are read while it is sent, so its length is not known.
  */
 function bodyOf(
   order: ImageOrder,

@@ -9,7 +9,7 @@ export interface MessagesConnection {
   url: string;
   /** True when the vendor also serves `/v1/messages/count_tokens`. */
   countsTokens: boolean;
-  /** Headers of a request for a JSON response. They omit the protocol's version, which the caller chooses. */
+  /** Headers of a request for a JSON response, with the default version, which a caller's version replaces. */
   jsonHeaders: Readonly<Record<string, string>>;
   /** Headers of a request for server-sent events. */
   streamHeaders: Readonly<Record<string, string>>;

@@ -50,7 +50,7 @@ async function readVectors(response: VendorResponse, signal: Cancellation): Prom
 /** Matches a list of numbers and nothing else. */
 const LIST = /\[[-+.,\d\seE]+\]/g;
 const PLACEHOLDER = /\[(\d+)\]/g;
-/** Maximum length of a list that is replaced. A longer list stays in the text. */
+/** A list that is still open at the end of a piece stays in the text if it is this long; other lists are replaced. */
 const MAX_LIST_CHARACTERS = 256 * 1024;
 
 /**

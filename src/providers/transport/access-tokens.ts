@@ -3,7 +3,8 @@ import { type Cancellation, untilAborted } from "../../lib/waiting.ts";
 
 /**
  * Caches the access token of one channel. Concurrent calls share one token request. The token is renewed in the
- * background before it expires. A call waits for a renewal only when the token server fails.
+ * background before it expires. A call waits for a token only if there is no valid one, as at the first call or after
+ * the token server has failed.
  */
 export function createAccessTokens(request: RequestToken, clock: Clock): AccessTokens {
   let current: CachedToken | undefined;

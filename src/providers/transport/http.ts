@@ -94,7 +94,7 @@ export interface TextRequest extends VendorRequest {
 
 export interface VendorRequest {
   url: string;
-  /** Headers, made once for a channel. `fetch` copies them. */
+  /** Headers, which all calls of a channel may share. */
   headers: Readonly<Record<string, string>>;
   body?: NonNullable<BunFetchRequestInit["body"]>;
   /** Aborts when the client disconnects or a deadline passes. A call has no other timeout. */
@@ -117,7 +117,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** Number of bytes of a body after which other work of the event loop may run. */
 const TURN_BYTES = 1024 * 1024;
 
-/** Codes of errors that occur before the request is sent. The vendor cannot have done any work then. */
+/** Codes of errors that occur before the request is sent, so that the vendor cannot have done any work. */
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "AddressRefused",
   "ECONNREFUSED",

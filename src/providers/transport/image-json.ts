@@ -24,7 +24,7 @@ const LIMITS: Partial<JsonSpoolOptions> = {
 
 /**
  * Reads a JSON object that contains images as base64. The base64 is decoded into `spool` as it arrives, so that neither
- * the base64 nor the images are ever in memory. Throws `broken` for any other body, or the signal's reason.
+ * the base64 nor the images are ever whole in memory. Throws `broken` for any other body, or the signal's reason.
  */
 export async function readImageJson(
   response: Response,

@@ -5,9 +5,10 @@ import { brokenResponse } from "./http.ts";
 
 /**
  * Runs a job at an asynchronous vendor. Submits the job and polls it at the vendor's interval until it ends. Cancels
- * the job when `signal` aborts or polling fails. Repeats failed polls at growing intervals. Throws the job's own error,
- * or the signal's reason, at once. An error after the submission is ambiguous, because the job may still finish. With a
- * `record`, the job is stored, and a job that was already submitted is only polled.
+ * the job when `signal` aborts or polling fails, unless another worker takes the job over. Repeats failed polls at
+ * growing intervals. Throws the job's own error, or the signal's reason, at once. An error after the submission is
+ * ambiguous, because the job may still finish. With a `record`, the job is stored, and a job that was already submitted
+ * is only polled.
  */
 export async function runJob<Result>(
   job: VendorJob<Result>,
@@ -171,7 +172,7 @@ function isTransient({ kind, status }: UpstreamError): boolean {
   return TRANSIENT.has(kind) && status !== 403 && status !== 404;
 }
 
-/** Returns the wait before the next poll: doubled with each failure, at least the vendor's, at most a maximum. */
+/** Returns the wait before the next poll: doubled with each failure, or a longer retry delay, up to a maximum. */
 function backOffMs(intervalMs: number, failures: number, { retryAfterSeconds = 0 }: UpstreamError): number {
   return Math.min(MAX_INTERVAL_MS, Math.max(intervalMs * 2 ** failures, retryAfterSeconds * 1000));
 }

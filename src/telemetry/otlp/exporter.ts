@@ -34,7 +34,7 @@ interface ExporterOptions extends ExportSetup {
 }
 
 /**
- * A message to the thread: a batch of `SpanRecord` of sampled requests as JSON, the sums of all requests, or the order
+ * A message to the thread: a batch of `SpanRecord`s of sampled requests as JSON, the sums of all requests, or the order
  * to end. Sending a text takes the sender a fraction of the time of cloning an object.
  */
 export type ExportOrder =

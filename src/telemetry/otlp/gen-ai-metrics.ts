@@ -23,7 +23,7 @@ const ATTRIBUTES = [
   "gen_ai.request.model",
   "gen_ai.response.model",
 ];
-/** Attributes that may have many values, because callers can choose model names. */
+/** Attributes that may have many values, because callers choose the upstream names of models that match a pattern. */
 const FOLDABLE = ["gen_ai.response.model", "gen_ai.request.model"];
 
 /** The histograms of all requests with equal attributes. One search per request finds all of them. */

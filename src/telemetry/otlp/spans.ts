@@ -42,7 +42,7 @@ export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
       context: contextOf(record.traceId, attempt.spanId),
       parent: contextOf(record.traceId, record.spanId),
       at: attempt.at,
-      // An answered attempt's span ends with the request, although its recorded duration ends at the first content.
+      // An answered attempt's span ends with the request, although its recorded duration may end at the first content.
       endsAt: isAnswered ? endsAt : attempt.at + attempt.durationMs,
       error: isAnswered ? null : attempt.outcome,
       attributes: {
