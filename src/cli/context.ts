@@ -36,7 +36,9 @@ export interface CliContext {
   serve(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Runs jobs until it is stopped, and serves no requests. */
   runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
-  /** Opens the database for administration. If the database does not exist, it is made, unless `mustExist` is set. */
+  /**
+   * Opens the database for administration. A database that does not exist is made; with `mustExist`, this is an error.
+   */
   openAdminStore(
     settings: Settings,
     options: { mustExist: boolean },

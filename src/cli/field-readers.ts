@@ -68,7 +68,7 @@ function readHoursOrDefault(value: string): number | typeof UNSET {
   throw new InvalidArgumentError('It must be hours from 0.01 to 168, or "default".');
 }
 
-/** Reads minutes, hours or days, such as `30m`, `24h` or `7d`. Returns milliseconds. */
+/** Reads `0`, or minutes, hours or days, such as `30m`, `24h` or `7d`. Returns milliseconds. */
 function readDuration(value: string): number {
   if (value === "0") return 0;
   const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(value) ?? [];

@@ -57,8 +57,9 @@ async function readDocument(path: string): Promise<unknown> {
 }
 
 /**
- * Adds the imported objects to the existing objects. The document must contain all of these objects, because `config
- * import` removes every object that is missing from a section of the document.
+ * Adds the imported objects to the existing objects. An existing object with the same id stays as it is. The document
+ * must contain all of these objects, because `config import` removes every object that is missing from a section of the
+ * document.
  */
 function merge(yaml: string, draft: ImportDraft): string {
   const present = Object(readYaml(yaml).value) as Record<string, Record<string, unknown> | null>;

@@ -145,7 +145,7 @@ function innerOf(schema: Schema): { schema: Schema; suffix: string } | null {
   return null;
 }
 
-/** True for a mapping of a few values with self-explanatory names. This mapping counts as one setting. */
+/** True for a mapping of a few values with self-explanatory names. Such a mapping counts as one setting. */
 function isTable({ properties = {} }: Schema): boolean {
   return Object.values(properties).every(
     (property) => typeof property === "object" && !property.description && innerOf(property) === null,
@@ -205,7 +205,7 @@ function defaultOf({ default: value }: Schema): string {
   return `Default ${code(String(value))}.`;
 }
 
-/** True for an empty default. The rows of the inner settings show the defaults in this case. */
+/** True for an empty default. Then the rows of the inner settings show the defaults. */
 function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }

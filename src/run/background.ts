@@ -86,7 +86,10 @@ async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
   }
 }
 
-/** Writes records. Drops records while the database is unavailable, because the log has the same facts. */
+/**
+ * Writes records, pictures and prompts. Those that cannot be written are lost; the log also has the facts of the
+ * records.
+ */
 async function writeRecords({ store, recorder, prompts }: RecordingParts): Promise<void> {
   const { records, pictures } = recorder.take();
   for (let start = 0; start < records.length; start += BATCH) {

@@ -21,7 +21,7 @@ const CHANNEL = "sandbox";
 /** An outage of the vendor, so that the demo shows failures and retries. */
 const OUTAGE = { beforeMidnightMs: 10 * 60 * MINUTE_MS, lastsMs: 50 * MINUTE_MS };
 
-/** Yields all requests, oldest first: fewer at night and on weekends, a few failed requests, and an outage. */
+/** Returns all requests, oldest first: fewer at night and on weekends, a few failed requests, and an outage. */
 export function trafficOf(
   callers: readonly DemoCaller[],
   { models }: Settings,

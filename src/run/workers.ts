@@ -197,7 +197,7 @@ class Worker {
   }
 }
 
-/** A message from a worker to its supervisor. The messages to other workers are `RelayedMessage`s. */
+/** A message from a worker to its supervisor. Messages from one worker to another are `RelayedMessage`s. */
 type WorkerMessage = { kind: "ready" } | { kind: "pong" } | { kind: "limits"; limits: WorkerLimits };
 
 /** A message from the supervisor to a worker. */

@@ -83,8 +83,8 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
 }
 
 /**
- * Returns the size to generate. An edit without a requested ratio gets the ratio of image 1, or the nearest ratio of
- * the model, in the requested tier.
+ * Returns the size to generate. An edit without a requested ratio gets the ratio of the first reference, or the nearest
+ * ratio of the model, in the requested tier.
  */
 function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
   const [first] = references;
