@@ -4,7 +4,7 @@ import type { ListPosition } from "./list-page.ts";
 
 const MAX_LIMIT = 1000;
 
-/** Input fields of every list. `limit` may be a text, because it may come from a query. */
+/** Input fields of a list with pages. `limit` may be a text, because it may come from a query. */
 export const pageFields = {
   /** `next` of the previous page. */
   cursor: z.string().optional(),

@@ -7,7 +7,7 @@ import type { ReportProblem } from "./problems.ts";
 import type { Settings } from "./settings.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
-/** Resolves all references to secrets except the credentials of channels. */
+/** Resolves all references to secrets except the master keys and the secrets of channels. */
 export async function resolveReferences(
   effective: FileSettings,
   secrets: SecretSource,

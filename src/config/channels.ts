@@ -26,8 +26,8 @@ export interface ChannelSources {
 export const SANDBOX = "sandbox";
 
 /**
- * Returns the usable channels of the file, and of the catalogue those whose variables are set. A declared channel
- * replaces the catalogue's channel of the same id.
+ * Returns the usable channels that the file declares, and the usable channels of the catalogue whose variables are set.
+ * A declared channel replaces the catalogue's channel of the same id.
  */
 export async function buildChannels(
   sources: ChannelSources,

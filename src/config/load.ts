@@ -30,7 +30,7 @@ export interface LoadOptions {
   providers: ProviderSchemas;
   /** Path of the configuration file. Takes precedence over `GATEWAY_CONFIG`. */
   configPath?: string;
-  /** Folder of the catalogue files; undefined for the folder of the project. */
+  /** Folder of the catalogue files; undefined for the shipped catalogue. */
   catalogueDirectory?: string;
   /** Channels and models of the database; undefined for none. */
   stored?: readonly StoredEntry[];

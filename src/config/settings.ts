@@ -60,7 +60,7 @@ export interface Settings {
   databaseUrl: string | null;
   /** `poolSize`: maximum connections from one process to PostgreSQL, without the connections of its threads. */
   database: { poolSize: number };
-  /** Address of Redis, which counts limits for all processes; null when each process counts in its own memory. */
+  /** Address of Redis, which counts limits for all machines together; null when each machine counts for itself. */
   redisUrl: string | null;
   /** Address of S3-compatible storage; null stores blobs on the disk. */
   blobUrl: string | null;

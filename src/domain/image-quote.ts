@@ -31,8 +31,8 @@ interface DeliveredImageFacts {
 
 /**
  * Returns the maximum price of an image of this tier and quality; undefined when the price has no amount for the image.
- * If the price has no amount for `auto`, `auto` is quoted at the most expensive quality and charged by the quality that
- * the vendor reports.
+ * If the price has no amount for `auto`, `auto` is quoted at the most expensive quality; `billedCell` decides the
+ * charge.
  */
 export function quoteImage(
   price: ImagePrice,

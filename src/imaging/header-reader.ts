@@ -160,7 +160,7 @@ export class ByteCursor implements Disposable {
 
   /**
    * Finds the next byte with this value that is not followed by `except`, and moves to the byte after it. Returns false
-   * when it finds no byte.
+   * when there is no such byte.
    */
   async seek(value: number, except: number): Promise<boolean> {
     for (;;) {

@@ -1,4 +1,4 @@
-/** An ICC profile of sRGB (IEC 61966-2-1), written by Little CMS. All other colours are converted to sRGB. */
+/** An ICC profile of sRGB (IEC 61966-2-1), written by Little CMS. CMYK pictures with a profile are converted to it. */
 export const SRGB_PROFILE = Uint8Array.fromBase64(
   "AAACTGxjbXMEQAAAbW50clJHQiBYWVogB+oACwAWAAYAIQA7YWNzcEFQUEwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAPbW" +
     "AAEAAAAA0y1sY21zAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALZGVzYwAAAQgAAAA2" +

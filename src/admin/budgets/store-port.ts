@@ -7,7 +7,7 @@ import type { BudgetRecord, LeaseInDoubt } from "./schema.ts";
 export type NewBudget = Omit<BudgetRecord, "version" | "readAt" | keyof BudgetLevel>;
 
 export interface BudgetAdminStore {
-  /** All methods of this store replace an ended period (day or month) with the current one. */
+  /** All methods return a budget in its current period (day or month), even if the stored period has ended. */
   create(budget: NewBudget, by: Actor): Promise<BudgetRecord>;
   get(id: string): Promise<BudgetRecord | null>;
   list(organizationId?: string): Promise<BudgetRecord[]>;

@@ -10,8 +10,8 @@ interface Resealed {
 }
 
 /**
- * Encrypts every stored secret with the current master key, after a change of the key. The previous key is given as
- * GATEWAY_MASTER_KEY_PREVIOUS. Secrets that no key opens stay unchanged.
+ * Encrypts the stored secrets of channels, models and members with the current master key, after a change of the key.
+ * The previous key is given as GATEWAY_MASTER_KEY_PREVIOUS. Secrets that no key opens stay unchanged.
  */
 export async function resealSecrets({ store, configuration, by }: OperationContext): Promise<Resealed> {
   const result: Resealed = { resealed: 0, failed: [] };

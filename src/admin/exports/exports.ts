@@ -27,8 +27,8 @@ interface ListedPage {
 
 /**
  * Returns a list as text in pieces: CSV with headings, or one JSON object on each line. Takes the filter of the list
- * and exports all its pages, with one page in memory at a time. At the end, even when the reader stops early, writes an
- * audit row. Errors of the first page are thrown before the first piece.
+ * and exports all its pages (of usage, at most `MAX_GROUPS` groups), with one page in memory at a time. At the end,
+ * even when the reader stops early, writes an audit row. Errors of the first page are thrown before the first piece.
  */
 export async function exportList(
   context: OperationContext,

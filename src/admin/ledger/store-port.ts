@@ -34,7 +34,7 @@ export interface LedgerAdminStore {
     decide: (history: ChargeHistory) => LedgerEntry | null,
     note: CorrectionNote | null,
   ): Promise<LedgerEntry[]>;
-  /** Compares the ledger with budgets, leases and journals. Stores only the number of differences. */
+  /** Compares the ledger with budgets, leases and journals. Stores only the time and the number of differences. */
   verify(): Promise<LedgerVerification>;
   /**
    * Returns the month of the oldest entry, or of an older unfinished archive in the folder; null when there is neither.

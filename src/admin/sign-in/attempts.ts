@@ -27,9 +27,9 @@ interface Trying {
 }
 
 /**
- * Counts a sign-in attempt before anything is checked, so that simultaneous attempts are all counted. Throws 429 after
- * too many attempts in a quarter of an hour for the account (even if it does not exist) or from one network. Known
- * sessions and browsers have counts of their own, which strangers cannot use up.
+ * Counts a sign-in attempt before the password or code is checked, so that simultaneous attempts are all counted.
+ * Throws 429 after too many attempts in a quarter of an hour for the account (even if it does not exist) or from one
+ * network. Known sessions and browsers have counts of their own, which strangers cannot use up.
  */
 export async function countAttempt(
   { store, clock }: Pick<AdminContext, "store" | "clock">,

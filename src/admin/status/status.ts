@@ -25,9 +25,9 @@ const MAX_ALERTS = 20;
 const READ_MS = 5_000;
 
 /**
- * Returns the current state of the installation or of one organization. Overview, channels, alerts and `/readyz` all
- * use this state. A member of only some organizations gets only the causes that concern these organizations. While the
- * database is unavailable, only the facts of this process decide the state.
+ * Returns the current state of the installation or of one organization. Overview, channels, alerts and
+ * `/readyz?verbose` all use this state. A member of only some organizations gets only the causes that concern these
+ * organizations. While the database is unavailable, only the facts of this process decide the state.
  */
 export async function readStatus(
   context: AdminContext,

@@ -5,7 +5,7 @@ import { ResponseHead } from "./response.ts";
 /** Receives the parts of a response, in the order of these methods. */
 export interface ResponseListener {
   head(head: ResponseHead): void;
-  /** Receives a piece of the body, never an empty one. The piece is a view of the received bytes. */
+  /** Receives a piece of the body, never an empty one. The piece may be a view of the received bytes. */
   body(piece: Buffer): void;
   /** Receives the end of the response. `isReusable`: the connection can be used for another request. */
   end(isReusable: boolean): void;
@@ -110,7 +110,7 @@ export class ResponseReader {
     const text = bytes.toString("latin1", at, end);
     if (!HEAD.test(text)) throw invalid("a malformed head");
     const head = new ResponseHead(text);
-    // Interim responses precede the final one. Status 101 is refused: no request asks for another protocol.
+    // Interim responses precede the final response. Status 101 is refused: no request asks for another protocol.
     if (head.status === 101) throw invalid("another protocol");
     if (head.status < 200) {
       if (++this.#interim > MAX_INTERIM) throw invalid("too many interim responses");

@@ -19,7 +19,7 @@ interface SharedHealthOptions {
 const BOUND_MS = 1_000;
 /** A subscription without messages looks like a dead connection, so a ping tests the connection. */
 const PING_MS = 5_000;
-/** Time for which the list of ejections is kept, longer than any ejection. */
+/** Time for which the list of ejections is kept. Longer ejections are not accepted. */
 const KEPT_MS = 120_000;
 
 /** KEYS: the hash of ejections. ARGV: milliseconds to keep the hash, the channel, the field, the ejection. */

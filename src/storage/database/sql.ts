@@ -3,9 +3,9 @@ import { withDeadline } from "../../lib/waiting.ts";
 import { isUnavailable } from "./unavailable.ts";
 
 /**
- * The only access to the database, SQLite or PostgreSQL. Every call ends within its deadline, except `read` on SQLite,
- * which blocks the thread. A failure that means "unavailable now" is thrown as a `DependencyError`; other errors pass
- * unchanged.
+ * The access of all stores to the database, SQLite or PostgreSQL. Every call ends within its deadline, except `read` on
+ * SQLite, which blocks the thread. A failure that means "unavailable now" is thrown as a `DependencyError`; other
+ * errors pass unchanged.
  */
 export interface Database {
   readonly kind: "sqlite" | "postgres";

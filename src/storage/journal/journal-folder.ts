@@ -114,7 +114,7 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
       const others = names.filter((name) => !isSegmentName(name) && !OWN_FILE.test(name));
       for (const name of others) quarantine(name);
       const own = names.filter((name) => !others.includes(name));
-      // The lock file is removed last. Until then no other process can take the folder over.
+      // The segments are removed before the lock file. Until then no other process can take the folder over.
       for (const name of own.toSorted()) unlinkSync(join(path, name));
       removeEmpty(path);
       lock.close();
