@@ -62,7 +62,8 @@ const RETRY =
   /\b(?:try again|retry) (?:in|after) (?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,7}(?:\.\d{1,9})?) ?(ms|s))?/i;
 
 const KIND_BY_SENTENCE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
-  // xAI sends this message and the next one without a code, with 400 and 429 (continuedev/continue issue 10373).
+  // xAI sends this row's and the next row's messages without a code, with 400 and 429 (continuedev/continue issue
+  // 10373).
   [/^Incorrect API key provided/, "account"],
   [/\bused all available credits\b|\bdoesn't have any credits\b/, "account"],
   [/\bcredit balance is too low\b/i, "account"],

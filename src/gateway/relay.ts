@@ -198,7 +198,7 @@ class RunningRelay implements BodyWriter {
       while (!(await reader.read()).done);
       call.stopExpecting();
     } catch {
-      // A failure here does not matter, because the reply was complete.
+      // A failure does not matter, because the reply was complete.
     }
   }
 

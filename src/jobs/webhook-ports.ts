@@ -2,7 +2,7 @@ import type { Job } from "../domain/job.ts";
 import type { OperatorMessage } from "../domain/operator-message.ts";
 import type { AlertData, WebhookFormat, WebhookMessageType } from "../domain/webhook-message.table.ts";
 
-/** Queue of messages to webhooks. A job's end writes its message in one transaction. Throws a `DependencyError`. */
+/** Queue of messages to webhooks. The transaction that ends a job writes its message. Throws a `DependencyError`. */
 export interface WebhookQueue {
   /** Resolves to true when the organization has a secret for signing messages to the webhook addresses of its jobs. */
   isSigned(organizationId: string): Promise<boolean>;

@@ -196,7 +196,7 @@ class RequestTurns {
    */
   next(): Promise<void> | undefined {
     this.#begun += 1;
-    // The reset is set at half of the maximum, which few turns reach, because setting costs more than comparing.
+    // The reset is scheduled at half of the maximum, which few turns reach: scheduling costs more than comparing.
     if (this.#begun === MAX_REQUESTS / 2) setImmediate(() => (this.#begun = 0));
     return this.#begun > MAX_REQUESTS ? nextTurn() : undefined;
   }

@@ -28,7 +28,7 @@ const TOLERANCE_SECONDS = 30;
 /** Loads the library at its first use, because few installations have an OpenID provider. */
 const library = () => import("openid-client");
 
-/** Returns the sign-in at a provider. Its metadata are fetched at the first use, and again after a failure. */
+/** Returns the sign-ins at a provider. The provider's metadata are fetched at the first use, and after a failure. */
 export function openId(settings: IdentitySettings): OpenId {
   let discovered: Promise<OpenIdClient.Configuration> | null = null;
   const configuration = () => {

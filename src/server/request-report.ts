@@ -17,7 +17,7 @@ export interface ReportSettings {
   idleSeconds: number;
 }
 
-/** Statuses of requests that their key, address or path does not allow. Their log lines name the caller's address. */
+/** Statuses of refusals because of key, address, path or method. Their log lines contain the caller's address. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 interface Ending {

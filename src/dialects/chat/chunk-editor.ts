@@ -23,7 +23,8 @@ interface EditedFrame {
 /**
  * Edits a vendor's chunks for callers. Sets the model's public name, one id for all chunks, and all fields that the
  * protocol requires. The first delta of a choice gets a role. Tool calls are numbered without gaps. The id and the name
- * of a tool call occur only once. No chunk contains both choices and usage. All other bytes stay unchanged.
+ * of a tool call occur only once. No chunk contains both choices and usage. Names of the vendor are removed. All other
+ * bytes stay unchanged.
  */
 export class ChunkEditor {
   readonly #model: string;
@@ -147,7 +148,7 @@ function editData(frame: Buffer, edit: Edit): Buffer {
   const text = frame.toString("latin1");
   const lines = text.match(DATA) ?? [];
   if (lines.length === 1) return Buffer.from(text.replace(DATA, edit), "latin1");
-  // Spaces can replace the line breaks in the data, because they occur only between JSON tokens.
+  // Spaces can replace the line breaks in the data, which occur only between JSON tokens.
   const data = lines.map((line) => line.slice("data:".length)).join(" ");
   return Buffer.from(`data:${edit(data)}\n\n`, "latin1");
 }

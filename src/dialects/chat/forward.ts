@@ -97,8 +97,8 @@ function asSystem(role: string | undefined): string | undefined {
 
 /**
  * Reads a whole reply. Keeps the vendor's text, but changes the model name, adds required fields, and removes fields
- * that identify the vendor. Changes `usage` if other numbers are billed. Throws an `UpstreamError` when the text is not
- * a chat completion or has no choices.
+ * that identify the vendor or contain the operator's cost. Changes `usage` if other numbers are billed. Throws an
+ * `UpstreamError` when the text is not a chat completion or has no choices.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);

@@ -17,8 +17,8 @@ import { writeCall } from "./content.ts";
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Writes turns as messages. A message with only text becomes a single string, because every vendor accepts a string.
- * Tool results come before the user's other parts, as vendors require.
+ * Writes turns as messages. A message with only text and without a cache mark becomes a single string, because every
+ * vendor accepts a string. Tool results come before the user's other parts, as vendors require.
  */
 export function writeMessages({ system, turns, params }: Conversation, traits: VendorTraits): Message[] {
   for (const { role, parts } of turns) if (role === "user") checkDocuments(parts, params.turns ?? "messages");
@@ -88,7 +88,7 @@ function writeImage({ source, detail }: ImagePart): object {
   return { type: "image_url", image_url: { url: urlOf(source), ...(detail !== undefined && { detail }) } };
 }
 
-/** Writes a document. Vendors read only PDF and refuse a document without a file name (OpenAI, "File inputs"). */
+/** Writes a document: text as text. Vendors read only PDF files, and require a file name (OpenAI, "File inputs"). */
 function writeFile({ source, name }: FilePart): object {
   if ("text" in source) return { type: "text", text: source.text };
   if ("data" in source && source.mediaType.startsWith("text/"))

@@ -57,7 +57,7 @@ function writeMaxTokens(
 ): Readonly<Record<string, number>> {
   const wanted = maxTokens ?? coveredTokens;
   // The caller's maximum may be meant for a larger model, because clients of the messages protocol must always send a
-  // maximum. Therefore it is limited for this model.
+  // maximum. Therefore it is limited to the maximum of this model.
   return wanted === null
     ? {}
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };

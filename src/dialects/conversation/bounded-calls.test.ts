@@ -13,7 +13,7 @@ const TERMS: VendorTerms = {
 
 const CALLS = 5;
 
-/** Returns tool calls in chat's form. Their arguments contain `names` object keys together. */
+/** Returns tool calls in chat's form. Their arguments together contain `names` object keys. */
 function callsWith(names: number) {
   const text = `{${Array.from({ length: names / CALLS }, () => '"a":1').join(",")}}`;
   return Array.from({ length: CALLS }, (_, index) => ({

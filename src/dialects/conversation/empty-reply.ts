@@ -48,7 +48,7 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
   }
 }
 
-/** Maximum number of characters of stored events. It is high, because `responses` vendors repeat the request. */
+/** Maximum number of characters of stored events, high because events of `responses` vendors repeat the request. */
 const MAX_OPENING = 4 * 1024 * 1024;
 
 /** Stores the events before the first content of a forwarded stream. They are read only if no content arrives. */

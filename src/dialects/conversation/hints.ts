@@ -101,7 +101,7 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
     responses: shorterThan(64),
     native: false,
   },
-  // In chat only OpenAI accepts a cache key. All of OpenAI's models can also be called with the responses protocol.
+  // In chat only OpenAI accepts a cache key, and all of OpenAI's models can be called with the responses protocol.
   cacheKey: { chat: false, messages: false, responses: true, native: false },
   strict: { chat: true, messages: false, responses: true, native: false },
   cacheControl: {
@@ -165,7 +165,7 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
     case "parallelCalls":
       return conversation.parallelCalls === false && tools.length > 0;
     case "reasoningVisibility":
-      // When the hint `reasoning` was left out, `reasoning` is null here. Therefore only `reasoning` is reported.
+      // If the hint `reasoning` was left out, this field is null, so that only `reasoning` is reported.
       return reasoning !== null && reasoning.isVisible !== null;
     case "strict":
       return tools.some(({ strict }) => strict === true);

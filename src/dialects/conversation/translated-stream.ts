@@ -81,7 +81,7 @@ export class TranslatedStream implements TextStream {
     let output = "";
     for (const event of this.#reader.read(data)) {
       this.#delivered.add(event);
-      // The end of the stream contains the billed usage, so this usage is not written.
+      // The vendor's usage is not written, because the end of the stream contains the billed usage.
       if (event.type === "usage") continue;
       const written = this.#writer.write(event);
       this.#isShown ||= this.#delivered.hasContent && (written !== "" || event.type === "finish");

@@ -27,8 +27,9 @@ export function tooManyNumbers(): UpstreamError {
 }
 
 /**
- * Reads the reply of a vendor of the same protocol. Keeps its text, but changes the model's name. Changes `usage` if
- * other numbers are billed. Throws an `UpstreamError` if the reply does not have exactly one vector for each input.
+ * Reads the reply of a vendor of the same protocol. Keeps its text, but changes the model's name, and `usage` if other
+ * numbers are billed. For a caller of another protocol, writes the reply anew. Throws an `UpstreamError` if the reply
+ * does not have exactly one vector for each input.
  */
 export function readReply(
   { text, parsed }: VendorReply,

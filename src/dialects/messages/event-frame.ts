@@ -45,7 +45,7 @@ export function editEvent(frame: Buffer, name: string, edit: MemberEdit): Buffer
       "latin1",
     );
   const [before = ""] = text.split(DATA, 1);
-  // Spaces can replace the line breaks in the data, because they occur only between JSON tokens.
+  // Spaces can replace the line breaks in the data, which occur only between JSON tokens.
   const data = Buffer.from((frameData(frame) ?? "").replaceAll("\n", " ")).toString("latin1");
   return Buffer.from(`${before}data: ${editMembers(data, { [name]: asBytes })}\n\n`, "latin1");
 }

@@ -138,7 +138,7 @@ class ResponsesForwarder implements FrameForwarder {
     if (isSame && !(usage && isCorrected(usage))) return neutral;
     const text = neutral.toString("utf8");
     const data = frameData(neutral) ?? "";
-    // Spaces can replace the line breaks in the data, because they occur only between JSON tokens.
+    // Spaces can replace the line breaks in the data, which occur only between JSON tokens.
     const edited = editMembers(data.replaceAll("\n", " "), {
       response: (old) => old && publicResponse(old, response, this.#publicModel, usage),
     });

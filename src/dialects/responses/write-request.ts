@@ -89,7 +89,7 @@ function writeMaxTokens(
   const wanted = maxTokens ?? coveredTokens;
   if (wanted === null) return {};
   // The caller's maximum may be meant for a larger model, because clients of the messages protocol must always send a
-  // maximum. Therefore it is limited for this model.
+  // maximum. Therefore it is limited to the maximum of this model.
   return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
 }
 

@@ -117,7 +117,7 @@ const MAX_NETWORKS = 10_000;
 const OTHERS = "others";
 
 /**
- * Limits the lookups of unknown keys for each client network and minute, so that forged keys do not reach the store.
+ * Limits the lookups of unknown keys for each client network and minute, so that forged keys cannot flood the store.
  * Keys in memory need no lookup and are never refused. A limit of null turns the counting off.
  */
 export class UnknownKeys {

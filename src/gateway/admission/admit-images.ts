@@ -75,7 +75,7 @@ function notNative(): GatewayError {
   return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }
 
-/** An image request fitted to its model. The vendor and the price depend on the fitted values. */
+/** An image request fitted to its model. The vendor gets the fitted values, and the price depends on them. */
 export interface FittedImageRequest {
   size: ResolvedSize;
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */

@@ -74,8 +74,8 @@ export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly 
 }
 
 /**
- * Seconds after which a client may retry a model without a usable channel. Another process may be able to serve the
- * model now, although only an operator can correct the configuration.
+ * Seconds until a retry for a model without a usable channel in this process. Another process may be able to serve the
+ * model at once.
  */
 const UNUSABLE_RETRY_SECONDS = 5;
 

@@ -38,9 +38,8 @@ export interface Links {
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
   /**
-   * True when a valid link with this expiry may be only minutes old. The link lifetimes of all organizations are
-   * considered. The picture of such a link may still be only on the disk of another machine. Always false without
-   * object storage.
+   * True when a valid link with this expiry may be only minutes old, by the link lifetimes of all organizations. Its
+   * picture may then be only on the disk of another machine. Always false without object storage.
    */
   isNew(expires: string | null): boolean;
 }
@@ -49,7 +48,7 @@ const RETRY_SECONDS = 5;
 
 /**
  * Returns the picture of a link with a valid signature; null when the link or the picture has expired. Throws a 503
- * when the picture may reach object storage later, because another machine still uploads it after an outage.
+ * when another machine may still have to upload the picture to object storage, as after an outage.
  */
 export async function linkedPicture(
   { links, blobs }: { links: Links; blobs: BlobStore },

@@ -27,7 +27,7 @@ export const NO_HOLD: Hold = { amount: 0n, leases: [] };
 
 /**
  * The leases of this process on budgets. With a lease, most requests are admitted without calling the store. The store
- * has already reserved the money of each lease, so all processes together never spend more than a budget has. When a
+ * has already reserved the money of each lease, so all processes together never hold more than a budget has. When a
  * process needs money, the others give back their unused money.
  */
 export class BudgetLeases {

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 
-/** Append-only records on the local disk, which survive a crash. Written before a response's last byte. */
+/** Records appended on the local disk, which survive a crash of the process. Written before a response's last byte. */
 export interface Journal {
   /**
    * Returns once the operating system has the record. A charge that the disk refuses is kept in memory instead. Throws
@@ -50,7 +50,7 @@ export interface Granted {
  */
 export interface Exhausted {
   exhausted: string;
-  /** Amount neither spent nor held. Negative after the budget was lowered or a charge exceeded its hold. */
+  /** Amount neither spent nor held. May be negative after the budget was lowered or a charge exceeded its hold. */
   left: Nanos;
   heldByOthers: Nanos;
 }

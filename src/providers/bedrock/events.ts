@@ -51,7 +51,7 @@ const METRICS = "amazon-bedrock-invocationMetrics";
 /** Writes the server-sent events of one stream. */
 class EventWriter {
   readonly #errors: VendorErrors;
-  /** The event `message_delta` without its usage, kept back until the usage is known; null when there is none. */
+  /** A `message_delta` that arrived without usage, kept back until the usage is known; null when there is none. */
   #unmetered: string | null = null;
 
   constructor(errors: VendorErrors) {

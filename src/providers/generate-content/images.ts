@@ -116,7 +116,7 @@ function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): J
 /** Formats of references that the vendor reads (Gemini API, image understanding; AVIF by the REST reference). */
 const REFERENCE_FORMATS: readonly ReferenceImage["format"][] = ["png", "jpeg", "webp", "heic", "avif"];
 
-/** Requests JPEG. At the vendor's default quality (75), pictures are worse than those of other vendors. */
+/** Requests JPEG, by default at quality 100: the vendor's default (75) gives worse pictures than other vendors. */
 function writeJpeg({ compression = 100 }: ImageOrder): object {
   return { mimeType: "image/jpeg", compressionQuality: compression };
 }

@@ -77,7 +77,7 @@ export class ConnectionLimit {
     return every(SAMPLE_MS, () => this.#enforce(), onProblem);
   }
 
-  /** Records the start of a request. Its connection stays open until `ended` is called. */
+  /** Records the start of a request. Its connection is not closed until `ended` is called. */
   began(request: Request): void {
     this.#running.add(request);
   }
@@ -123,7 +123,7 @@ export class ConnectionLimit {
     const excess: ClientConnection[] = [];
     for (const group of groups)
       if (perAddress !== null && !group.isProxy) excess.push(...take(group, group.size - perAddress));
-    // This order makes each connection to close belong to the address that has the most connections left.
+    // In this order, each connection to close belongs to the address that has the most connections left.
     const ranked = groups.flatMap(({ size, idle }) =>
       idle.map((connection, index) => ({ connection, rank: size - index })),
     );

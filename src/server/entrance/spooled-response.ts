@@ -36,7 +36,7 @@ export async function respondFromSpool(
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);
   };
-  // Lets later requests reuse the files, which is safe after a complete response, because nobody reads them then.
+  // Lets later requests reuse the files, which is safe after a complete response, because nobody reads them any more.
   const retire = async () => {
     await Promise.allSettled([spool.retire()]);
   };
@@ -60,7 +60,7 @@ export async function respondFromSpool(
   }
 }
 
-/** Yields the body in pieces. The runtime copies each, and requests the next when the client has read it. */
+/** Yields the body in pieces. The runtime copies each piece, and requests the next when the client has read it. */
 async function* send(
   { body, frame: [before, after] }: Required<Pick<SpooledResponse, "body" | "frame">>,
   { retire, drop }: { retire(): Promise<void>; drop(): Promise<void> },
