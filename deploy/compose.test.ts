@@ -28,7 +28,7 @@ interface ComposeFile {
   configs: Record<string, { content: string }>;
 }
 
-/** Replaces `${NAME:-default}` and `${NAME:?message}`. */
+/** Replaces `${NAME:-default}` with the default, and `${NAME:?message}` with the value in `SECRETS`. */
 function interpolated(value: string): string {
   return value.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, text: string) =>
     kind === "-" ? text : (SECRETS[name] ?? ""),

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { MENDS } from "./battery/mends.ts";
 import { problemsOf } from "./battery/without-mends.ts";
 
-// The programs that use these lists run for many minutes. This test finds within seconds a fault whose text is missing
-// in the sources.
+// The programs that use the lists of faults and of protections run for many minutes. These tests find within seconds an
+// entry whose text is missing in the sources.
 
 test("each fault of the mutation list has its place and its tests", async () => {
   const list = Bun.spawn([process.execPath, join(import.meta.dir, "mutation/run.ts"), "--list"]);

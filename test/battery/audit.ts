@@ -128,7 +128,10 @@ function isAtPrice(
   return prices.some(({ nanos }) => amount === BigInt(tokens ?? 0) * nanos);
 }
 
-/** Returns a sentence for each charge that its budget could not pay at the charge's admission. */
+/**
+ * Returns a sentence for each charge that exceeds its hold, or that its budget could not pay when the request was
+ * admitted.
+ */
 function overruns({ history, narrowBudget }: Setting, charges: readonly Charge[]): string[] {
   const budgets = new Set(history.amounts.map(({ budget }) => budget));
   return [...budgets, narrowBudget ?? ""].flatMap((budget) => {

@@ -54,7 +54,7 @@ onEachDatabase("Requests", (databases) => {
       charged.map(({ id, at }) => anEntry(id, 5n, { at, model: "m" })),
     );
     await stores.admin.requests.add(failed.map(({ id, at }) => aRecord(id, { at })));
-    // A charge may also have a record, for example after a second attempt.
+    // A charged request may also have a record, for example when it succeeded at the second attempt.
     const saved = { status: 200, code: null, message: null, cause: null, isFailed: false, isCharged: true };
     await stores.admin.requests.add([aRecord("c3", { ...saved, at: START - 1 })]);
     await stores.admin.requests.add([aRecord("c4", { at: START - 1, status: 200, isCharged: true })]);

@@ -81,7 +81,7 @@ describe("temporary files", () => {
     await untilNoFiles();
   });
 
-  /** Reads the beginning of a large response while its picture is on disk. */
+  /** Starts a large response and reads only its beginning, so that its picture is still on disk. */
   async function startResponse(signal?: AbortSignal): Promise<Response> {
     const body = { model: MODEL, prompt: "[[base64=20000000]]", response_format: "b64_json" };
     const response = await rig.gateway.call("/v1/images/generations", { body, ...(signal && { signal }) });

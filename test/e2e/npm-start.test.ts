@@ -21,7 +21,10 @@ afterAll(() => rm(home, { recursive: true }));
 const TOKENS = 60;
 const EDIT_MS = 1_500;
 
-/** Every way to start the gateway, with every receiver. The signals alternate, because both act alike. */
+/**
+ * Every way to start the gateway, with every receiver of the stop signal. SIGTERM and SIGINT alternate, because both
+ * act alike.
+ */
 const STOPS = [
   { isByNpm: false, workers: 1, signal: "SIGTERM", receiver: "process" },
   { isByNpm: false, workers: 1, signal: "SIGINT", receiver: "group" },

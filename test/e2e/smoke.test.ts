@@ -24,8 +24,8 @@ models:
 `;
 
 /*
- * All parts of the program in separate files: endpoints, threads, workers, the console's page and the command line.
- * `npm run release:check` also runs this test with the package and the executable.
+ * Uses every part that a build of the program could lack: endpoints, threads, workers, the console's page and the
+ * command line. `npm run release:check` also runs this test with the package and the executable.
  */
 const s3 = startS3();
 let gateway: TestGateway;

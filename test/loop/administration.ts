@@ -12,7 +12,7 @@ import {
 } from "../support/long-readings.ts";
 import type { LoopCase, LoopWorld } from "./case.ts";
 
-/** Number of rows in the ledger, in the audit and in the request log. */
+/** Number of rows in each of the ledger, the audit log and the request log. */
 const ROWS = 60_000;
 /** Number of rows in each table such as prices and sums. */
 const SETTINGS = 1_000;

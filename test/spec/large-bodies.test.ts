@@ -20,7 +20,7 @@ interface Figures {
   received: number;
   overIdleMegabytes: number;
   megabytesPerSecond: number;
-  /** Processor time of this process, without the system's time for its disk cache. */
+  /** Counts only the user time, because the system's time includes its disk cache. */
   megabytesPerCpuSecond: number;
   longestStallMs: number;
   leftOver: number;

@@ -5,14 +5,14 @@ import { attacksOn, writeAttack, type Attack } from "../support/worst-inputs.ts"
 
 /** A shorter duration is noise. */
 const NOISE_MS = 2;
-/** Minimum duration from which growth from 1,000 to 10,000 characters can be measured. */
+/** Minimum duration with which growth from 1,000 to 10,000 characters can be measured. */
 const CLEAR_MS = 10;
 const MIN_SLOW_MS = 50;
 const MAX_GROWTH = 30;
 /** Duration that other processes and garbage collection cannot explain. */
 const DECISIVE_MS = 1_000;
 
-/** Returns the milliseconds of one search in a text, as in the sources. */
+/** Returns the milliseconds of one search in a text. A global expression replaces its matches, as in the sources. */
 function time(expression: RegExp, text: string): number {
   expression.lastIndex = 0;
   const startedAt = performance.now();

@@ -10,7 +10,7 @@ import {
   type MessagesGateway,
 } from "../support/messages-gateway.ts";
 
-/* The rules of the interface document and the decisions for messages, tested on the bytes that a caller gets. */
+/* The documented rules for messages, tested on the bytes that a caller gets. */
 const PATH = "/v1/messages";
 const MODELS = `  retired-model:
     type: messages

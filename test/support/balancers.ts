@@ -81,7 +81,7 @@ const WRITERS: Record<BalancerName, (server: string, port: number, folder: strin
   haproxy: (server, port) => `${server.replace("bind :80", `bind 127.0.0.1:${port}`)}\n`,
 };
 
-/** Returns the page's configuration, with a line for each machine. */
+/** Returns the balancer's configuration on that page, with a line for each machine. */
 async function documented(name: BalancerName, ports: readonly number[]): Promise<string> {
   const page = await Bun.file(resolve(import.meta.dir, "../../docs/run/balancers.md")).text();
   const text = new RegExp(`<!-- ${name} -->\\s*\`\`\`${name}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];

@@ -11,7 +11,7 @@ export const COMPATIBLE_KEY = "sk-compatible-0123456789";
 export function startCompatible(): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const [, first = ""] = request.path.split("/");
-    // Model Studio's address begins with this path, which has no place for a persona.
+    // Model Studio's path begins with `compatible-mode` instead of the persona's name.
     const isByHost = first === "compatible-mode";
     const persona = PERSONAS[isByHost ? "dashscope" : first];
     const path = isByHost ? request.path : request.path.slice(`/${first}`.length);

@@ -10,7 +10,10 @@ const PART_SPACES = 16_200;
 const NAMES = 499_000;
 const LINKS_AT_ONCE = 64;
 const CONNECTIONS = 1_500;
-/** An honest client with a revoked key repeats a single unknown key. A client with more unknown keys is an attacker. */
+/**
+ * Number of unknown keys that the gateway may look up during the attack. An honest client with a revoked key repeats a
+ * single unknown key.
+ */
 const PATIENT_UNKNOWN_KEYS = 200;
 
 /** Attacks on processor time and on resources for which all requests wait. */

@@ -102,7 +102,10 @@ async function readReferences(values: Values, max: number): Promise<Shape[] | { 
   return shapes;
 }
 
-/** A single image keeps its shape. Several images get the shape of the first image, unless a ratio is requested. */
+/**
+ * Returns the ratio of the output. A single image keeps its ratio; otherwise the requested ratio applies. `auto` means
+ * the ratio of the first image, or 1:1 without an image.
+ */
 function ratioOf(label: string, [first, ...rest]: readonly Shape[]): number {
   if (first && (rest.length === 0 || label === "auto")) return first.width / first.height;
   const [across = 1, down = 1] = label === "auto" ? [1, 1] : label.split(":").map(Number);

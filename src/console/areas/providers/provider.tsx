@@ -98,7 +98,7 @@ function Summary({ channel }: { channel: Channel }) {
   );
 }
 
-/** Lists the newest requests that failed at the channel. Each links to its attempts with the vendor's own ids. */
+/** Lists the newest requests to the channel that ended with a 5xx status. Each row links to the request's page. */
 function LastErrors({ id }: { id: string }) {
   const { t } = useTranslation("providers");
   const query = useOperationQuery("requests.list", { channel: id, statusClass: "5xx", limit: 5 });
