@@ -121,7 +121,7 @@ async function checkAlert(
   );
 }
 
-/** Maximum number of rules of one organization. Each check reads all of them, and each rule may send mails. */
+/** Maximum number of rules of one organization, or of the installation. Each check reads all of these rules. */
 const MAX_RULES = 50;
 
 function unknownAlert(id: string): AdminError {

@@ -21,7 +21,7 @@ export async function readConfigured({ store, configuration }: OperationContext)
   return { stored, state: await configuration.read(stored) };
 }
 
-/** Returns the entry of the database with this id. */
+/** Returns the stored entry of this kind with this id; undefined when there is none. */
 export function storedEntry(
   { stored }: ConfiguredValues,
   kind: ConfigurationKind,

@@ -98,7 +98,7 @@ export const scopedResources = {
     list: filteredOwn(scope, (page) => store.list(page)),
   }),
 
-  /** Every member may list all models. Changes are refused, because this store contains only shared entries. */
+  /** Every member may read the entries, to list models. Changes are refused, because all entries are shared. */
   configuration: ({ list }: ConfigurationStore): ConfigurationStore => ({
     list,
     create: refused,

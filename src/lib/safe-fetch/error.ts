@@ -8,7 +8,7 @@ export type SafeFetchFault =
   | "failed"
   | "too_large";
 
-/** A link was not fetched. `detail` is only for the operator's log: callers must not learn about the target. */
+/** A failed download or post. `detail` is only for the log, because callers must not learn about the target. */
 export class SafeFetchError extends Error {
   override readonly name = "SafeFetchError";
   constructor(

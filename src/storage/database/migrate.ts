@@ -14,8 +14,8 @@ import type { Progress } from "../../lib/progress.ts";
 
 /**
  * All migrations in order; the version of a migration is its position in the list. Processes of the previous version
- * continue to work during a migration, so a migration only adds tables, indexes, and columns that an INSERT may leave
- * out.
+ * continue to work during a migration, so a migration changes the schema only by adding tables, indexes, and columns
+ * that an INSERT may leave out.
  */
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_tables", text: tables },

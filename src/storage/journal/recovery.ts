@@ -163,7 +163,7 @@ function lastBatchOf(segments: readonly KeptSegment[]): number {
   return Math.max(0, ...segments.map(({ batch }) => batch));
 }
 
-/** Yields the charges. A checkpoint without a charge becomes a charge: nothing else is known of its request. */
+/** Yields the charges. A checkpoint without a charge becomes a partial charge: nothing else is known of its request. */
 function* entriesOf(records: Iterable<JournalRecord>): Generator<LedgerEntry> {
   for (const { type, entry } of records)
     yield type === "charge" || entry.flags.includes("partial")

@@ -9,8 +9,8 @@ CREATE TABLE revision (
 );
 INSERT INTO revision (id, value) VALUES (1, 0);
 
--- Each row has its own hash and that of the previous row. `organization_id` is the organization whose row a change
--- concerns, so that its members see the change; the hash does not cover it. Null is the installation.
+-- Each row has its own hash and the hash of the previous row. `organization_id` is the organization of the changed row,
+-- so that its members see the change; null for the installation. The hash does not cover `organization_id`.
 CREATE TABLE audit (
   revision BIGINT NOT NULL PRIMARY KEY,
   at BIGINT NOT NULL,
@@ -61,7 +61,7 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_by_revision ON api_keys (revision);
 CREATE INDEX api_keys_by_organization ON api_keys (organization_id, created_at);
 
--- Earlier secrets of rotated and deleted keys. A secret is refused from its `expires_at` on.
+-- Earlier secrets of rotated keys, and all secrets of deleted keys. A secret is refused from its `expires_at` on.
 CREATE TABLE retired_secrets (
   hash TEXT NOT NULL PRIMARY KEY,
   key_id TEXT NOT NULL,
@@ -92,7 +92,8 @@ CREATE TABLE configuration (
   PRIMARY KEY (kind, id)
 );
 
--- Secrets that every process on this database needs, such as the one that signs links. Older ones stay to verify links.
+-- Secrets that every process on this database needs, such as the secret that signs links. Older secrets stay, to verify
+-- links.
 CREATE TABLE shared_secrets (
   purpose TEXT NOT NULL,
   place BIGINT NOT NULL,
@@ -163,8 +164,9 @@ CREATE TABLE sign_in_attempts (
 );
 CREATE INDEX sign_in_attempts_by_end ON sign_in_attempts (ends_at);
 
--- `wanted_until`: time by the database's clock until which a process counts as short of money that others hold. Every
--- process looks for such budgets regularly: these are few rows, however many budgets there are.
+-- `wanted_until`: time by the database's clock until which the budget counts as wanted, because a process needs money
+-- that other processes hold. Every process looks for wanted budgets regularly. The index makes this cheap, because few
+-- budgets are wanted at the same time.
 CREATE TABLE budgets (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -180,9 +182,9 @@ CREATE TABLE budgets (
 );
 CREATE INDEX budgets_by_wanted ON budgets (wanted_until);
 
--- The parts of budgets that processes and jobs may spend. `drawn` is what a lease has taken from its budget minus what
--- was given back. `amount` is always `drawn` minus the posted charges, so a process that missed a response can compute
--- what the response said.
+-- The parts of budgets that processes and jobs may spend. `drawn` is the amount that a lease has taken from its budget,
+-- minus the amount that was given back. `amount` is always `drawn` minus the posted charges, so a process that missed
+-- the response to a take can compute what the response contained.
 CREATE TABLE leases (
   lease TEXT NOT NULL,
   budget TEXT NOT NULL,
@@ -193,11 +195,11 @@ CREATE TABLE leases (
 );
 CREATE INDEX leases_by_expiry ON leases (expires_at);
 
--- `admitted_at` is the time whose price a request is charged by; `corrects` the charge that a refund or adjustment
--- corrects; `vendor_cost` the cost that a vendor reports, for the operator's margin; `source` the sender of a request
--- that the holder of its key did not send: `playground/` and a member's name; `client` the program that sent it, from a
--- fixed list. `sequence` grows in the order in which entries become readable; entries of one transaction have the same
--- number.
+-- `admitted_at`: time that decides the price of a request. `corrects`: the charge that a refund or adjustment corrects.
+-- `vendor_cost`: the cost that a vendor reports, for the operator's margin. `source`: the sender of a request that the
+-- holder of its key did not send, as `playground/` and a member's name. `client`: the program that sent the request,
+-- from a fixed list. `sequence` grows in the order in which entries become readable; entries of one transaction have
+-- the same number.
 CREATE TABLE ledger (
   id TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('charge', 'refund', 'adjustment')),
@@ -266,8 +268,8 @@ CREATE TABLE ledger_identity (
   ledger TEXT NOT NULL
 );
 
--- The number of the last posted batch of each process's journal, written after the batch, and the time of that by the
--- database's clock. A process that finds a lower number than it has posted knows that the database has gone back to an
+-- The number of the last posted batch of each process's journal, written after the batch, and the time of writing by
+-- the database's clock. A process that finds a lower number than its own knows that the database has gone back to an
 -- earlier state.
 CREATE TABLE journal_marks (
   process_id TEXT NOT NULL PRIMARY KEY,
@@ -387,10 +389,10 @@ CREATE TABLE usage_months (
   PRIMARY KEY (at, organization_id, key_id, model, channel, source, client, currency)
 ) /* on SQLite: WITHOUT ROWID */;
 
--- Requests as the processes have counted them, by minute, hour, day and month. Names are empty where a request has
--- none; only failed requests have a key. `status` is the first digit, and `code` the error code of a failed request. A
--- row of the route `attempt` counts calls to vendors. `d0` counts durations up to 5 ms, `d1` to `d16` those up to twice
--- the bound of the previous column, and `d17` longer ones.
+-- Counts of requests by minute, hour, day and month. A name is empty for a request without it; only failed requests
+-- have a key. `status` is the first digit of the status, and `code` the error code of a failed request. Rows of the
+-- route `attempt` count calls to vendors. `d0` counts durations up to 5 ms, each of `d1` to `d16` durations up to twice
+-- the bound of the previous column, and `d17` longer durations.
 CREATE TABLE traffic_minutes (
   at BIGINT NOT NULL,
   organization_id TEXT NOT NULL,
@@ -513,8 +515,8 @@ CREATE TABLE traffic_months (
   PRIMARY KEY (at, organization_id, key_id, model, channel, route, status, code)
 ) /* on SQLite: WITHOUT ROWID */;
 
--- Requests that failed, took several attempts or were slow; other requests are only in the ledger. `id` is the
--- gateway's id of the request, and that of its ledger entry.
+-- By default, only requests that failed, took several attempts or were slow; other requests are only in the ledger.
+-- `id` is the gateway's id of the request and of its ledger entry.
 CREATE TABLE request_log (
   id TEXT NOT NULL PRIMARY KEY,
   request_id TEXT NOT NULL,
@@ -566,7 +568,7 @@ CREATE TABLE pictures (
 CREATE INDEX pictures_by_time ON pictures (at, name);
 CREATE INDEX pictures_by_organization ON pictures (organization_id, at, name);
 
--- Prompts and replies of the organizations that log them, until `expires_at`. `id` is that of the request.
+-- Prompts and replies of the organizations that log them, until `expires_at`. `id` is the id of the request.
 CREATE TABLE prompts (
   id TEXT NOT NULL PRIMARY KEY,
   at BIGINT NOT NULL,
@@ -630,7 +632,7 @@ CREATE TABLE jobs (
   fingerprint TEXT
 );
 CREATE INDEX jobs_by_organization ON jobs (organization_id, created_at, id);
--- Makes lists by state as quick as lists of all jobs.
+-- Makes lists by status as quick as lists of all jobs.
 CREATE INDEX jobs_by_status ON jobs (organization_id, status, created_at, id);
 CREATE INDEX jobs_queued ON jobs (key_id, created_at, id) WHERE status = 'pending' AND lease_until IS NULL;
 CREATE INDEX jobs_by_lease ON jobs (lease_until) WHERE lease_until IS NOT NULL;
@@ -640,8 +642,9 @@ CREATE INDEX jobs_completed ON jobs (created_at) WHERE status = 'completed';
 CREATE INDEX jobs_by_creation ON jobs (created_at);
 CREATE UNIQUE INDEX jobs_by_idempotency_key ON jobs (key_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
--- The part of an unfinished job that its worker needs, removed at its end: the caller's request with the names of its
--- stored files, the terms of its admission, and the target to which it was sent, with the ids of the vendor's own jobs.
+-- The part of an unfinished job that only its worker needs; the row is removed when the job ends. `request` is the
+-- caller's request, `files` the names of its stored files, and `terms` the terms of its admission. `sent` is the target
+-- to which the job was sent, with the ids of the vendor's own jobs.
 CREATE TABLE job_requests (
   job_id TEXT NOT NULL PRIMARY KEY,
   terms TEXT NOT NULL,
@@ -663,8 +666,8 @@ CREATE TABLE job_owners (
 CREATE INDEX job_owners_by_turn ON job_owners (turn);
 CREATE INDEX job_owners_by_organization ON job_owners (organization_id);
 
--- Addresses that get messages about ended jobs and about alerts. The row without an address has the secret that signs
--- messages to the addresses in jobs. Until `previous_until`, the previous secret also signs.
+-- Addresses that get messages about ended jobs and about alerts. An organization's row without an address has the
+-- secret that signs messages to the addresses in jobs. Until `previous_until`, the previous secret also signs.
 CREATE TABLE webhook_endpoints (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -678,8 +681,8 @@ CREATE TABLE webhook_endpoints (
 CREATE INDEX webhook_endpoints_by_organization ON webhook_endpoints (organization_id);
 
 -- One message to one address, and the state of its delivery. `next_at` is the time of the next attempt; a sender that
--- takes the message moves it ahead, so that another attempt follows if the sender ends. `content` is the data of a
--- message that is not about a job, as JSON; its `job_id` is then empty.
+-- takes a message moves this time ahead, so that another attempt follows if the sender's process ends. `content` is the
+-- data, as JSON, of a message that is not about a job; `job_id` is then empty.
 CREATE TABLE webhook_deliveries (
   id TEXT NOT NULL PRIMARY KEY,
   endpoint_id TEXT NOT NULL,
@@ -702,7 +705,7 @@ CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE status
 CREATE INDEX webhook_deliveries_by_organization ON webhook_deliveries (organization_id, created_at);
 CREATE INDEX webhook_deliveries_by_creation ON webhook_deliveries (created_at);
 
--- Rules about which organizations and operators get alerts. `settings` and `emails` are JSON.
+-- Rules of alerts. An empty `organization_id` means the installation. `settings` and `emails` are JSON.
 CREATE TABLE alerts (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -752,7 +755,7 @@ CREATE TABLE alert_turn (
 );
 INSERT INTO alert_turn (id, process_id, until_time) VALUES (1, '', 0);
 
--- Mails to be sent; sent and failed ones stay for a while. `organization_id` is that of the rule.
+-- Mails to send. Sent and failed mails stay for a while. `organization_id` is the organization of the rule.
 CREATE TABLE mails (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT,

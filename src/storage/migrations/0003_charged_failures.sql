@@ -1,5 +1,5 @@
--- Number of failed requests of the row that the ledger also has, such as a stream that was cut after its first words.
--- With it, a sum of traffic and ledger counts each request once.
+-- Number of the row's failed requests that were charged, such as a stream that was cut after its first words. The
+-- ledger contains them too; with this number, a sum of traffic and ledger counts each request once.
 ALTER TABLE traffic_minutes ADD COLUMN charged BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE traffic_hours ADD COLUMN charged BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE traffic_days ADD COLUMN charged BIGINT NOT NULL DEFAULT 0;

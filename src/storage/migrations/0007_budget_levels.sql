@@ -1,5 +1,5 @@
--- Times since which a budget is nearly spent, and spent, in its running period. Null while it is not, and 0 when it
--- already was before this migration.
+-- Times since which a budget is nearly spent, and spent, in its running period. Null for a budget that is not; 0 for a
+-- budget that already was at this migration.
 ALTER TABLE budgets ADD COLUMN near_since BIGINT;
 ALTER TABLE budgets ADD COLUMN spent_since BIGINT;
 UPDATE budgets SET near_since = 0 WHERE amount > 0 AND spent >= amount - amount / 5;

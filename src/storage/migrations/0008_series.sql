@@ -1,7 +1,7 @@
--- Sums of the ledger and of traffic for series of days in any time zone. They have fewer names than `usage_hours` and
--- `traffic_hours`. There are sums for each organization and for all together (`*`), by quarter of an hour, hour, four
--- hours and day in UTC, whose length is `span_ms`. Sums from before this migration are sums by hour and stand in the
--- first quarter of the hour.
+-- Sums of the ledger and of traffic for series of days in any time zone, with fewer key columns than `usage_hours` and
+-- `traffic_hours`. There are sums for each organization and for all organizations together (`*`), by quarter of an
+-- hour, hour, four hours and day in UTC; `span_ms` is the length. Amounts from before this migration were summed by
+-- hour, so they are in the first quarter of their hour.
 CREATE TABLE usage_series (
   span_ms BIGINT NOT NULL,
   organization_id TEXT NOT NULL,

@@ -9,7 +9,7 @@ import type { Addition, Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { usageSums } from "./usage-sums.ts";
 
-/** The ledger. Rows are only inserted, each exactly once. */
+/** The ledger. This store only inserts rows, each exactly once. */
 export interface LedgerStore {
   /**
    * Books entries in one transaction. New entries add to the `spent` of their budgets. Charges are also subtracted from
