@@ -106,7 +106,7 @@ async function digests(folder: string): Promise<Artifact[]> {
 
 /**
  * Returns an in-toto statement with SLSA's predicate (in-toto Attestation v1, SLSA Provenance v1). The statement names
- * the builder, the commit and the lock file. It is not signed.
+ * the builder, the commit, the lock file and Bun. It is not signed.
  */
 async function provenance(artifacts: readonly Artifact[]): Promise<string> {
   const lock = sha256(await readFile(join(PROGRAM_ROOT, "package-lock.json")));

@@ -54,7 +54,10 @@ async function build(base: string, out: string): Promise<void> {
   await rename(unfinished, out);
 }
 
-/** Writes the interface's page and the library that renders the page. The library loads its parts by relative names. */
+/**
+ * Writes the interface's page and the library that renders the page; for another host, also the OpenAPI document. The
+ * library loads its parts by relative names.
+ */
 async function writeApiPage(base: string, out: string): Promise<void> {
   const { version } = await Bun.file(join(SCALAR, "package.json")).json();
   const library = `static/scalar-${version}`;
@@ -84,7 +87,7 @@ async function openApi(): Promise<string> {
   return JSON.stringify(openApiDocument(allRoutes(parts as unknown as Parameters<typeof allRoutes>[0])));
 }
 
-/** Compresses each file that becomes smaller by compression, and writes the list of all files. */
+/** Compresses all files except small files and pictures other than SVG. Writes the list of all files. */
 async function writeManifest(out: string): Promise<void> {
   const files: SiteManifest["files"] = {};
   const scripts = new Set<string>();

@@ -55,7 +55,10 @@ export function sidebars(parts: readonly Part[]) {
   return { ...Object.fromEntries(own), "/": groups.map(({ group }) => group) };
 }
 
-/** Returns the pages of a folder in the order of its `_meta.json`, which must list every page, or else by name. */
+/**
+ * Returns the pages of a folder in the order of its `_meta.json`, which must list every page. Without that file, sorts
+ * the pages by name.
+ */
 function pagesOf(docs: string, folder: string): Page[] {
   const path = join(docs, folder);
   if (!existsSync(path)) return [];

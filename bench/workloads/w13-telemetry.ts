@@ -28,7 +28,10 @@ const GATEWAYS = { floor: null, control: null, metrics: 0, traces: SAMPLED } as 
 type Name = keyof typeof GATEWAYS;
 const NAMES: readonly Name[] = ["floor", "control", "metrics", "traces"];
 
-/** Sandbox chats without telemetry, and with a tenth of the traces exported. Compares all threads' processor time. */
+/**
+ * Sandbox chats without telemetry, with metrics only, and with a tenth of the traces exported. Compares all threads'
+ * processor time.
+ */
 export const telemetryWorkload: Workload = {
   id: "W13",
   title: "chat with OpenTelemetry at 10 %",

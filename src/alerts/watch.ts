@@ -26,7 +26,7 @@ const MAIL_MS = 2_000;
 const SWEEP_MS = 60 * 60_000;
 const RETENTION_MS = 90 * 24 * 60 * 60_000;
 
-/** Evaluates all rules and sends mails at intervals. Only one process at a time evaluates rules. */
+/** Evaluates all rules, sends mails and removes old alerts at intervals. Only one process at a time evaluates rules. */
 export function startAlerts(options: AlertOptions): BackgroundWork {
   const { store, sendMail, isRecipient, onProblem } = options;
   const failed = (message: string) => (error: unknown) => onProblem(message, error);

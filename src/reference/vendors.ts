@@ -31,7 +31,7 @@ ${providers.map((provider) => sectionOf(provider, files)).join("\n\n")}`,
   };
 }
 
-/** Returns the page of all shipped models, with their prices and the sources of these prices. */
+/** Returns the page of all shipped models that are not retired, with their prices and the sources of these prices. */
 export async function modelsPage(): Promise<ReferencePage> {
   const files = await shippedFiles();
   const models = [...shippedModels(files)].filter(([, { entry }]) => entry.retired !== true);

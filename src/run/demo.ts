@@ -64,7 +64,7 @@ const BUDGETS = { storefront: "120", research: "40", marketing: "80" };
 
 /**
  * Fills an empty installation with two weeks of traffic to the sandbox. Writes to the same stores as real traffic. The
- * same start time gives the same traffic. Throws when there already are charges, organizations or keys.
+ * same start time gives the same traffic. Throws when the installation is in use.
  */
 export async function fillDemo(
   settings: Settings,

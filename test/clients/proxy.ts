@@ -13,7 +13,10 @@ export interface RecordingProxy extends AsyncDisposable {
   log(): readonly string[];
 }
 
-/** Starts a proxy between a program and the gateway. The proxy forwards every byte and counts requests. */
+/**
+ * Starts a proxy between a program and the gateway. It forwards only to this machine, and counts the requests of the
+ * program's main loop.
+ */
 export async function startRecordingProxy(gateway: string): Promise<RecordingProxy> {
   let count = 0;
   const log: string[] = [];

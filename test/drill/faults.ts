@@ -150,7 +150,10 @@ export const PART_FAULTS: readonly DrillFault[] = [
   },
 ];
 
-/** Returns the difference between a verdict and a fault, or null when the verdict reports exactly the fault. */
+/**
+ * Returns the difference between a verdict and a fault. Null when the verdict reports the fault and no cause that is
+ * not allowed.
+ */
 export function difference(
   { state, causes, also = [] }: DrillFault,
   verdict: Verdict,

@@ -58,7 +58,10 @@ export function startBedrock(): Promise<Simulator> {
 
 const REGION_OF_MODELS = "arn:aws:bedrock:eu-central-1";
 
-/** Returns Amazon Bedrock's lists, with models of several vendors (Amazon Bedrock API reference). */
+/**
+ * Returns one of Amazon Bedrock's lists, with models of several vendors; null for any other path (Amazon Bedrock API
+ * reference).
+ */
 function listOf({ path, query }: ReceivedRequest): object | null {
   if (path === "/foundation-models") {
     const isAsked = query.get("byProvider") === "anthropic" && query.get("byInferenceType") === "ON_DEMAND";

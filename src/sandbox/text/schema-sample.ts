@@ -209,7 +209,10 @@ function sampleObject(flat: FlatSchema, position: Position, work: Work): unknown
   return Object.fromEntries(value);
 }
 
-/** Makes an array with the minimum number of items. Makes at least one item if the schema allows it. */
+/**
+ * Makes an array with the minimum number of items, but with an item for each of `prefixItems`, and at least one item if
+ * the schema allows it. Undefined when no such array can be made.
+ */
 function sampleArray({ keywords, references }: FlatSchema, position: Position, work: Work): unknown {
   const { prefixItems, items, minItems, maxItems } = keywords;
   const first: unknown[] = Array.isArray(prefixItems) ? prefixItems : [];

@@ -1,8 +1,8 @@
 const MAX_STRING = 4096;
 
 /**
- * Returns a number within the bounds of the schema that is a multiple of its `multipleOf`. Undefined when no such
- * number is found. Different values of `variation` give different numbers.
+ * Returns a number within the bounds of the schema that is a multiple of its `multipleOf`. For an integer, only a whole
+ * `multipleOf` counts. Undefined when no such number is found. Different values of `variation` give different numbers.
  */
 export function sampleNumber(schema: Record<string, unknown>, variation: number): number | undefined {
   const isInteger = [schema["type"]].flat().includes("integer");

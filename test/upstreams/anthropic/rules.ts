@@ -21,7 +21,7 @@ const VERSIONS: ReadonlySet<unknown> = new Set(["2023-06-01", "2026-10-21"]);
 const SAMPLING = ["temperature", "top_p", "top_k"];
 const MIN_BUDGET = 1_024;
 
-/** Returns the error of an invalid request, or undefined. Counting tokens needs no `max_tokens` and no stream. */
+/** Returns the error of an invalid request, or undefined. Counting tokens allows neither `max_tokens` nor `stream`. */
 export function findFault(
   { headers }: ReceivedRequest,
   body: Body | undefined,

@@ -65,7 +65,10 @@ function Targets({ targets }: { targets: ModelRow["route"]["targets"] }) {
   );
 }
 
-/** Shows a model's default price in short: the prices of input and output, or the price of the cheapest picture. */
+/**
+ * Shows a model's default price in short: the price of input and, unless it is free, of output; or the price of the
+ * cheapest picture.
+ */
 function ShortPrice({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");
   if (!price) return <span className="text-muted">{t("price.none")}</span>;

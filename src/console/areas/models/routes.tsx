@@ -71,7 +71,10 @@ function OwnRoute({
   );
 }
 
-/** The form for the default route of a model. Models of the configuration file have a read-only form. */
+/**
+ * The form for the default route of a model. It is read-only for models of the configuration file, and for members who
+ * may not change models.
+ */
 export function DefaultRoute({
   model,
   onDraft,

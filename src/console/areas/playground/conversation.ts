@@ -63,7 +63,10 @@ export function textCall(
   };
 }
 
-/** Sends a request and reports the parts of its reply as they arrive. May throw a `GatewayFailure` after some parts. */
+/**
+ * Sends a request and reports the parts of its reply as they arrive. May throw a `GatewayFailure`, also after some
+ * parts.
+ */
 export async function streamReply(
   keyId: string,
   call: GatewayCall,

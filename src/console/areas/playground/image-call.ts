@@ -52,7 +52,10 @@ export interface Reference {
   mask: Blob | null;
 }
 
-/** Returns the form with empty texts for values that a model does not offer, so that the model chooses them. */
+/**
+ * Returns the form for one model. A value that the model does not offer becomes empty, so that the model chooses it.
+ * The count is at most the model's maximum.
+ */
 function fitForm(form: ImageForm, options: ImageOptions): ImageForm {
   const oneOf = (value: string, offered: readonly string[]): string => (offered.includes(value) ? value : "");
   const isExact = form.size === EXACT && options.pixels !== null;

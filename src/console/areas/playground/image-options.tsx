@@ -76,7 +76,10 @@ function exactOption(label: string): Option {
 
 type ChoiceName = "size" | "ratio" | "quality" | "background" | "format" | "count" | "delivery";
 
-/** A choice of one of the values that the model offers. With the first option, the model chooses. */
+/**
+ * A choice of one of the values that the model offers. Unless the choice is required, its first option lets the model
+ * choose.
+ */
 function Choice({
   name,
   values,

@@ -23,7 +23,7 @@ export function awayReason(error: unknown): "away.database" | "away.gateway" | u
 
 /**
  * Shows the reason why data cannot be read, the time of the failure and a button that tries again. Tries again by
- * itself if the gateway is unavailable.
+ * itself unless the gateway has refused the request.
  */
 export function FailedState({ error, at, onRetry }: { error: unknown; at?: number; onRetry(): void }) {
   const { t } = useTranslation();

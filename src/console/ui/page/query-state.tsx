@@ -18,7 +18,7 @@ interface QueryStateProps<Data> {
   children(data: Data): ReactNode;
 }
 
-/** Shows the data of a query; before the data has arrived, the skeleton; after a failure, the error. */
+/** Shows the data of a query. Without data, shows the skeleton or, after a failure, the error. */
 export function QueryState<Data>({ query, skeleton, missing, children }: QueryStateProps<Data>) {
   const { t } = useTranslation();
   if (query.data !== undefined) return <>{children(query.data)}</>;

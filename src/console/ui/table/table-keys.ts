@@ -4,7 +4,9 @@ import type { KeyboardEvent } from "react";
 const PAGE_ROWS = 10;
 const MAX_FRAMES = 10;
 
-/** Moves the focus between the rows of a table with the arrow keys, Home, End and the page keys. */
+/**
+ * Returns a handler that moves the focus between the rows of a table with the arrow keys, Home, End and the page keys.
+ */
 export function useTableKeys(
   virtualizer: Virtualizer<HTMLDivElement, HTMLTableRowElement>,
   count: number,
