@@ -38,7 +38,7 @@ export interface TextPayload<Request extends TextRequest = TextRequest> {
 export interface VendorTraits {
   /**
    * The field of chat completions for the maximum of output tokens; `max_tokens` by default. OpenAI's reasoning models
-   * refuse `max_tokens`, but compatible vendors support only `max_tokens` (OpenAI reference, chat completions).
+   * refuse `max_tokens`, but many compatible vendors support only `max_tokens` (OpenAI reference, chat completions).
    */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
   /** Fields and roles of chat completions that OpenAI accepts and this vendor refuses. */

@@ -106,7 +106,7 @@ function requireTrusted(link: unknown, baseUrl: string): string {
   throw brokenResponse("named no polling address of its own");
 }
 
-/** True for the vendor's hosts and the configured origin. Polling any other address would send it the credential. */
+/** True for the configured origin; if that is the vendor's, also for its other hosts. Others must not get the key. */
 function isTrusted(link: string, baseUrl: string): boolean {
   const url = URL.parse(link);
   const base = new URL(baseUrl);

@@ -76,7 +76,10 @@ const BASE_URLS: Readonly<Record<DashscopeSettings["region"], string>> = {
   global: "https://dashscope-intl.aliyuncs.com/api/v1",
 };
 
-/** Returns the settings of the compatible interfaces, with paths on the channel's host ("OpenAI compatible"). */
+/**
+ * Returns the settings of the compatible interfaces, with paths on the channel's host ("OpenAI compatible"). With an
+ * own `baseUrl`, the address for the messages protocol is left out.
+ */
 function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSettings) {
   const { dashscope: vendor } = VENDORS;
   const at = (address: string) => new URL(new URL(address).pathname, baseUrl ?? BASE_URLS[region]).href;

@@ -17,8 +17,8 @@ export interface Provider<Settings> {
   /** Returns the upstream for images. `codecSlots` limits the pictures that the process decodes or encodes at once. */
   image?(settings: Settings, codecSlots: FairSemaphore): ImageUpstream;
   /**
-   * Makes the cheapest call that proves address and credential. The call reads a list if the vendor has one; otherwise
-   * it requests an unknown model, which the vendor refuses. Throws an `UpstreamError`, or the signal's reason.
+   * Makes a cheap call that proves address and credential: it reads a list or the account's data, counts tokens, or
+   * requests something unknown, which the vendor refuses. Throws an `UpstreamError`, or the signal's reason.
    */
   probe(settings: Settings, signal: AbortSignal): Promise<void>;
   /** Returns the vendor's names of the credential's models. Throws an `UpstreamError`, or the signal's reason. */

@@ -51,7 +51,7 @@ export function readReply(
   return { text: edited, usage };
 }
 
-/** Sorts vectors by `index`, as some vendors do not. Keeps the order if an index occurs twice or is missing. */
+/** Sorts vectors by `index`, because some vendors do not. Keeps the order if an index occurs twice or is missing. */
 function inOrder(data: readonly Vector[]): readonly Vector[] {
   const ordered: Vector[] = [];
   for (const vector of data) {

@@ -74,7 +74,10 @@ const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 /** Matches ids of calls by vendors of this protocol, also of calls of their own tools (Anthropic API, "Tool use"). */
 const OWN_CALL = /^(?:srv)?toolu_/;
 
-/** Returns the request's text without other protocols' content that vendors of this protocol would refuse. */
+/**
+ * Returns the request's text without thinking of other protocols' vendors. Removes also the field `thinking` if the
+ * vendor would refuse it after their turns.
+ */
 function afterForeignAnswers(
   raw: string,
   body: Readonly<Record<string, unknown>>,

@@ -74,8 +74,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   /**
-   * Subtracts a negative `by` from the amount counted at `takenAt` (monotonic milliseconds). Counts a positive `by` as
-   * an amount of now. `closed` is the part of the amount at `takenAt` that can no longer be given back.
+   * Adds `by` to the amount counted at `takenAt` (monotonic milliseconds). A positive `by` counts as an amount of now.
+   * `closed` is the part of the amount at `takenAt` that can no longer be given back.
    */
   correct(counter: LimitCounter, takenAt: number, by: number, closed = 0): void {
     const now = this.#clock.monotonic();

@@ -24,7 +24,7 @@ export class BudgetLease {
   #promised: Nanos = 0n;
   /** The amount acquired from the store so far, minus the amount given back. */
   #acquired: Nanos = 0n;
-  /** The amount that the budget had left in the store at the last call. */
+  /** The amount that the budget had left in the store after the last grant; 0 after a change of the budget. */
   #left: Nanos = 0n;
   /** Monotonic milliseconds until which the lease may be used: a minute before the store regards it as in doubt. */
   #usableUntil = Infinity;
@@ -45,7 +45,7 @@ export class BudgetLease {
     this.budget = budget;
   }
 
-  /** The amount that no request holds. It is negative when requests have cost more than they held. */
+  /** The amount that no request holds. It may be negative, because requests may cost more than they held. */
   get available(): Nanos {
     return this.#available;
   }

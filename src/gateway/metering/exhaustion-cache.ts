@@ -26,7 +26,7 @@ export class ExhaustionCache {
     return exhaustion.refusal;
   }
 
-  /** True when other processes may give back enough if the request waits. */
+  /** False for a few seconds after a request has waited in vain for money of other processes. */
   isWorthWaiting(budget: string): boolean {
     return (this.#exhaustions.get(budget)?.patientFrom ?? 0) <= this.#clock.monotonic();
   }

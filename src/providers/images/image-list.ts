@@ -9,8 +9,8 @@ export interface ImageList {
   /** The objects of `data`; undefined when the response has no such list. */
   items: StreamedObject[] | undefined;
   /**
-   * Returns the pictures of these items in order; links are fetched. Items without a picture and pictures that fail are
-   * left out. When all pictures fail, throws `broken` or the signal's reason.
+   * Returns the pictures of the first `MAX_RESULTS` items in order; links are fetched. Leaves out items without a
+   * picture and pictures that fail. When all pictures fail, throws `broken` or the signal's reason.
    */
   pictures(items: readonly StreamedObject[], fetchResult: FetchResult): Promise<Blob[]>;
 }

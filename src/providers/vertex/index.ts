@@ -97,7 +97,7 @@ const PUBLISHERS = [
   { publisher: "anthropic", names: /^claude-.*/ },
 ] as const;
 
-/** Returns a call that counts tokens. This call is free and works with every model. */
+/** Returns a call that counts the tokens of a prompt. The vendor does not charge for such a call. */
 const countCall = (signal: AbortSignal): TextCall => ({
   raw: '{"contents":[{"role":"user","parts":[{"text":"ping"}]}]}',
   upstreamModel: "gemini-2.5-flash",

@@ -20,7 +20,7 @@ export interface OpenDescriptors {
   connections: ClientConnection[];
 }
 
-/** Sizes and constants of `struct sockaddr_in` and `sockaddr_in6` (Linux). */
+/** Constants of `sockaddr_in`, `sockaddr_in6`, `fcntl` and `getsockopt` (Linux). */
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCKADDR_BYTES = 28;

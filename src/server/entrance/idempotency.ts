@@ -137,7 +137,7 @@ class HeldClaim {
     }
   }
 
-  /** Stores the whole body before sending it. A disconnected client gets it by repeating its request. */
+  /** Stores the body before sending it, unless it is too large. A disconnected client gets it by a repeated request. */
   async #storeWhole(response: Response): Promise<Response> {
     const { status, headers } = response;
     if (!response.body) {

@@ -197,7 +197,7 @@ function readFormat(config: StreamedObject): OutputFormat | null {
   return { type: "schema", name: null, schema, strict: null, description: null };
 }
 
-/** Reads the requested reasoning. Without a budget, or with -1, the model decides; 0 means no reasoning. */
+/** Reads the requested reasoning. A budget of 0 means none; with -1 or no budget, the level or the model decides. */
 function readReasoning(config: StreamedObject): Reasoning | null {
   const thinking = findObject(config, "thinkingConfig")?.value;
   if (!thinking) return null;

@@ -172,7 +172,7 @@ const BODY_NAMES = bothSpellings([
 ]);
 const CONFIG_NAMES = bothSpellings([...CONFIG_FIELDS.map(([name]) => name), "serviceTier"]);
 
-/** Throws a `GatewayError` that names the first documented field with a wrong type. Ignores other fields. */
+/** Throws a `GatewayError` for the first documented field with a wrong type, and for a name in the wrong case. */
 function checkBody(body: StreamedObject): void {
   refuseCaseVariants(body, BODY_NAMES);
   const contents = findObjects(body, "contents")?.value ?? [];
