@@ -159,7 +159,7 @@ function namedAddresses(value: EntryValue): [field: string, address: string][] {
   return all.filter((each): each is [string, string] => typeof each[1] === "string");
 }
 
-/** Throws 400 when the input contains the mask but no secret is stored. The mask is never a secret itself. */
+/** Throws 400 unless a secret is stored. Call it for the mask in the input, which is never a secret itself. */
 export function requireKnown(known: unknown, field: string, path = inputField(field)): void {
   if (isSealed(known)) return;
   throw new AdminError(400, path, operatorMessage("error.channel.masked", { field: path }));

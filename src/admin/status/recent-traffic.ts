@@ -113,7 +113,10 @@ export function recentFailures(sums: readonly TrafficSum[], now: number): Failur
   return { failed, all, minutes, since: failingSince(byMinute, newest), code: mostOf(failures) };
 }
 
-/** Returns the earliest minute since which at least a tenth of each minute failed, ignoring minutes without calls. */
+/**
+ * Returns the start of the newest run of minutes in each of which at least a tenth of the calls or requests failed.
+ * Minutes without calls or requests do not end the run.
+ */
 function failingSince(
   byMinute: ReadonlyMap<number, readonly TrafficSum[]>,
   newest: readonly number[],
