@@ -61,7 +61,7 @@ async function packDeployFiles(outfile: string): Promise<void> {
   await run(["git", "archive", "--format=tar.gz", `--output=${outfile}`, "HEAD", ...paths], PROGRAM_ROOT);
 }
 
-/** Returns false, and reports the reason, when the executable cannot be built. */
+/** Returns false, and reports the reason, when the executable for another platform cannot be built. */
 async function buildFor(platform: Platform, outfile: string): Promise<boolean> {
   if (platform === `${process.platform}-${process.arch}`) {
     await buildExecutable({ outfile });

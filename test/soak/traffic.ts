@@ -145,7 +145,7 @@ async function drain(response: Response): Promise<string> {
   return new TextDecoder().decode(last).slice(0, 300);
 }
 
-/** Sends every request of an open console once. */
+/** Reads the lists of the console's main pages once. */
 export async function readConsole(member: Administrator): Promise<void> {
   const paths = [
     "/overview",

@@ -65,7 +65,7 @@ export interface TransportSubject {
   echo?: Fault | Behaviour;
 }
 
-/** Runs the tests of transport faults with a harness. Its vendor must accept no masks. */
+/** Tests transport faults, masks and early aborts with a harness. Its vendor must accept no masks. */
 export function describeVendor(
   { vendor, key, open, order, generate }: VendorHarness,
   echo?: TransportSubject["echo"],

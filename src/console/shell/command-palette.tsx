@@ -154,7 +154,7 @@ interface PageLink {
   icon: LucideIcon;
 }
 
-/** Returns every page that has its own address, with its name. */
+/** Returns the pages of the navigation that the member may read, with their names. */
 function usePages(): PageLink[] {
   const { t } = useTranslation();
   const pagesOf = useAreaPages();

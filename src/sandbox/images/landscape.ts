@@ -12,7 +12,7 @@ export interface LandscapeOptions {
   isTransparent: boolean;
 }
 
-/** Paints a sun and ranges of hills, in random colours and shapes. */
+/** Paints a sky, unless it is to stay transparent, a sun and ranges of hills, in random colours and shapes. */
 export async function paintLandscape(
   canvas: Canvas,
   random: Random,
@@ -146,7 +146,7 @@ export function fillRectangle(canvas: Canvas, area: Rectangle, color: Color): vo
     canvas.pixels.fill(color, y * canvas.width + left, y * canvas.width + right);
 }
 
-/** Copies the opaque pixels of `picture` to the position `left`, `top` of a larger canvas. */
+/** Copies the pixels of `picture` that are more than half opaque to the position `left`, `top` of a larger canvas. */
 export function paste(canvas: Canvas, picture: Canvas, left: number, top: number): void {
   for (let y = 0; y < picture.height; y += 1) {
     const from = y * picture.width;

@@ -19,7 +19,7 @@ export interface Answers extends Readonly<Record<TextDialectName, readonly Answe
 
 const TEXTS = [undefined, 'Ünï \u{1F30A} 語 "quotes"\n\\u00e9'];
 
-/** Sends every question to the simulated vendors. */
+/** Returns the simulated vendors' responses to every question. */
 export async function recordAnswers(): Promise<Answers> {
   const [openai, compatible, anthropic, gemini] = await Promise.all([
     startOpenAi(),

@@ -77,7 +77,7 @@ function findBlockFault(block: Block, role: string): string | undefined {
   }
 }
 
-/** Checks that every call has a result at the beginning of the next message. */
+/** Returns the fault when ids of calls repeat, or when the next message does not begin with a result for every call. */
 function findOrderFault(blocks: Block[], next: { role: string; blocks: Block[] } | undefined) {
   const calls = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id);
   if (new Set(calls).size < calls.length) return "`tool_use` ids must be unique";

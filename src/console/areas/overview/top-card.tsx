@@ -69,7 +69,7 @@ export function TopCard({ overview: { top, currency } }: { overview: Overview })
   );
 }
 
-/** Links to the requests of one item in the same range. */
+/** Links to the requests of one item, or to the overview of an organization, in the same range. */
 function ShareLink({ group, share: { id, name } }: { group: Group; share: Share }) {
   const { t } = useTranslation("overview");
   const range = useRangeSearch();
