@@ -241,7 +241,7 @@ test("large and small requests go out whole, one after the other, as fast as the
   const client = new HttpClient();
   const ports = new Set<string>();
   for (const length of [4 * 1024 * 1024, 3, 22_000, 21_000, 2 * 1024 * 1024]) {
-    // The runtime stores a joined string in parts. Replacing a name also makes such a string.
+    // The runtime stores a joined string in parts, such as a body in which the model's name was replaced.
     const body = `${"ä".repeat(length)}${length}${"x".repeat(length)}`;
     const response = await post(client, server.url.href, never(), body);
     const [hash, port = ""] = (await response.text()).split(" ");

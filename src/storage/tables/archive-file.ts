@@ -25,7 +25,7 @@ export async function writeEntries(path: string, pages: AsyncIterable<LedgerEntr
   const partial = `${path}.partial`;
   const file = await open(partial, "w", 0o600);
   try {
-    // Gzip files may be concatenated, so each page is compressed by itself.
+    // Several gzip files in a row are one valid gzip file, so each page is compressed by itself.
     for await (const entries of pages) {
       const page = Bun.gzipSync(entries.map((entry) => `${toColumn(entry)}\n`).join(""));
       hasher.update(page);
