@@ -42,7 +42,7 @@ export const gemini: Provider<GeminiSettings> = {
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
-/** Returns the call that lists models, 1,000 at most (Gemini API reference, `models.list`). */
+/** Returns the call that lists `pageSize` models, 1,000 at most (Gemini API reference, `models.list`). */
 function listCall({ baseUrl, apiKey }: GeminiSettings, pageSize: number, signal: AbortSignal) {
   const { classify } = createVendorErrors({ secret: apiKey, baseUrl }, readGoogleFailure);
   const headers = { ...JSON_HEADERS, "x-goog-api-key": apiKey };

@@ -2,7 +2,10 @@ import type { ZodType } from "zod";
 import type { EmbeddingUpstream, ImageUpstream, TextUpstream } from "../gateway/upstreams.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 
-/** An adapter to one vendor: a file or folder, and a line in the registry. A missing member is a missing capability. */
+/**
+ * An adapter to one vendor: a file, a folder or a row of data, and a line in the registry. A missing member is a
+ * missing capability.
+ */
 export interface Provider<Settings> {
   name: string;
   /** The vendor's name in its usual spelling. */

@@ -210,7 +210,7 @@ function renderFailure(
  */
 export type Phase = "serving" | "leaving" | "draining" | "stopping";
 
-/** The phase of the server, and the time since the last request. */
+/** The phase of the server, and the time since its last response or the beginning of the phase, for draining. */
 export class Lifecycle {
   #phase: Phase = "serving";
   #quietSince = performance.now();

@@ -8,7 +8,7 @@ import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 /** The format of a route's errors. */
 export type ErrorFamily = "chat" | "messages" | "responses" | "images" | "native" | "admin";
 
-/** An endpoint. It requires a key with a scope or a signed-in member, or it is public for the stated reason. */
+/** An endpoint. It requires a key or a signed-in member, or it is public for the stated reason. */
 export type HttpRoute = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** The path, which may contain one `{…}` part. */

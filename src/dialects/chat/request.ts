@@ -169,7 +169,7 @@ function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
 }
 
-/** Throws a `GatewayError` that names the first documented field with a wrong type. Ignores other fields. */
+/** Throws a `GatewayError` for the first documented field with a wrong type, and for a name in the wrong case. */
 function checkFields(body: Record<string, unknown>): void {
   checkMessages(body["messages"]);
   checkTypes(body, FIELDS);

@@ -13,7 +13,7 @@ import type { Usage } from "../../domain/usage.ts";
 import type { RequestContext } from "../request-context.ts";
 
 /**
- * The only code that turns usage into money. It holds money before a vendor is called, settles what was delivered, and
+ * Handles the money of requests: holds money before a vendor is called, records the charge for what was delivered, and
  * releases the rest. When `settle` returns, the charge is in the journal, or in memory if the disk refuses it. The
  * caller gets its last byte only after that.
  */

@@ -15,7 +15,7 @@ import type { Nanos } from "../../lib/money.ts";
  *
  * Requests take from usable and from unclear leases, but an unclear lease acquires nothing more before its renewal. A
  * lease is forgotten when the store no longer has it (it was closed or written off) or when its budget was removed.
- * `BudgetLeases` calls the store for holds, settlements and takes. `LeaseTable` calls it for renewals and returns.
+ * `BudgetLeases` holds, settles and takes from the store. `LeaseTable` renews leases and returns amounts.
  */
 export class BudgetLease {
   readonly budget: string;

@@ -6,7 +6,7 @@ interface CloudBody {
   version: string;
   /** Members to remove from the body, because the address contains their values. */
   addressed: readonly string[];
-  /** Beta features, in the form of the header `anthropic-beta`. Absent when the cloud accepts that header. */
+  /** Beta features, as in the header `anthropic-beta`. Absent for none, and when the cloud accepts that header. */
   betas?: string;
 }
 

@@ -86,7 +86,7 @@ export function compatibleEmbedding(
   return createOpenAiEmbeddings(connectionOf(vendor, settings));
 }
 
-/** Probes by reading the list of models at `path`. Without a list, sends a request that the vendor refuses. */
+/** Probes by reading `path`. If the address does not have this path, sends a request that the vendor refuses. */
 export async function compatibleProbe(
   vendor: CompatibleVendor,
   settings: OpenAiSettings,

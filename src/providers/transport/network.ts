@@ -7,7 +7,7 @@ import { AddressRefused, type NetworkGuard } from "../../lib/network-guard.ts";
 const running = new AsyncLocalStorage<NetworkGuard>();
 let isProxied = false;
 
-/** Makes the runtime's client send every call through the proxy of the environment variables. */
+/** Notes that the runtime's client sends calls through the proxy of the environment variables. */
 export function useProxies(): void {
   isProxied = true;
 }

@@ -30,7 +30,7 @@ const SCAN_SHARE = 20;
 const BUSY_SCAN_SHARE = 5;
 /** Multiple of a scan's duration for the pause while at least half of the reserve is used. */
 const URGENT_SCAN_SHARE = 1;
-/** Share of the limit that a scan frees beyond the excess, for connections that arrive before the next scan. */
+/** Share of `maxOpen` that a scan frees beyond the excess, for connections that arrive before the next scan. */
 const HEADROOM_SHARE = 0.1;
 const REPORT_MS = 10_000;
 const SHUT_BOTH = 2;

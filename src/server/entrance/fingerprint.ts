@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { SpooledString } from "../../lib/json-spool.ts";
 
-/** Returns the SHA-256, in hexadecimal, of a JSON body's values or of a form's names and values. */
+/** Returns the SHA-256, in hexadecimal, of the names, values and files in the content of a request. */
 export async function fingerprintOf(content: unknown): Promise<string> {
   const hash = createHash("sha256");
   await add(hash, content);

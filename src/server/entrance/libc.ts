@@ -1,6 +1,6 @@
 import { dlopen } from "bun:ffi";
 
-/** Returns the C library's socket functions that the runtime lacks; null where they cannot be loaded. */
+/** Returns functions of the C library for sockets and descriptors; null where the library cannot be loaded. */
 export function openLibc() {
   if (process.platform !== "linux") return null;
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
