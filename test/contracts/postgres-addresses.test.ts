@@ -129,6 +129,8 @@ describe.skipIf("missing" in found)("the address of PostgreSQL", () => {
     "lock_timeout",
     "idle_in_transaction_session_timeout",
     "synchronous_commit",
+    "jit",
+    "parallel_setup_cost",
   ];
   const KEEPALIVES = ["tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count"];
   test.skipIf("missing" in pooler).each([

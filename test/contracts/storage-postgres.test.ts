@@ -76,4 +76,18 @@ describe.skipIf("missing" in found)("connections to PostgreSQL", () => {
     expect(row?.idle).toBe("60");
     await database.close();
   });
+
+  test("only long queries are divided among workers of the server", async () => {
+    const database = await openDatabase(await postgres.createDatabase());
+    await database.begin((sql) =>
+      sql.unsafe("CREATE TABLE numbers AS SELECT i, i % 7 AS rest FROM generate_series(1, 400000) AS i"),
+    );
+    const isDivided = async (query: string) => {
+      const lines = await database.read((sql) => sql.unsafe<object[]>(`EXPLAIN ${query}`));
+      return JSON.stringify(lines).includes("Workers Planned");
+    };
+    expect(await isDivided("SELECT rest, SUM(i) FROM numbers GROUP BY 1")).toBe(false);
+    expect(await isDivided("SELECT COUNT(*) FROM numbers AS a JOIN numbers AS b ON a.i < b.i")).toBe(true);
+    await database.close();
+  });
 });

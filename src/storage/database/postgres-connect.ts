@@ -59,6 +59,9 @@ class Connector implements PostgresConnector {
       idle_in_transaction_session_timeout: String(timeoutMs * 2),
       // With JIT, the server would spend more time on compiling a report than on running it.
       jit: "off",
+      // Starting workers takes longer than most reports, and reports that are read together would compete for the
+      // processors. Reading a whole table is still divided among workers.
+      parallel_setup_cost: "100000",
     };
   }
 
