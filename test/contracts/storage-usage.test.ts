@@ -7,6 +7,7 @@ import { TOKEN_CATEGORIES, type Usage } from "../../src/domain/usage.ts";
 import { readSeries } from "../../src/admin/usage/range.ts";
 import { daysIn } from "../../src/domain/calendar.ts";
 import { DURATION_BUCKETS } from "../../src/domain/traffic.ts";
+import { usageStore } from "../../src/storage/tables/usage.ts";
 import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
@@ -352,6 +353,93 @@ onEachDatabase("Sums of usage", (databases) => {
       { numRuns: 30 },
     );
     await stores.database.close();
+  });
+
+  test("of some keys and of each organization are those of its entries, and rows of others are not read", async () => {
+    const stores = await openStores(await databases.location());
+    const begin = Date.UTC(2026, 1, 20);
+    const now = begin + 100 * DAY_MS;
+    const times = fc.sample(fc.integer({ min: begin, max: now - 1 }), { numRuns: 1_000, seed: 27 });
+    const entries = times.map((at, index) =>
+      anEntry(`k_${index}`, BigInt(1 + index), {
+        at,
+        organizationId: `org_${index % 3}`,
+        keyId: `key_${index % 6}`,
+        model: `m${index % 4}`,
+        source: index % 5 === 0 ? "playground/Ada" : "",
+      }),
+    );
+    await stores.ledger.post("proc_a", entries);
+    const amountsOf = (items: readonly { keyId: string; organizationId: string; amount: bigint }[]) => {
+      const amounts = new Map<string, bigint>();
+      for (const { keyId, organizationId, amount } of items) {
+        const name = keyId === "" ? organizationId : keyId;
+        amounts.set(name, (amounts.get(name) ?? 0n) + amount);
+      }
+      return [...amounts].toSorted(byFirst);
+    };
+    const plans: string[] = [];
+    const { database } = stores;
+    const sums = usageStore({
+      ...database,
+      async read(query, timeoutMs) {
+        if (databases.kind === "sqlite")
+          plans.push(
+            ...(
+              await database.read((sql) => sql<{ detail: string }[]>`EXPLAIN QUERY PLAN ${query(sql)}`)
+            ).map(({ detail }) => detail),
+          );
+        return await database.read(query, timeoutMs);
+      },
+    });
+    const minute = fc.integer({ min: 0, max: 100 * 24 * 60 - 1 });
+    await fc.assert(
+      fc.asyncProperty(
+        minute,
+        minute,
+        fc.constantFrom("hour", "day", "month", "quarter"),
+        fc.constantFrom(undefined, "Asia/Tokyo", "America/New_York"),
+        fc.subarray(["key_0", "key_1", "key_4", "key_none"], { minLength: 1 }),
+        fc.constantFrom<(string[] | undefined)[]>(undefined, ["m1", "m2"]),
+        async (one, other, span, zone, keys, models) => {
+          const [first, last] = [one, other].toSorted((a, b) => a - b) as [number, number];
+          const cutMs = zone === undefined ? MINUTE_MS : HOUR_MS;
+          const from = begin + Math.floor((first * MINUTE_MS) / cutMs) * cutMs;
+          const to = begin + (Math.floor((last * MINUTE_MS) / cutMs) + 1) * cutMs;
+          const { days } = readSeries(
+            { from, to, interval: "day", ...(zone && { zone }) },
+            now,
+            DAY_MS,
+          ).where;
+          const range = { from, to, span: days ? ("day" as const) : span, ...(models && { models }) };
+          const inRange = entries.filter(
+            ({ at, model }) => at >= from && at < to && (models?.includes(model) ?? true),
+          );
+          const ofKeys = inRange.filter(({ keyId }) => keys.includes(keyId));
+          for (const by of [["keyId"], ["at", "keyId"], ["keyId", "source"]] as const) {
+            const found = await sums.spending({ ...range, keys, ...(days && { days }) }, by);
+            expect(amountsOf(found)).toEqual(amountsOf(ofKeys));
+          }
+          const ofOrganizations = await sums.sums(range, ["organizationId"]);
+          expect(amountsOf(ofOrganizations)).toEqual(
+            amountsOf(inRange.map((entry) => ({ ...entry, keyId: "" }))),
+          );
+        },
+      ),
+      { numRuns: 30 },
+    );
+    const searched = plans.filter((plan) => /SEARCH usage_(hours|days|series)/.test(plan));
+    expect(plans.filter((plan) => /SCAN usage_/.test(plan))).toEqual([]);
+    expect(
+      searched.filter(
+        (plan) =>
+          !/\((at=\? AND organization_id=\? AND key_id=\?|span_ms=\? AND organization_id=\? AND at)/.test(
+            plan,
+          ),
+      ),
+    ).toEqual([]);
+    expect(searched.length > 0).toBe(databases.kind === "sqlite");
+    await database.close();
   });
 
   test("of a range are the same whether its whole months are read as such or day by day", async () => {

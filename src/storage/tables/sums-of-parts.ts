@@ -17,11 +17,12 @@ export function sumsOfParts(database: QueriedDatabase, range: UsageRange, summed
   const select = (rows: unknown) =>
     sql`SELECT ${sql.unsafe([...names, ...numbers.map(sumOf)].join(", "))} FROM (${rows}) AS rows
       ${sql.unsafe(groupBy(names))}`;
-  return others.reduce<unknown>((all, rows) => sql`${all} UNION ALL ${select(rows)}`, select(first));
+  const all = others.reduce<unknown>((some, rows) => sql`${some} UNION ALL ${select(rows)}`, select(first));
+  const owners = ownersOf(range, summed);
+  return owners === null ? all : sql`WITH owners AS (${ownersIn(sql, range, owners)}) ${all}`;
 }
 
 function rowsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summed): unknown[] {
-  const { sql } = database;
   const { table, names } = summed;
   const zoned = asZoneRange(range, names);
   if (zoned) return rowsOfZone(database, zoned, summed);
@@ -29,20 +30,101 @@ function rowsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summe
   return partsOf(range, names.includes("point")).map((part) => {
     const point = pointOf(range.span, part);
     const own = { ...range, ...part };
+    const from = `${table}_${part.table}s`;
+    if (ownersOf(range, summed) === "keys" && part.table !== "minute")
+      return rowsOfKeys(database, own, summed, { from, point, times: startsIn(part) });
     if (!isSeries || (part.table !== "day" && part.table !== "hour"))
-      return rowsOf(database, own, summed, { from: `${table}_${part.table}s`, point });
-    const time = sql`${sql.unsafe(seriesOf(range, names, SPAN_MS[part.table]))} at >= ${part.from} AND at < ${part.to}`;
-    return rowsOf(database, own, summed, { from: SERIES[table].table, point, time });
+      return rowsOf(database, own, summed, { from, point });
+    return rowsOfSeries(database, own, summed, { spanMs: SPAN_MS[part.table], point });
   });
+}
+
+/** Returns the query for the rows of a range in a table of series. `spanMs` is the length of the rows. */
+function rowsOfSeries(
+  database: QueriedDatabase,
+  range: UsageRange,
+  summed: Summed,
+  { spanMs, point }: { spanMs: number; point: string },
+) {
+  const { sql } = database;
+  const { table } = SERIES[summed.table];
+  const time = sql`${sql.unsafe(seriesOf(range, summed, spanMs))} at >= ${range.from} AND at < ${range.to}`;
+  const isOfOwners = ownersOf(range, summed) !== null;
+  const from = isOfOwners ? sql`owners CROSS JOIN ${rowsInside(database, range, table, time)}` : table;
+  return rowsOf(database, range, summed, { from, point, time });
 }
 
 /**
  * Returns the condition on the rows of a table of series. It selects the length of the rows, and either the sums of all
  * organizations together or the sums of single organizations.
  */
-function seriesOf(range: UsageRange, names: readonly string[], spanMs: string | number): string {
-  const isOfAll = range.organizations === undefined && !names.includes("organization_id");
-  return `span_ms = ${spanMs} AND organization_id ${isOfAll ? "=" : "<>"} '${ALL_ORGANIZATIONS}' AND`;
+function seriesOf(range: UsageRange, summed: Summed, spanMs: string | number): string {
+  const isOfAll = range.organizations === undefined && !summed.names.includes("organization_id");
+  const organization = isOfAll ? `= '${ALL_ORGANIZATIONS}'` : `<> '${ALL_ORGANIZATIONS}'`;
+  const owner = ownersOf(range, summed) === null ? organization : "= owner";
+  return `span_ms = ${spanMs} AND organization_id ${owner} AND`;
+}
+
+/**
+ * Returns the kind of owners if the rows are read for each owner by the index: the keys of the range, or all
+ * organizations. Returns null if the rows are read by their time alone.
+ */
+function ownersOf(range: UsageRange, { table, names }: Summed): "keys" | "organizations" | null {
+  if (table !== "usage") return null;
+  if (range.keys !== undefined) return "keys";
+  const isOfEach = range.organizations === undefined && names.includes("organization_id");
+  return isOfEach && hasSeries(range, table, names) ? "organizations" : null;
+}
+
+/** Returns the query for the owners with entries in a range. The sums by month have the fewest rows. */
+function ownersIn(sql: Sql, range: UsageRange, owners: "keys" | "organizations") {
+  const columns = `organization_id AS owner${owners === "keys" ? ", key_id AS owned" : ""}`;
+  return sql`SELECT DISTINCT ${sql.unsafe(columns)} FROM usage_months
+    WHERE at >= ${startOfSpan("month", range.from)} AND at < ${range.to} ${conditions(sql, range)}`;
+}
+
+/**
+ * Returns the query for the rows of a range's keys. It finds them by the first columns of the primary key: the start of
+ * the span, the organization and the key. `times` has these starts, each with the numbers to which `point` refers.
+ */
+function rowsOfKeys(
+  database: QueriedDatabase,
+  range: UsageRange,
+  summed: Summed,
+  { from, point, times }: { from: string; point: string; times: readonly (readonly number[])[] },
+) {
+  const { kind, sql } = database;
+  const { keys: _, ...others } = range;
+  const time = sql.unsafe(`at = ${numberIn(0)} AND organization_id = owner AND key_id = owned`);
+  return rowsOf(database, others, summed, {
+    from: sql`${jsonRows(kind, sql, times)} AS times CROSS JOIN owners CROSS JOIN
+      ${rowsInside(database, others, from, time)}`,
+    point,
+    time,
+  });
+}
+
+/**
+ * Returns a table as the last table of a join. `condition` compares its rows with the tables before it. PostgreSQL would
+ * compare all rows with each other. With OFFSET, it reads the rows by the index.
+ */
+function rowsInside({ kind, sql }: QueriedDatabase, range: UsageRange, table: string, condition: unknown) {
+  const rows = sql.unsafe(table);
+  return kind === "postgres"
+    ? sql`LATERAL (SELECT * FROM ${rows} WHERE ${condition} ${conditions(sql, range)} OFFSET 0) AS inside`
+    : rows;
+}
+
+/** Returns the SQL expression for a number in a tuple of `jsonRows`. */
+function numberIn(index: number): string {
+  return `CAST(value ->> ${index} AS BIGINT)`;
+}
+
+/** Returns the starts of the spans in a part, each in a tuple with the numbers that are `added`. */
+function startsIn({ table, from, to }: Part, ...added: number[]): number[][] {
+  const starts: number[][] = [];
+  for (let at = from; at < to; at = nextSpan(table, at)) starts.push([at, ...added]);
+  return starts;
 }
 
 function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed): unknown[] {
@@ -51,26 +133,28 @@ function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed)
   const isSeries = hasSeries(range, table, names);
   const [day, ...shorter] = SERIES_SPANS_MS;
   const { whole, pieces } = zoneParts(range, isSeries ? shorter : [SPAN_MS.hour]);
-  const tableOf = (span: string) => (isSeries ? SERIES[table].table : `${table}_${span}`);
-  const spanIs = (spanMs: string | number) => (isSeries ? seriesOf(range, names, spanMs) : "");
-  const ofWhole = rowsOf(database, range, summed, {
-    from: tableOf("days"),
-    point: "at",
-    time: sql`${sql.unsafe(spanIs(day))} at >= ${whole.from} AND at < ${whole.to}`,
-  });
+  const owners = ownersOf(range, summed);
+  if (owners === "keys") {
+    const ofDays = startsIn({ table: "day", ...whole });
+    const ofHours = pieces.flatMap(({ from, to, point }) => startsIn({ table: "hour", from, to }, point));
+    return [
+      rowsOfKeys(database, range, summed, { from: "usage_days", point: "at", times: ofDays }),
+      rowsOfKeys(database, range, summed, { from: "usage_hours", point: numberIn(1), times: ofHours }),
+    ];
+  }
+  const wholeRange = { ...range, ...whole };
+  const ofWhole = isSeries
+    ? rowsOfSeries(database, wholeRange, summed, { spanMs: day, point: "at" })
+    : rowsOf(database, wholeRange, summed, { from: `${table}_days`, point: "at" });
   if (pieces.length === 0) return [ofWhole];
   const tuples = pieces.map(({ lengthMs, from, to, point }) => [from, to, point, lengthMs]);
-  const value = (index: number) => `CAST(value ->> ${index} AS BIGINT)`;
-  const time = sql.unsafe(`${spanIs(value(3))} at >= ${value(0)} AND at < ${value(1)}`);
-  const rows = sql.unsafe(tableOf("hours"));
-  // PostgreSQL would compare each piece with each row. With OFFSET, it reads the rows of each piece by the index.
-  const joined =
-    kind === "postgres"
-      ? sql`LATERAL (SELECT * FROM ${rows} WHERE ${time} ${conditions(sql, range)} OFFSET 0) AS inside`
-      : rows;
+  const spanIs = isSeries ? seriesOf(range, summed, numberIn(3)) : "";
+  const time = sql.unsafe(`${spanIs} at >= ${numberIn(0)} AND at < ${numberIn(1)}`);
+  const rows = rowsInside(database, range, isSeries ? SERIES[table].table : `${table}_hours`, time);
+  const join = sql.unsafe(owners === null ? "CROSS JOIN" : "CROSS JOIN owners CROSS JOIN");
   const ofPieces = rowsOf(database, range, summed, {
-    from: sql`${jsonRows(kind, sql, tuples)} AS pieces CROSS JOIN ${joined}`,
-    point: value(2),
+    from: sql`${jsonRows(kind, sql, tuples)} AS pieces ${join} ${rows}`,
+    point: numberIn(2),
     time,
   });
   return [ofWhole, ofPieces];
