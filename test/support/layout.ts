@@ -43,8 +43,8 @@ const FIND = `(foreign) => {
     const element = node.parentElement;
     if (text.trim() === "" || element.closest("svg, style, script, option, [data-live-announcer]")) continue;
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-    // Names of settings and fields are not translated.
-    if (unwanted.has(text.trim()) && !element.closest("code, pre, .font-mono"))
+    // Names of settings and fields are not translated, nor are the recorded values in the audit log.
+    if (unwanted.has(text.trim()) && !element.closest("code, pre, del, ins, .font-mono"))
       found.push("not translated: " + say(text));
     const range = document.createRange();
     range.selectNodeContents(node);

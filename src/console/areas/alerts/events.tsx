@@ -57,7 +57,7 @@ function useColumns(): TableColumn<AlertEventView>[] {
       id: "message",
       phone: "second",
       header: t("event.message"),
-      cell: (event) => <span className="break-words">{operatorText(event)}</span>,
+      cell: (event) => <span className="inline-block lg:min-w-72">{operatorText(event)}</span>,
     },
     {
       id: "notices",

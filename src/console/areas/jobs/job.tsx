@@ -64,7 +64,7 @@ function JobDetail({ job }: { job: Job }) {
   const keys = useKeyOptions(job.organizationId);
   const { keyId, organizationId, model } = job;
   return (
-    <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,24rem)_1fr]">
+    <div className="grid items-start gap-6 lg:grid-cols-2 xl:grid-cols-[minmax(18rem,24rem)_1fr]">
       <Card title={t("detail.summary")}>
         <Details
           entries={[

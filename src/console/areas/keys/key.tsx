@@ -41,8 +41,8 @@ function KeyParts({ view }: { view: Key }) {
   const { t } = useTranslation("keys");
   const search = { key: view.id, organization: view.organizationId };
   return (
-    <div className="grid gap-6 lg:grid-cols-3">
-      <div className="flex min-w-0 flex-col gap-6 lg:col-span-2">
+    <div className="grid gap-6 lg:grid-cols-2 xl:grid-cols-[2fr_1fr]">
+      <div className="flex min-w-0 flex-col gap-6">
         <KeyUsage id={view.id} />
         <CallWithIt view={view} />
       </div>

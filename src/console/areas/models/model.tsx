@@ -50,7 +50,7 @@ function ModelDetail({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const canPrice = useCan()("billing", "installation");
   return (
-    <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,26rem)_1fr]">
+    <div className="grid items-start gap-6 lg:grid-cols-2 xl:grid-cols-[minmax(18rem,26rem)_1fr]">
       <div className="flex min-w-0 flex-col gap-6">
         <Card title={t("detail.facts")}>
           <ModelFacts model={model} />

@@ -53,7 +53,7 @@ function useColumns(): readonly TableColumn<ListedChannel>[] {
       header: t("column.id"),
       cell: ({ id }) => (
         <TextLink to="/models/providers/$id" params={{ id }}>
-          {id}
+          <span className="whitespace-nowrap">{id}</span>
         </TextLink>
       ),
     },

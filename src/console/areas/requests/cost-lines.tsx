@@ -34,15 +34,15 @@ export function CostTable({
   const { t } = useTranslation("requests");
   return (
     <>
-      <div role="group" aria-label={t("cost.title")} tabIndex={0} className="overflow-x-auto">
-        <table className="w-full text-right sm:min-w-110">
+      <div role="group" aria-label={t("cost.title")} tabIndex={0} className="@container overflow-x-auto">
+        <table className="w-full text-right">
           <thead className="text-xs text-muted">
             <tr className="border-b border-line">
               {(["line", "quantity", "unitPrice", "amount"] as const).map((name) => (
                 <th
                   key={name}
                   scope="col"
-                  className={`px-3 py-1.5 font-medium first:pl-0 first:text-left last:pr-0 ${name === "unitPrice" ? "max-sm:hidden" : ""}`}
+                  className={`px-3 py-1.5 font-medium first:pl-0 first:text-left last:pr-0 ${name === "unitPrice" ? "@max-md:hidden" : ""}`}
                 >
                   {t(`cost.${name}`)}
                 </th>
@@ -59,7 +59,7 @@ export function CostTable({
               <th scope="row" colSpan={2} className="py-2 text-left">
                 {t("cost.total")}
               </th>
-              <td className="max-sm:hidden" />
+              <td className="@max-md:hidden" />
               <td className="py-2">
                 <Money amount={charge.amount} currency={charge.currency} />
               </td>
@@ -86,11 +86,11 @@ function CostLine({ line, currency }: { line: Line; currency: string }) {
     <tr className="border-b border-line">
       <th scope="row" className="py-1.5 pr-3 text-left font-normal">
         {name}
-        {/* A phone has no space for a column of unit prices. */}
-        <span className="block text-xs sm:hidden">{price}</span>
+        {/* A narrow card has no space for a column of unit prices. */}
+        <span className="block text-xs @md:hidden">{price}</span>
       </th>
       <td className="px-3 py-1.5">{formatCount(quantity)}</td>
-      <td className="px-3 py-1.5 whitespace-nowrap max-sm:hidden">{price}</td>
+      <td className="px-3 py-1.5 whitespace-nowrap @max-md:hidden">{price}</td>
       <td className="py-1.5 pl-3">
         <Money amount={amount} currency={currency} />
       </td>

@@ -71,7 +71,7 @@ function RequestDetail({ detail }: { detail: Detail }) {
           )}
         </Card>
       )}
-      <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,24rem)_1fr]">
+      <div className="grid items-start gap-6 lg:grid-cols-2 xl:grid-cols-[minmax(18rem,24rem)_1fr]">
         <Card title={t("detail.summary")}>
           <Summary detail={detail} />
         </Card>
@@ -204,11 +204,11 @@ function LedgerLines({ detail: { ledger, net } }: { detail: Output<"requests.get
   const [charge] = ledger;
   if (!charge) return <p className="text-muted">{t("ledger.none")}</p>;
   return (
-    <ul className="flex flex-col divide-y divide-line">
+    <ul className="@container flex flex-col divide-y divide-line">
       {ledger.map(({ id, kind, at, amount, currency }) => (
-        <li key={`${id} ${kind}`} className="flex items-start gap-4 py-2">
+        <li key={`${id} ${kind}`} className="flex items-start justify-between gap-x-4 py-2 @max-md:flex-wrap">
           <span className="w-24 shrink-0 font-medium">{t(`ledger.${kind}`)}</span>
-          <span className="flex min-w-0 flex-1 flex-col items-start gap-1">
+          <span className="flex min-w-0 flex-1 flex-col items-start gap-1 @max-md:order-last @max-md:basis-full">
             <Id value={id} />
             <span className="text-xs text-muted">
               <Time at={at} isAbsolute />

@@ -130,6 +130,8 @@ export function useChangeWords(): (change: Change) => ChangeWords[] {
       if (value === "*") return t("shell:all");
       if (path.startsWith("limits.")) return formatCount(Number(value));
       if (currency !== null && isAmount(path)) return formatMoney(value, currency);
+      const known = VALUES.find((each) => each === `${lastName(path)}.${value}`);
+      if (known) return t(`value.${known}`);
       return TIME.test(value) ? formatTime(Date.parse(value)) : value;
     };
     return differences(before, after).flatMap((found): ChangeWords[] => {
@@ -146,6 +148,23 @@ export function useChangeWords(): (change: Change) => ChangeWords[] {
     });
   };
 }
+
+/** Values of closed sets that have texts, with their fields. */
+const VALUES = [
+  "period.total",
+  "period.day",
+  "period.month",
+  "role.viewer",
+  "role.billing",
+  "role.admin",
+  "role.owner",
+  "severity.warning",
+  "severity.critical",
+  "strategy.ordered",
+  "strategy.weighted",
+  "way.password",
+  "way.identity provider",
+] as const;
 
 const EMPTY: ReadonlySet<string> = new Set(["null", "{}", ""]);
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;

@@ -31,7 +31,8 @@ export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly 
   return (
     <td className="max-w-0 border-b border-line px-4 py-2.5 group-last:border-b-0">
       <div className="flex min-h-6 flex-wrap items-center justify-end gap-x-3 gap-y-1">
-        <span className="min-w-0 flex-auto truncate">{name?.cell(row)}</span>
+        {/* A cell is as narrow as a table needs it. Here it may take the whole line. */}
+        <span className="min-w-0 flex-auto truncate **:max-w-full">{name?.cell(row)}</span>
         {[...first, ...actions].map(({ id, cell }) => (
           <span key={id} className="shrink-0 empty:hidden has-data-nothing:hidden">
             {cell(row)}
@@ -42,7 +43,7 @@ export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly 
         {second.map(({ id, header, cell, phone }) => (
           <span
             key={id}
-            className="flex max-w-full min-w-0 items-baseline gap-1 has-data-nothing:hidden has-[>span:only-child:empty]:hidden"
+            className="flex max-w-full min-w-0 items-baseline gap-1 has-data-nothing:hidden has-[>span:last-child:empty]:hidden"
           >
             {phone !== "second" && <span className="shrink-0">{t("named", { name: header })}</span>}
             <span className="min-w-0 break-words">{cell(row)}</span>
