@@ -48,5 +48,9 @@ describe("a trace", () => {
     expect(sampled.length).toBeWithin(120, 280);
     expect(sampled.filter((id) => !tenth(`00-${id}-${SPAN}-00`, OWN).isSampled)).toEqual([]);
     expect(ids.filter((id) => traceSampler(0)(null, id).isSampled)).toEqual([]);
+    expect(ids.filter((id) => traceSampler(1e-20)(null, id).isSampled)).toEqual([]);
+    expect(ids.filter((id) => traceSampler(1)(null, id).isSampled)).toEqual(ids);
+    const isInMost = (id: string): boolean => Number.parseInt(id.slice(-14), 16) >= 0.005 * 16 ** 14;
+    expect(ids.filter((id) => traceSampler(0.995)(null, id).isSampled)).toEqual(ids.filter(isInMost));
   });
 });

@@ -32,12 +32,14 @@ const RANDOM_DIGITS = 14;
  * exported, so that all services with the same ratio export the same traces.
  */
 export function traceSampler(ratio: number): BeginTrace {
-  // The 56 random bits of the id decide (W3C Trace Context, level 2).
-  const threshold = (1 - ratio) * 16 ** RANDOM_DIGITS;
+  // The 56 random bits of the id decide (W3C Trace Context, level 2). They are compared as texts of equal length,
+  // which costs half of what parsing costs. Every hexadecimal text is below "g".
+  const threshold = Math.ceil((1 - ratio) * 16 ** RANDOM_DIGITS).toString(16);
+  const first = threshold.length > RANDOM_DIGITS ? "g" : threshold.padStart(RANDOM_DIGITS, "0");
   return (traceparent, id) => {
     const [, callersId, parentId = null] = (traceparent !== null && TRACEPARENT.exec(traceparent)) || [];
     const traceId = callersId ?? id.slice(-TRACE_DIGITS);
-    const isSampled = Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) >= threshold;
+    const isSampled = traceId.slice(-RANDOM_DIGITS) >= first;
     // The span id is the random end of `id`. This saves the generation of an id.
     return { traceId, parentId, spanId: id.slice(-SPAN_DIGITS), isSampled, attempts: [] };
   };

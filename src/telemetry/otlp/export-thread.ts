@@ -28,7 +28,7 @@ const resource = resourceFromAttributes({
   "service.instance.id": instance,
 });
 const at = (signal: string) => ({ url: `${endpoint}/v1/${signal}`, headers, timeoutMillis: TIMEOUT_MS });
-const scope = { resource, name: "model-inference-gateway", version };
+const instrumentationScope = { name: "model-inference-gateway", version };
 const traces = new OTLPTraceExporter(at("traces"));
 const metrics = new OTLPMetricExporter(at("metrics"));
 // Records are exported in batches. An exporter of single records drops new records while it sends thirty.
@@ -41,7 +41,7 @@ const logs = new LoggerProvider({
     }),
   ],
 });
-const logger = logs.getLogger(scope.name, version);
+const logger = logs.getLogger(instrumentationScope.name, version);
 const startTime = timeOf(systemClock.now());
 
 /** Resolves when all batches are sent. The last batches arrive together with the order to end. */
@@ -55,7 +55,7 @@ parentPort?.on("message", (order: ExportOrder) => {
 
 async function send(requests: readonly SpanRecord[]): Promise<void> {
   for (const request of requests) emitContent(request);
-  const spans = requests.flatMap((request) => spansOf(request, scope));
+  const spans = requests.flatMap((request) => spansOf(request, { resource, instrumentationScope }));
   const [problem] = await Promise.all([
     spans.length === 0 ? null : exported(spans),
     // The logs are sent now, so that the logs of this batch are sent before the next batch arrives.
@@ -79,8 +79,7 @@ function sendMetrics(exportedMetrics: readonly ExportedMetric[]): void {
     .filter(({ series }) => series.length > 0)
     .map((metric) => metricData(metric, endTime));
   if (data.length === 0) return;
-  const { name } = scope;
-  metrics.export({ resource, scopeMetrics: [{ scope: { name, version }, metrics: data }] }, () => {});
+  metrics.export({ resource, scopeMetrics: [{ scope: instrumentationScope, metrics: data }] }, () => {});
 }
 
 function metricData({ name, unit, series }: ExportedMetric, endTime: HrTime): MetricData {

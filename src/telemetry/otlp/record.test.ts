@@ -17,8 +17,8 @@ function recordOf(about: Partial<RequestEvent>, isContentExported: boolean, rati
   return spanRecordOf(event, measurementOf(event, options), options);
 }
 
-function logged(): RequestContent {
-  const content = new RequestContent('{"messages":[{"role":"user","content":"call +44 20 7946 0958"}]}', 1);
+function logged(prompt = '{"messages":[{"role":"user","content":"call +44 20 7946 0958"}]}'): RequestContent {
+  const content = new RequestContent(prompt, 1);
   content.keepReply("sk-abcdef123456");
   return content;
 }
@@ -35,6 +35,20 @@ test("exported content is redacted", () => {
     "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"call [phone]"}]}]',
     "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"[redacted]"}]}]',
   });
+});
+
+test.each([
+  "",
+  '{"messages":[{"role":"user","content":"cu',
+  "[1]",
+  '{"messages":{"role":"user","content":"hi"}}',
+  '{"messages":[{"role":"user"}]}',
+  '{"messages":[{"role":1,"content":"hi"}]}',
+])("a body without readable messages is exported as one message: %s", (body) => {
+  const record = recordOf({ content: logged(body) }, true);
+  expect(record && contentAttributes(record)["gen_ai.input.messages"]).toBe(
+    JSON.stringify([{ role: "user", parts: [{ type: "text", content: body }] }]),
+  );
 });
 
 test("a request that is not sampled has no spans", () => {
