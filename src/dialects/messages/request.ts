@@ -38,7 +38,10 @@ export type MessagesPayload = TextPayload<MessagesRequest>;
 
 /** The caller's headers for vendors of this protocol. Fields of the body depend on these headers. */
 const FORWARDED_HEADERS = ["anthropic-version", "anthropic-beta"];
-/** Maximum number of tokens that a vendor's own tool adds to the prompt, for example pages that the tool reads. */
+/**
+ * Maximum number of tokens that the vendor features of a request add to its prompt, for example pages that a tool
+ * reads.
+ */
 const MAX_SERVER_TOOL_TOKENS = 200_000;
 
 /** Parses and checks a request. Throws a `GatewayError` that names the field to change. */
@@ -159,7 +162,10 @@ const BODY_NAMES = knownNames([
 const MESSAGE_NAMES = knownNames(["role", "content"]);
 const THINKING_NAMES = knownNames(["type", "budget_tokens"]);
 
-/** Refuses top-level names that differ only in case from a known name, because a vendor might accept them. */
+/**
+ * Refuses the field `thread`, and top-level names that differ only in case from a known name, because a vendor might
+ * accept them.
+ */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
   // A thread is refused, because the vendor stores it in an account that all callers share.

@@ -193,7 +193,7 @@ class MessagesForwarder implements FrameForwarder {
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));
   }
 
-  /** Writes a `message_delta` of the gateway, if the vendor sent none or sent content after it. */
+  /** Returns a `message_delta` of the gateway, for a client that lacks the stop reason or the billed numbers. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     const usage = {

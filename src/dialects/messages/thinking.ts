@@ -12,7 +12,7 @@ export interface ThinkingFields {
   effort?: string;
 }
 
-/** Reads the requested reasoning; null when the caller requests none. */
+/** Reads the fields for reasoning; null when the request has none. */
 export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning | null {
   const { thinking, output_config: config } = body;
   const effort = isObject(config) ? readEffort(config["effort"]) : null;

@@ -40,7 +40,7 @@ interface ReadItem {
 
 /**
  * Reads the events of a vendor's stream. Items may arrive in pieces, as a whole, or only in the last event. Nothing is
- * read twice. Events and items of unknown types are skipped.
+ * read twice. Skips events of unknown types. Reports items of unknown types as `other`.
  */
 export class ResponsesReader implements ReplyReader {
   readonly #items = new Map<unknown, ReadItem>();

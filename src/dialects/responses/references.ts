@@ -27,7 +27,7 @@ const PART_NAMES = knownNames([
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Finds the references in the parts of messages and tool outputs. Throws a `GatewayError` for a link that is neither
+ * Finds the references in the items of the input and in their parts. Throws a `GatewayError` for a link that is neither
  * `data:` nor public `https:`. `bytes` and `units` (UTF-16 code units) are the size of the body.
  */
 export function readReferences(input: unknown, bytes: number, units: number): References {
@@ -71,7 +71,7 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
 }
 
-/** True when the value is a link. Fields for data contain either plain base64 or a link. */
+/** True when the value is a link or a `data:` URL. Fields for data contain either plain base64 or such an address. */
 function isLink(name: string, value: string): boolean {
   if (name === "url" || name.endsWith("_url")) return true;
   return (name === "data" || name === "file_data") && SCHEME.test(value);

@@ -74,8 +74,8 @@ const MAX_NAME = 64;
 const HASH_LENGTH = 8;
 
 /**
- * Converts names of tools in namespaces to single names for vendors without namespaces, and back. A single name is
- * `namespace__name`, shortened if it is too long.
+ * Returns the caller's names of tools in namespaces. Vendors without namespaces get a single name: `namespace__name`,
+ * shortened if it is too long.
  */
 export class ToolNames {
   readonly #tools = new Map<string, NamedTool>();

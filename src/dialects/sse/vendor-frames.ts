@@ -14,8 +14,8 @@ const MAX_EMPTY_FRAMES = 10_000;
 const BLANK_LINE = Buffer.from("\n\n");
 
 /**
- * Splits a vendor's stream into frames, which may begin and end anywhere in a chunk. After the first content, a failure
- * is kept until the frames before the failure are sent.
+ * Splits a vendor's stream into frames, which may begin and end anywhere in a chunk. After the first content, the
+ * failure of a frame is kept until the frames before it are sent.
  */
 export class VendorFrames {
   readonly #splitter = new FrameSplitter();
@@ -115,8 +115,8 @@ export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unkno
 }
 
 /**
- * Returns the comments of a frame without data, for the caller. Omits everything else, because official clients parse
- * the data of every event and fail when the data is empty or missing.
+ * Returns a frame without data for the caller. Returns nothing if the frame has a line `data` or `event`, because
+ * official clients parse the data of every event and fail when the data is empty or missing.
  */
 export function commentsOf(frame: Buffer): Buffer {
   return EVENT_LINE.test(frame.toString("latin1")) ? NOTHING : neutralFrame(frame);

@@ -162,7 +162,7 @@ type Settings = Pick<
   | "reasoning"
 >;
 
-/** Reads `generationConfig`, whose types were already checked. Throws for settings that other protocols do not have. */
+/** Reads `generationConfig`, whose types were already checked. Throws for a known setting without a neutral form. */
 function readConfig(body: StreamedObject): Settings {
   const config = configOf(body);
   // Only the value true requests log probabilities. A request for them in this protocol has no neutral form.

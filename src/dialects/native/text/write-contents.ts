@@ -48,7 +48,10 @@ export function writeContents(
   return contents;
 }
 
-/** Adds parts to the contents. Joins successive contents of the same side. Ignores an empty list of parts. */
+/**
+ * Adds parts to the contents. Joins successive contents of the same side, but not after tool results. Ignores an empty
+ * list of parts.
+ */
 function add(contents: Content[], role: Content["role"], parts: object[], isApart = false): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);

@@ -67,7 +67,7 @@ export class NativeWriter implements ReplyWriter {
       case "finish":
         this.#finish = event.finish;
         return "";
-      // Callers of this protocol cannot request log probabilities.
+      // A request of this protocol for log probabilities is never translated.
       case "logprobs":
       case "use":
       case "other":
