@@ -35,7 +35,10 @@ export type { CliContext } from "./context.ts";
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
-    await requireOptionsLast(buildProgram(context)).parseAsync(argv, { from: "user" });
+    // A gateway starts faster without the other commands.
+    const isServing = argv.length === 0 || (argv.length === 1 && argv[0] === "serve");
+    const program = buildProgram(context, isServing ? [] : COMMANDS);
+    await requireOptionsLast(program).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
@@ -69,8 +72,8 @@ function requireOptionsLast(program: Command): Command {
   });
 }
 
-/** Returns all commands, as they are parsed and documented. */
-export function buildProgram(context: CliContext): Command {
+/** Returns the program as it is parsed and documented, with `serve` and the given commands: all by default. */
+export function buildProgram(context: CliContext, commands = COMMANDS): Command {
   const program = new Command(PROGRAM_NAME);
   program
     .description("One address, one key and one bill in front of every hosted model.")
@@ -109,7 +112,7 @@ export function buildProgram(context: CliContext): Command {
     await context.serve(loaded, cli.loadSettings);
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
-  for (const add of COMMANDS) add(program, cli);
+  for (const add of commands) add(program, cli);
   // A mistyped command is parsed as an excess argument of the program, whose action then reports it. Excess arguments
   // are allowed last, because commands that are added later would inherit this permission.
   return program.helpCommand(true).allowExcessArguments();
