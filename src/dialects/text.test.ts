@@ -254,7 +254,7 @@ test("a stream of several choices is refused to a client of Mistral, which would
   expect(() => open(false)).not.toThrow();
 });
 
-/** The `chat` vendor fails before the end of a tool call. The caller uses the native protocol. */
+/** A caller of the native protocol gets a tool call only when it is complete. */
 test("pieces that are held back do not close the window of failover", () => {
   const stream = passageOf("native", "chat").openStream();
   const begun = { tool_calls: [{ index: 0, ...call('{"a"') }] };

@@ -11,7 +11,7 @@ const TOMBSTONE_MS = 30 * DAY_MS;
 
 /**
  * Ends queued jobs whose deadline has passed, deletes outputs whose retention has ended, and removes old tombstones
- * (rows without outputs). `retentionDays` is the retention of delivered images.
+ * (rows without outputs) and old webhook messages. `retentionDays` is the retention of delivered images.
  */
 export async function sweepJobs(
   { jobs, webhooks }: { jobs: JobStore; webhooks: WebhookQueue },

@@ -24,7 +24,10 @@ const { principal, core } = plainCore({
 
 const keyedRoute = { method: "POST", name: "keyed", family: "chat", auth: "key", scope: "ai:llm" } as const;
 
-/** Opens the handler with three routes: one for keys, one with limits, one public. Returns the reported records. */
+/**
+ * Opens the handler with three routes: one for keys, one with limits, one public. Returns a function that calls the
+ * handler, and the reported records.
+ */
 function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "serving") {
   return openFor(() => handle(), phase);
 }

@@ -27,8 +27,9 @@ const MAX_NAME = 128;
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
 
 /**
- * Collects failed, slow and retried requests, and delivered pictures, until the database writer takes them. Requests
- * above the limits per process and per key are only counted, so that refused requests cannot fill the disk.
+ * Collects requests and delivered pictures until the database writer takes them. Requests above the limits per process
+ * and per key are only counted, so that refused requests cannot fill the disk. With `all`, these limits do not apply to
+ * requests with a key.
  */
 export class RequestRecorder {
   readonly #settings: () => RecorderSettings;

@@ -106,7 +106,7 @@ test("the report of a response that failed is not of all that was delivered", ()
   expect(failed).toMatchObject({ isReportFinal: false, report: { tokens: { input: 9, output: 4 } } });
 });
 
-/** Returns the caller's output for these events. */
+/** Returns the caller's output for the text of a vendor's stream. */
 const publicText = (text: string) =>
   text.replaceAll('"model":"vendor"', '"model":"public"').replaceAll('"store":true', '"store":false');
 

@@ -16,7 +16,7 @@ function organization(id: string): Organization {
   };
 }
 
-/** Starts calls of an organization and disconnects their clients. Returns the signals of the calls. */
+/** Starts calls of an organization and disconnects their clients. Returns the signal and the `release` of each call. */
 function disconnect(calls: DetachedCalls, id: string, count: number) {
   return Array.from({ length: count }, () => {
     const client = new AbortController();

@@ -38,7 +38,7 @@ const chatPayload = readChat(Buffer.from(JSON.stringify(chatBody)));
 /**
  * In this protocol, instructions are only at the start, and the pictures of a tool result follow the result. There are
  * no file names, no strict functions and no names of schemas. There are levels of reasoning, but no reasoning of other
- * protocols is accepted. Tokens written to a cache are not counted.
+ * protocols is accepted. The usage does not show tokens that were written to a cache.
  */
 const lawful: LawfulDialect<NativeRequest> = {
   dialect: native,
