@@ -10,7 +10,7 @@ import { SelectField } from "../../ui/forms/select-field.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { DEADLINES, fieldsOf, type ChannelValues, type ProviderView } from "./channel-values.ts";
-import type { SettingField } from "./setting-fields.ts";
+import { helpOf, type SettingField } from "./setting-fields.ts";
 
 /** The fields of a channel. The fields for its settings are made from its provider's schema. */
 export function ChannelFields({
@@ -42,7 +42,7 @@ export function ChannelFields({
       />
       {provider.hasRegion && <RegionField regions={provider.regions} />}
       {required.map((field) => (
-        <Setting key={field.name} field={field} />
+        <Setting key={field.name} field={field} provider={provider.name} />
       ))}
       <MoreSettings provider={provider} />
     </>
@@ -68,7 +68,7 @@ function MoreSettings({ provider }: { provider: ProviderView }) {
       <DisclosurePanel>
         <div className="flex flex-col gap-5 border-l-2 border-line pl-4">
           {fields.map((field) => (
-            <Setting key={field.name} field={field} />
+            <Setting key={field.name} field={field} provider={provider.name} />
           ))}
           {provider.hasHeaders && (
             <LinesField name="headers" label={t("form.headers")} help={t("form.headers.help")} />
@@ -145,9 +145,11 @@ function TimeLimits() {
 }
 
 /** The field for one setting of the provider, chosen by the type of the setting. */
-function Setting({ field }: { field: SettingField }) {
+function Setting({ field, provider }: { field: SettingField; provider: string }) {
   const { t } = useTranslation("providers");
-  const { name, kind, help, isRequired, fallback } = field;
+  const { name, kind, isRequired, fallback } = field;
+  const explained = field.help === null ? undefined : helpOf(provider, name);
+  const help = explained ? t(`setting.${explained}`) : field.help;
   const usual = fallback === undefined ? t("form.default") : t("form.defaultOf", { value: String(fallback) });
   const common = { name: `settings.${name}`, label: name, isRequired, ...(help !== null && { help }) };
   if (kind === "switch" || kind === "choice") {

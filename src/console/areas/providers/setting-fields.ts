@@ -82,3 +82,28 @@ function valuesOf({ type, enum: listed, const: only }: SettingSchema, isAlone = 
 function isChoice(value: unknown): value is string | boolean | number {
   return ["string", "boolean", "number"].includes(typeof value);
 }
+
+/** Settings whose help has a text: by name, and by vendor and name where a vendor's setting means something else. */
+const SETTINGS = [
+  "apiVersion",
+  "authorityUrl",
+  "fanOut",
+  "messagesBaseUrl",
+  "metadataUrl",
+  "organization",
+  "pollIntervalMs",
+  "project",
+  "responses",
+  "sessionToken",
+  "surface",
+  "tasks",
+  "tokensPerSecond",
+  "openai.responses",
+  "vertex.metadataUrl",
+  "vertex.project",
+] as const;
+
+/** Returns the name of the text that explains a vendor's setting; undefined when there is none. */
+export function helpOf(provider: string, name: string): (typeof SETTINGS)[number] | undefined {
+  return SETTINGS.find((each) => each === `${provider}.${name}`) ?? SETTINGS.find((each) => each === name);
+}
