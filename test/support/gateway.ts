@@ -99,9 +99,13 @@ export interface Consumed {
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** The program under test. `GATEWAY_PROGRAM` selects another build, such as the executable. */
-const PROGRAM = process.env["GATEWAY_PROGRAM"]
+export const PROGRAM: readonly [string, ...string[]] = process.env["GATEWAY_PROGRAM"]
   ? [process.env["GATEWAY_PROGRAM"]]
   : [process.execPath, join(ROOT, "src/start.ts")];
+/** The settings of the runtime's compilers with which this process runs. */
+const COMPILERS = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => name.startsWith("BUN_JSC_")),
+) as Record<string, string>;
 const START_TIMEOUT_MS = 60_000;
 
 /** Time after the first signal from which another signal counts as the second one. */
@@ -121,6 +125,7 @@ export async function startTestGateway({
   const environment = {
     PATH: process.env["PATH"] ?? "",
     ...RUNTIME_VARIABLES,
+    ...COMPILERS,
     GATEWAY_CONFIG: join(directory, "gateway.yaml"),
     GATEWAY_DATA_DIR: dataDirectory,
     GATEWAY_BOOTSTRAP_KEY: key,

@@ -1,7 +1,4 @@
-import { join } from "node:path";
-import { until } from "./gateway.ts";
-
-const START = join(import.meta.dir, "../../src/start.ts");
+import { PROGRAM, until } from "./gateway.ts";
 
 /** Timeout that suffices even if many programs start at the same time. */
 const SHOWN_MS = 60_000;
@@ -20,7 +17,7 @@ interface OnTerminal extends AsyncDisposable {
 export function startOnTerminal(args: readonly string[], env: Record<string, string>): OnTerminal {
   let shown = "";
   const decoder = new TextDecoder();
-  const child = Bun.spawn([process.execPath, START, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], TERM: "xterm-256color", ...env },
     terminal: {
       cols: 100,
