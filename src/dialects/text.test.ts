@@ -128,7 +128,7 @@ describe.each(pairs)("a reply without anything to a caller of %s from a vendor o
   });
 });
 
-/** Replies whose content has no neutral form and fewer than sixteen tokens, as a stream and as a whole. */
+/** Short replies whose content has no neutral form, as a stream and as a whole. Each has fewer than sixteen tokens. */
 const OTHER: Record<TextDialectName, { stream: string; whole: object }> = {
   chat: {
     stream:

@@ -82,7 +82,7 @@ export interface ImageOrder {
   mask?: ReferenceImage;
   /** The caller's body in the native protocol, only for its providers. All others read the fields above. */
   native?: StreamedObject;
-  /** Receives large pictures while they arrive. It is disposed after the response is sent. */
+  /** Receives large pictures while they arrive. The server or the job's worker disposes of it. */
   spool: Spool;
   /**
    * Returns the record of the vendor's job for call number `call`, from 0. Absent when no other process could continue.

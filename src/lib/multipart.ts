@@ -49,8 +49,9 @@ const TEXT_IN_MEMORY_BYTES = 64 * 1024;
 // refuses forms that two parsers could read differently.
 
 /**
- * Reads a `multipart/form-data` body in constant memory and detaches its chunks. Files are written to disk while they
- * arrive; parts stay in order. Throws a `MultipartError` when the body is malformed, incomplete or over a limit.
+ * Reads a `multipart/form-data` body in constant memory. Frees the buffer of each chunk that it has read. Files are
+ * written to disk while they arrive; parts stay in order. Throws a `MultipartError` when the body is malformed,
+ * incomplete or over a limit.
  */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,

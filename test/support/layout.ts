@@ -9,7 +9,7 @@ export const TEXTS: Readonly<Record<ShownLanguage, Texts>> = { en, zh };
 
 /**
  * Finds faults in the shown page: content wider than the screen, text that is cut without an ellipsis, overlapping
- * texts, names of texts in place of texts, and English texts in another language.
+ * texts, keys of missing texts, and English texts on a page in another language.
  */
 export async function layoutFindings(page: Page, language: ShownLanguage): Promise<string[]> {
   const found = await page.evaluate(`(${FIND})(${JSON.stringify(foreignTexts(language))})`);

@@ -7,14 +7,14 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /**
- * Maximum ranges for which points of a minute, a quarter of an hour, an hour and a day are the default, so that a series
- * stays readable.
+ * Maximum ranges for which points of a minute, a quarter of an hour, an hour and a day are the default, so that a
+ * series stays readable.
  */
 const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
-/** Maximum range whose points can be days of a time zone when the sums are made of hours; see `UsageRange.days`. */
+/** Maximum range of sums by days of a time zone, if the days must be summed from hours. See `UsageRange.days`. */
 const MAX_ZONE_DAYS_OF_HOURS_MS = 32 * DAY_MS;
 /** A range that began longer ago than this cannot be read by the minute, because sums by the minute are removed. */
 const MINUTES_KEPT_MS = 2 * DAY_MS - HOUR_MS;

@@ -16,7 +16,10 @@ import type { EmbeddingsPayload } from "./request.ts";
 /** Maximum bytes of all vectors in a reply. 2,048 vectors of 1,536 numbers have 46 MB, or 63 MB with all digits. */
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
 
-/** Returns the error for a reply over `MAX_VECTOR_BYTES`: `rejected`, as another vendor's reply would be as large. */
+/**
+ * Returns the error for a reply over `MAX_VECTOR_BYTES`: `rejected`, because the reply of another vendor would be just
+ * as large.
+ */
 export function tooManyNumbers(): UpstreamError {
   return new UpstreamError("rejected", `the vectors have more than ${MAX_VECTOR_BYTES} bytes`, {
     isAmbiguous: true,

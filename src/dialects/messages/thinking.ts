@@ -88,7 +88,7 @@ export function isForeign({ type, signature, data }: Readonly<Record<string, unk
   return typeof seal === "string" && seal.startsWith(CARRIED);
 }
 
-/** True when the text of a request may contain thinking of other protocols' vendors. */
+/** True when a request's text may contain the thinking of a vendor of another protocol. */
 export function mayHoldForeign(raw: string): boolean {
   return raw.includes(`"${CARRIED}`);
 }

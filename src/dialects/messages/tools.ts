@@ -3,7 +3,10 @@ import type { Conversation, Tool, ToolChoice } from "../conversation/request.ts"
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { cacheOf, writeCache } from "./content.ts";
 
-/** Reads the tools of a request. Throws for a tool with its own type, which only this protocol supports. */
+/**
+ * Reads the tools of a request. Throws for a tool whose type is not `custom`, because only this protocol has such
+ * tools.
+ */
 export function readTools(tools: unknown): Tool[] {
   if (!Array.isArray(tools)) return [];
   return tools.filter(isObject).map(readTool);

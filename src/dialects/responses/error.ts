@@ -34,7 +34,7 @@ function failedCode({ kind, shouldRetry }: GatewayError): string {
 /**
  * Returns the error for a failure that a vendor reports in a successful response or in a stream. `value` is the `error`
  * of a failed response, or an `error` event. An event may contain the error in its field `error` (OpenAI responses
- * reference). A failure without a known code or type counts as a problem of the vendor.
+ * reference). A failure counts as a problem of the vendor if its code, type and message are unknown.
  */
 export function reportedFailure(value: unknown): UpstreamError {
   const outer = isObject(value) ? value : { message: value };

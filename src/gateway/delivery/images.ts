@@ -150,7 +150,8 @@ async function prepare(
 }
 
 /**
- * Splits the input tokens if the vendor does not. With references, those beyond the prompt's estimate are of images.
+ * Splits the input tokens if the vendor does not. With references, tokens beyond the prompt's estimate count as image
+ * tokens.
  */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;

@@ -19,7 +19,10 @@ export class ConcurrencyLimiter {
     this.#slotWaitMs = slotWaitMs;
   }
 
-  /** Yields each called channel that has a maximum, with the number of its running calls and the maximum. */
+  /**
+   * Yields each channel with a maximum that was considered for a call, with the number of its running calls and the
+   * maximum.
+   */
   *use(): Generator<{ channel: string; running: number; max: number }> {
     for (const [channel, semaphore] of this.#channels) {
       const { taken, slots } = semaphore.use;

@@ -178,7 +178,7 @@ async function collect(response: VendorResponse, maxBytes: number, signal: Cance
   return decoder.decode(whole.take());
 }
 
-/** Yields a body in pieces. Throws as `readText` does. Ending the iteration early closes the connection. */
+/** Yields a body in pieces. Throws `broken` when it is too long or incomplete. Ended early, it closes the connection. */
 export async function* readPieces(
   response: VendorResponse,
   maxBytes: number,

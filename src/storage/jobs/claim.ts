@@ -9,8 +9,8 @@ import { atLeast, jobRequests } from "./job-row.ts";
 const LEASE_MS = 20_000;
 
 /**
- * Takes the lease of the next job, in one transaction. Returns null when there is no job, and `busy` when a lock of
- * another worker may hide a job.
+ * Takes the lease of the next job, in one transaction. Returns null when no job may start now, and `busy` when a lock
+ * of another worker may hide a job.
  */
 export async function claimJob(
   kind: Database["kind"],

@@ -7,7 +7,7 @@ import { isRefusal } from "../database/unavailable.ts";
 import type { JournalMarks } from "../tables/journal-marks.ts";
 import { readEntries, RecordLines } from "./record-line.ts";
 
-/** Name of the file, in the folder of all journals, of entries that the database refuses permanently. */
+/** Name of the file with entries that the database refuses permanently. The file is in the folder of all journals. */
 export const REFUSED_FILE = "refused.log";
 
 /** Posts journaled charges to the ledger. */

@@ -103,7 +103,7 @@ async function writeCorrections(
   for (const { budget: id, entry, charge } of bookings) {
     if (!entry) continue;
     const budget = budgets.get(id);
-    // A correction counts in the period of its charge, and does not change `spent` if that period has ended.
+    // A correction changes `spent` only while the period of its charge runs. Later it counts in no period.
     const counts = budget && periods.get(`${id} ${charge.id}`) === budget.periodStart;
     await sql`INSERT INTO ledger_bookings (budget, entry, kind, amount, period_start)
       VALUES (${id}, ${entry.id}, ${entry.kind}, ${entry.amount}, ${counts ? budget.periodStart : 0})`;

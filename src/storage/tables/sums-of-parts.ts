@@ -39,7 +39,7 @@ function rowsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summe
   });
 }
 
-/** Returns the query for the rows of a range in a table of series. `spanMs` is the length of the rows. */
+/** Returns the query for the rows of a range in a table of series. `spanMs` is the time span that each row covers. */
 function rowsOfSeries(
   database: QueriedDatabase,
   range: UsageRange,
@@ -55,8 +55,8 @@ function rowsOfSeries(
 }
 
 /**
- * Returns the condition on the rows of a table of series. It selects the length of the rows, and either the sums of all
- * organizations together or the sums of single organizations.
+ * Returns the condition on the rows of a table of series. It selects the time span that a row covers, and either the
+ * sums of all organizations together or the sums of single organizations.
  */
 function seriesOf(range: UsageRange, summed: Summed, spanMs: string | number): string {
   const isOfAll = range.organizations === undefined && !summed.names.includes("organization_id");
@@ -105,8 +105,8 @@ function rowsOfKeys(
 }
 
 /**
- * Returns a table as the last table of a join. `condition` compares its rows with the tables before it. PostgreSQL would
- * compare all rows with each other. With OFFSET, it reads the rows by the index.
+ * Returns a table as the last table of a join. `condition` compares its rows with the tables before it. PostgreSQL
+ * would compare all rows with each other. With OFFSET, it reads the rows by the index.
  */
 function rowsInside({ kind, sql }: QueriedDatabase, range: UsageRange, table: string, condition: unknown) {
   const rows = sql.unsafe(table);

@@ -24,7 +24,7 @@ const USAGE_KEY = [
   "currency",
 ] as const;
 
-/** Lengths of the rows of the tables of series: a day, four hours, an hour and a quarter of an hour. */
+/** Time spans in milliseconds that rows in tables of series cover: a day, four hours, an hour, a quarter of an hour. */
 export const SERIES_SPANS_MS = [86_400_000, 14_400_000, 3_600_000, 900_000] as const;
 
 /** The value of `organization_id` in tables of series for the sums of all organizations. */

@@ -2,7 +2,7 @@ import type { Attempt } from "../../domain/ledger.ts";
 import type { RequestEvent } from "../../domain/request-event.ts";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory, type Usage } from "../../domain/usage.ts";
 
-/** The fields of a request for the metrics. */
+/** The facts about a request that its metrics need. */
 export interface Measurement {
   /** Value of `gen_ai.operation.name`. */
   operation: string;
@@ -18,7 +18,7 @@ export interface Measurement {
   outputTokens: number | null;
 }
 
-/** The fields of a request for spans and events, as JSON values. Times are in Unix milliseconds. */
+/** The facts about a request that its spans and events need, as JSON values. Times are in Unix milliseconds. */
 export interface SpanRecord {
   measured: Measurement;
   traceId: string;

@@ -30,7 +30,7 @@ const REASONS = {
 
 /**
  * Shows which targets a request for a model would call now, by the gateway's own rules. Uses the draft of the route if
- * there is one, otherwise the saved route. No vendor is called.
+ * the draft has targets, otherwise the saved route. No vendor is called.
  */
 export function DryRun({
   model,

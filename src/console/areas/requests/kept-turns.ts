@@ -41,7 +41,7 @@ export function turnsOf(prompt: string): KeptTurn[] | null {
 
 /**
  * Converts a stored prompt to the form in which the playground opens it: a conversation, or a prompt for pictures.
- * Returns null for JSON that is no conversation, such as a conversation that was cut.
+ * Returns null for a text that begins with `{` and is no conversation, such as a conversation that was cut.
  */
 export function promptToTry(prompt: string): OpenedPrompt | null {
   const turns = turnsOf(prompt);
