@@ -23,12 +23,21 @@ const COMPILERS = {
 };
 
 const args = process.argv.slice(2);
-const program = args.length === 0 ? { GATEWAY_PROGRAM: await build() } : {};
+const program = args.length === 0 ? await prepare() : {};
 process.execve!(process.execPath, [process.execPath, ...RUN, ...args], {
   ...COMPILERS,
   ...process.env,
   ...program,
 });
+
+/** Builds the executable and creates the database that gateways start with. Returns the variables that name them. */
+async function prepare() {
+  process.env["GATEWAY_PROGRAM"] = await build();
+  const { createStartedDatabase } = await import("./support/started-database.ts");
+  const path = join(PROGRAM_ROOT, "dist/test/started.sqlite");
+  await createStartedDatabase(path);
+  return { GATEWAY_STARTED_DATABASE: path };
+}
 
 /** Builds an executable from the current sources and returns its path. */
 async function build(): Promise<string> {

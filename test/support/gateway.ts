@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, readdirSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
@@ -106,7 +106,13 @@ export const PROGRAM: readonly [string, ...string[]] = process.env["GATEWAY_PROG
 const COMPILERS = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => name.startsWith("BUN_JSC_")),
 ) as Record<string, string>;
+/** A database that gateways start with, from `started-database.ts`. Without the variable it is empty. */
+const STARTED_DATABASE = process.env["GATEWAY_STARTED_DATABASE"];
+/** Variables with which a gateway does not start with a copy of that database. */
+const OWN_DATABASE = ["GATEWAY_DATA_DIR", "DATABASE_URL", "GATEWAY_ADMIN_PASSWORD"];
 const START_TIMEOUT_MS = 60_000;
+
+export const TEST_PASSWORD = "a-password-for-tests";
 
 /** Time after the first signal from which another signal counts as the second one. */
 export const SECOND_SIGNAL_MS = 1_050;
@@ -122,6 +128,10 @@ export async function startTestGateway({
   const key = env["GATEWAY_BOOTSTRAP_KEY"] ?? newSecret();
   const dataDirectory = env["GATEWAY_DATA_DIR"] ?? join(directory, "data");
   await Bun.write(join(directory, "gateway.yaml"), yaml);
+  if (STARTED_DATABASE !== undefined && !isByNpm && !OWN_DATABASE.some((name) => name in env)) {
+    await mkdir(dataDirectory, { mode: 0o700 });
+    await copyFile(STARTED_DATABASE, join(dataDirectory, "gateway.sqlite"));
+  }
   const environment = {
     PATH: process.env["PATH"] ?? "",
     ...RUNTIME_VARIABLES,
@@ -129,7 +139,7 @@ export async function startTestGateway({
     GATEWAY_CONFIG: join(directory, "gateway.yaml"),
     GATEWAY_DATA_DIR: dataDirectory,
     GATEWAY_BOOTSTRAP_KEY: key,
-    GATEWAY_ADMIN_PASSWORD: "a-password-for-tests",
+    GATEWAY_ADMIN_PASSWORD: TEST_PASSWORD,
     GATEWAY_DEFAULT_LIMITS: "none",
     PORT: "0",
     SANDBOX: "on",
