@@ -268,7 +268,7 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
   describe("on a phone", () => {
     let job = "";
     beforeAll(async () => {
-      await console.page.setViewport(PHONE);
+      await console.resize(PHONE);
       const body = { model: "sandbox-a", prompt: "A harbour" };
       const headers = { "x-request-id": "harbour" };
       await (await console.gateway.call("/v1/images/generations", { body, headers })).text();

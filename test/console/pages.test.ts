@@ -68,14 +68,15 @@ describe.skipIf(chromium === null)("every page of the console", () => {
     "has no finding of axe, cuts and covers no text, is translated and does not jump: %s, %p, %s, %s",
     async (_, viewport, theme, language) => {
       await shown.page.evaluateOnNewDocument(`localStorage.setItem("gateway.language", "${language}")`);
-      await shown.page.setViewport(viewport);
+      await shown.resize(viewport);
       await shown.page.emulateMediaFeatures([
         { name: "prefers-reduced-motion", value: "reduce" },
         { name: "prefers-color-scheme", value: theme },
       ]);
       const findings: unknown[] = [];
       for (const path of pages) {
-        await shown.open(path);
+        // A new document has the language. Other pages are opened in it.
+        await (path === "/" ? shown.load(path) : shown.open(path));
         const shift = await shown.layoutShift();
         const rules = await shown.accessibilityFindings();
         const layout = await layoutFindings(shown.page, language);
@@ -96,7 +97,7 @@ describe.skipIf(chromium === null)("every page of the console", () => {
     };
     await administrator.act("POST", "/members", vera);
     await shown.signIn(vera.name, vera.password);
-    await shown.page.setViewport(WIDE);
+    await shown.resize(WIDE);
     await shown.page.evaluateOnNewDocument(`localStorage.setItem("gateway.language", "en")`);
     /** The first page with a link to an address, by this address. */
     const links = new Map<string, string>();

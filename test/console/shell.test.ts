@@ -49,6 +49,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     const made = await image({ model: "sandbox-a", prompt: "a lighthouse" });
     expect(made.status).toBe(200);
     expect((await image({ model: "sandbox-a", prompt: "a lighthouse", n: 99 })).status).toBe(400);
+    await shown.gateway.charged(made.headers.get("x-request-id")!);
     const range = `from=${new Date(Date.now() - 3_600_000).toISOString()}&to=${new Date(Date.now() + 60_000).toISOString()}`;
     await until("the overview to know both", async () => {
       const { totals } = await administrator.act("GET", `/overview?${range}`);
@@ -109,7 +110,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
       })()`)) as [number, number, string];
       return { widest, isTwoLine: height > 50, text };
     };
-    await shown.page.setViewport(PHONE);
+    await shown.resize(PHONE);
     await shown.open("/requests?status=2xx");
     const phone = await rows();
     expect(phone).toMatchObject({ widest: 0, isTwoLine: true });
@@ -120,7 +121,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await shown.page.keyboard.press("Enter");
     await shown.find("heading", "Request");
     for (const width of [768, 1440]) {
-      await shown.page.setViewport({ width, height: 900 });
+      await shown.resize({ width, height: 900 });
       await shown.open("/requests?status=2xx");
       expect(await rows()).toMatchObject({ widest: 0, isTwoLine: width === 768 });
     }
@@ -136,7 +137,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
       await request.continue();
     };
     page.on("request", hold);
-    const opened = shown.open("/");
+    const opened = shown.load("/");
     await page.waitForSelector(".animate-pulse", { visible: true });
     await page.evaluate(TWO_FRAMES);
     const expected = await top("main .grid .animate-pulse");
@@ -225,7 +226,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
   });
 
   test("the keyboard skips to the content and walks the navigation", async () => {
-    await shown.open("/jobs");
+    await shown.load("/jobs");
     await shown.page.keyboard.press("Tab");
     await shown.page.keyboard.press("Enter");
     expect(await shown.page.evaluate("document.activeElement.id")).toBe("content");
@@ -278,13 +279,13 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
   });
 
   test("on a phone the navigation is behind a button and nothing is wider than the screen", async () => {
-    await shown.page.setViewport(PHONE);
+    await shown.resize(PHONE);
     await shown.open("/");
     expect(await shown.page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
     await shown.press("button", "Navigation");
     await shown.press("link", "Keys");
     await shown.find("heading", "Keys");
-    await shown.page.setViewport(WIDE);
+    await shown.resize(WIDE);
   });
 
   test("a session that ends is renewed over the page, which keeps what was written and does it", async () => {

@@ -8,8 +8,15 @@ import { startTestGateway, type GatewayOptions, type TestGateway } from "./gatew
 export interface TestConsole extends AsyncDisposable {
   gateway: TestGateway;
   page: Page;
-  /** Opens a path below `/console` and waits until the page is shown. */
+  /**
+   * Opens a path below `/console` and waits until the page is shown. A document that is already loaded stays, with a
+   * third of the work. The new page has nothing of an earlier one: no data, messages, focus or form.
+   */
   open(path: string): Promise<void>;
+  /** Opens a path below `/console` in a new document. */
+  load(path: string): Promise<void>;
+  /** Sets the size. After a change from or to a phone, no page is shown until the next one is opened. */
+  resize(viewport: Viewport): Promise<void>;
   /** Reloads the page and waits until it is shown. */
   reload(): Promise<void>;
   /**
@@ -35,7 +42,7 @@ export interface TestConsole extends AsyncDisposable {
   foreignHosts: Set<string>;
   /** Returns what the rules of axe find on the shown page. */
   accessibilityFindings(): Promise<string[]>;
-  /** Returns the cumulative layout shift since the page was loaded. */
+  /** Returns the cumulative layout shift since the page was opened. */
   layoutShift(): Promise<number>;
 }
 
@@ -44,6 +51,8 @@ export const PHONE: Viewport = { width: 390, height: 844, isMobile: true, hasTou
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const TIMEOUT_MS = 20_000;
+/** Time between two looks at a page. Looking at every frame costs much processor time. */
+const POLLING_MS = 30;
 // A test of several pages takes long on a busy machine.
 setDefaultTimeout(60_000);
 
@@ -68,13 +77,22 @@ export async function startTestConsole(
 }
 
 function actions(gateway: TestGateway, page: Page) {
-  const find = async (role: string, name: string) =>
-    (await page.waitForSelector(`aria/${name}[role="${role}"]`, {
-      visible: true,
-    })) as ElementHandle;
-  const open = async (path: string) => {
+  const find = (role: string, name: string) =>
+    retried(`${role} "${name}" is not shown`, async () => {
+      const element = await page.$(`aria/${name}[role="${role}"]`);
+      return (await element?.isVisible()) && element;
+    });
+  // A document shows the member of the session with which it was loaded.
+  let isOtherSession = false;
+  const load = async (path: string) => {
+    isOtherSession = false;
     // Waiting for an idle network would never end, because a page that follows events always uses the network.
     await page.goto(`${gateway.url}/console${path}`);
+    await untilShown(page);
+  };
+  const open = async (path: string) => {
+    if (isOtherSession || (await page.evaluate("typeof __TSR_ROUTER__")) === "undefined") return load(path);
+    await page.evaluate(`(${SHOW_ANEW})(${JSON.stringify(`/console${path}`)})`);
     await untilShown(page);
   };
   const fill = async (label: string, text: string) => {
@@ -93,14 +111,22 @@ function actions(gateway: TestGateway, page: Page) {
       await page.keyboard.sendCharacter(text);
     } while (!(await field.evaluate((element) => element.matches(":focus"))));
   };
-  const press = (role: string, name: string) =>
-    page.locator(`aria/${name}[role="${role}"]`).setEnsureElementIsInTheViewport(false).click();
+  const press = async (role: string, name: string) => {
+    await retried(`${role} "${name}" cannot be pressed`, async () => {
+      const element = await find(role, name);
+      if (!(await element.evaluate(isStill))) return false;
+      await element.click();
+      return true;
+    });
+  };
   const see = async (text: string) => {
-    await page.waitForFunction(`document.body.innerText.includes(${JSON.stringify(text)})`);
+    const isSeen = `document.body.innerText.includes(${JSON.stringify(text)})`;
+    await page.waitForFunction(isSeen, { polling: POLLING_MS });
   };
   return {
     find,
     open,
+    load,
     fill,
     press,
     see,
@@ -108,29 +134,67 @@ function actions(gateway: TestGateway, page: Page) {
       // Toasts have the same role, but are not sections.
       await page.waitForSelector("section[role$=dialog]", { hidden: true });
     },
+    async resize(viewport: Viewport) {
+      // Such a change would reload the page.
+      if (page.viewport()?.isMobile !== viewport.isMobile) await page.goto("about:blank");
+      await page.setViewport(viewport);
+    },
     async reload() {
       await page.reload();
       await untilShown(page);
     },
     async signIn(name = "admin", password = "a-password-for-tests") {
       const administrator = await signIn(gateway, { name, password });
+      isOtherSession = true;
       const [cookie = "", value = ""] = administrator.cookie.split(/=(.*)/s);
       await page.browserContext().setCookie({ name: cookie, value, domain: new URL(gateway.url).hostname });
       return administrator;
     },
     async endSession() {
+      isOtherSession = true;
       const context = page.browserContext();
       await context.deleteCookie(...(await context.cookies()));
     },
     accessibilityFindings: () => findWithAxe(page),
-    layoutShift: () => page.evaluate("shifts") as Promise<number>,
+    layoutShift: () => page.evaluate("shifts()") as Promise<number>,
   };
+}
+
+/** Repeats an attempt until it returns something. An attempt may fail because its page or its element is replaced. */
+async function retried<T>(problem: string, attempt: () => Promise<T | null | undefined | false>): Promise<T> {
+  const end = performance.now() + TIMEOUT_MS;
+  for (;;) {
+    const isLast = performance.now() > end;
+    const found = await attempt().catch((error: unknown) => {
+      if (isLast) throw error;
+    });
+    if (found) return found;
+    if (isLast) throw new Error(problem);
+    await Bun.sleep(POLLING_MS);
+  }
+}
+
+/** Runs in the page. Returns true when an element is enabled and has the same place after two frames. */
+async function isStill(element: Element): Promise<boolean> {
+  const { requestAnimationFrame } = globalThis as unknown as {
+    requestAnimationFrame(done: () => void): void;
+  };
+  const place = () => JSON.stringify(element.getBoundingClientRect());
+  const before = place();
+  for (let count = 0; count < 2; count++) await new Promise<void>(requestAnimationFrame);
+  return !element.matches(":disabled") && place() === before;
+}
+
+interface Element {
+  getBoundingClientRect(): object;
+  matches(selector: string): boolean;
 }
 
 /** Waits until the page has a heading and no placeholder of loading content. */
 async function untilShown(page: Page): Promise<void> {
   await page.waitForFunction(
     `document.querySelector("h1") && !document.querySelector('[aria-busy="true"], .animate-pulse')`,
+    { polling: "mutation" },
   );
 }
 
@@ -158,11 +222,37 @@ function watch(page: Page, gateway: TestGateway, problems: string[], foreignHost
 }
 
 /** Adds up the layout shifts that no input has caused. */
-const OBSERVE_SHIFTS = `
-  globalThis.shifts = 0;
-  new PerformanceObserver((list) => {
-    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) globalThis.shifts += value;
-  }).observe({ type: "layout-shift", buffered: true });`;
+const OBSERVE_SHIFTS = `{
+  globalThis.openedAt = 0;
+  const found = [];
+  globalThis.shifts = () => found.filter(({ startTime }) => startTime > openedAt)
+    .reduce((sum, { value }) => sum + value, 0);
+  new PerformanceObserver((list) => found.push(...list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput)))
+    .observe({ type: "layout-shift", buffered: true });
+}`;
+
+/**
+ * Shows a path by the console's router. The unknown path before it unmounts every component. The client of all queries
+ * is in the properties of the outermost component.
+ */
+const SHOW_ANEW = `async (path) => {
+  const { history, subscribe } = __TSR_ROUTER__;
+  const show = (path) => new Promise((resolve) => {
+    const stop = subscribe("onResolved", () => resolve(stop()));
+    history.push(path, undefined, { ignoreBlocker: true });
+  });
+  // A new document follows its history once it is rendered.
+  while (history.subscribers.size === 0) await new Promise(requestAnimationFrame);
+  for (const close of document.querySelectorAll("[role=alertdialog] [slot=close]")) close.click();
+  await show("/console/unknown");
+  const root = document.getElementById("root");
+  const [container] = Object.keys(root).filter((name) => name.startsWith("__reactContainer"));
+  let component = root[container].stateNode.current;
+  while (!component.memoizedProps?.client) component = component.child;
+  component.memoizedProps.client.clear();
+  openedAt = performance.now();
+  await show(path);
+}`;
 
 /** The part of the page that can be used: the newest dialog, or the whole page if no dialog is open. */
 const SHOWN = `([...document.querySelectorAll("section[role$=dialog]")].at(-1) ?? document)`;

@@ -79,7 +79,10 @@ function JobDetail({ job }: { job: Job }) {
             [
               t("column.key"),
               <TextLink to="/keys/$id" params={{ id: keyId }}>
-                {keys.find(({ id }) => id === keyId)?.label ?? keyId}
+                {keys.find(({ id }) => id === keyId)?.label ?? (
+                  // An id in two lines would move the page when its name replaces it.
+                  <span className="block truncate">{keyId}</span>
+                )}
               </TextLink>,
             ],
             [
