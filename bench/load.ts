@@ -15,7 +15,7 @@ export interface Tally {
   completed: number;
   /** Number of lost connections and of responses with an unexpected status. */
   failed: number;
-  /** Number of body bytes received in the window, including those of unfinished responses. */
+  /** Number of body bytes received in the window, including bytes of unfinished responses. */
   bodyBytes: number;
   /** Time to a response's last byte, from sending or, in an open loop, from the due time of the request. */
   latenciesMs: number[];

@@ -69,7 +69,10 @@ export function watchOtherWork(processIds: readonly number[]): () => number {
   };
 }
 
-/** Returns the busy milliseconds of all cores since the machine's start, with those of other virtual machines. */
+/**
+ * Returns the busy milliseconds of all cores since the machine's start, including the time that other virtual machines
+ * took.
+ */
 function readMachineBusyMs(): number {
   const line = readFileSync("/proc/stat", "latin1").split("\n", 1)[0] ?? "";
   const [user = 0, nice = 0, system = 0, , , interrupt = 0, softInterrupt = 0, stolen = 0] = line

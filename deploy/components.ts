@@ -7,7 +7,7 @@ import { run } from "./run.ts";
 
 /**
  * Returns the components of a release in the CycloneDX format: the program's dependencies and the packages in the
- * console's bundle. The versions are those of the lock file.
+ * console's bundle. The versions come from the lock file.
  */
 export async function components(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "gateway-components-"));

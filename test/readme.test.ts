@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startTestGateway, until, type TestGateway } from "./support/gateway.ts";
 
-/* Checks the statements of the README. Its code blocks are tested with those of all documents. */
+/* Checks the statements of the README. Its code blocks are tested together with the code blocks of all documents. */
 const ROOT = resolve(import.meta.dir, "..");
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
 

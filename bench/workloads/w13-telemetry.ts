@@ -172,7 +172,7 @@ function errorRow(rounds: readonly Round[]): Row {
   };
 }
 
-/** Returns the row that shows whether spans arrived. Without spans the figures would be those of disabled telemetry. */
+/** Returns the row that shows whether spans arrived. Without spans, the figures would describe disabled telemetry. */
 function spansRow(rounds: readonly Round[]): Row {
   const { median } = spreadOf(rounds.map(({ spansPerRequest }) => spansPerRequest));
   return {

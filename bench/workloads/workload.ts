@@ -19,7 +19,7 @@ export interface Outcome {
   latencySamples: Sample[];
 }
 
-/** Returns the spread of a figure over the rounds: for baseline server (floor), for gateway, and for the ratio. */
+/** Returns the spread of a figure over the rounds, for the baseline server (floor), the gateway and their ratio. */
 export function compareRounds(
   rounds: readonly { floor: Sample; gateway: Sample }[],
   figure: (sample: Sample, isGateway: boolean) => number,

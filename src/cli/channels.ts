@@ -86,7 +86,7 @@ const CHANNEL_FIELDS = {
   isOwnServer: "--own-server  it is a server of your own",
 } satisfies FieldOptions<"channels.create" | "channels.update">;
 
-/** Returns the input with the secret in place of the secret's source. */
+/** Reads the secret from its source. Returns the input with the secret as `credential`. */
 async function withCredential<Given extends { credential?: string | null }>(
   given: Given,
   { context }: CommandContext,

@@ -1,7 +1,9 @@
 import type { CommandInput } from "./context.ts";
 import type { FieldOptions } from "./operation-command.ts";
 
-/** Returns the options for a price's amounts and currency, for a new price row and for a price correction. */
+/**
+ * Returns the options for the amounts and currency of a price. New price rows and price corrections have these options.
+ */
 export function amountFields(texts: { image: string; tokens: string }) {
   return {
     perImage: `--image <tier:quality=amount>  ${texts.image}`,

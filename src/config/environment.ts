@@ -34,7 +34,7 @@ export function ownCommand(): [string, ...string[]] {
 /** Name of the variable that would disable the runtime's certificate checks for vendors, databases and storage. */
 export const UNCHECKED_CERTIFICATES = "NODE_TLS_REJECT_UNAUTHORIZED";
 
-/** Returns the names of the variables, in upper or lower case, that make the runtime use a proxy. */
+/** Returns the names of set variables that make the runtime use a proxy, such as `HTTP_PROXY` or `http_proxy`. */
 export function proxyVariables(env: Environment): string[] {
   return Object.keys(env).filter((name) => /^(?:https?|all)_proxy$/i.test(name) && env[name]);
 }

@@ -86,7 +86,7 @@ export function entryProblems(): { problems: EntryProblem[]; report: ReportEntry
   };
 }
 
-/** Returns `channels.<id>` or `models.<id>`, as paths in the file are written. */
+/** Returns the path that the entry would have in the configuration file: `channels.<id>` or `models.<id>`. */
 export function pathOf({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
   return formatPath([`${kind}s`, id]);
 }

@@ -49,7 +49,10 @@ async function build(): Promise<void> {
 /** The fonts of the page, by the path from which they are imported. */
 type Fonts = Map<string, { name: string; bytes: Buffer }>;
 
-/** Returns a plugin that writes fonts to separate files. The bundler alone would put them into the style sheet. */
+/**
+ * Returns a plugin that writes fonts to separate files. Without this plugin, the bundler would put them into the style
+ * sheet.
+ */
 function keepsFonts(fonts: Fonts): Bun.BunPlugin {
   return {
     name: "fonts",

@@ -77,7 +77,9 @@ export function tokenEighths(text: string): number {
   return eighthsOf(Buffer.byteLength(text), text.length);
 }
 
-/** Returns the estimate of `tokenEighths` from the numbers of UTF-8 bytes and UTF-16 code units of a text. */
+/**
+ * Returns the same estimate as `tokenEighths`, from the text's number of UTF-8 bytes and number of UTF-16 code units.
+ */
 export function eighthsOf(bytes: number, units: number): number {
   return 3 * bytes - units;
 }

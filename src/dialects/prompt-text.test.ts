@@ -111,7 +111,8 @@ describe.each(Object.entries(REQUESTS))("a prompt of %s", (_, { parsed }) => {
     expect(text).not.toContain(DATA.slice(0, 20));
     expect(text).not.toMatch(/call_1|toolu_1|image\/png|function_call|assistant/);
     expect(share).toBe(1);
-    // One image, four tokens for each of three messages and for the instructions, and the beginning of the reply.
+    // 1,536 for the image, four for each of the three messages and for the instructions, three for the beginning of the
+    // reply.
     expect(otherTokens).toBe(1_536 + 4 * 4 + 3);
   });
 });

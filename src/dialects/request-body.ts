@@ -18,8 +18,8 @@ const LARGE_BYTES = 256 * 1024;
 const TOO_DEEP = `The request body is nested more than ${JSON_BOUNDS.depth} levels deep.`;
 
 /**
- * Parses the body of a text request, whose text is also sent to vendors. Throws a `GatewayError` for text that is not a
- * JSON object, for too many levels, for a repeated field, and for the field `provider`.
+ * Parses the body of a text request. The text of the body is also sent to vendors. Throws a `GatewayError` for text
+ * that is not a JSON object, for too many levels, for a repeated field, and for the field `provider`.
  */
 export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBody {
   const read = readUnambiguous(bytes, names);

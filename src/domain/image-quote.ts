@@ -56,8 +56,9 @@ export function quoteImage(
 
 /**
  * Returns the tier and quality by which a delivered image is billed. These are the tier and quality that took effect,
- * but never more expensive than those of the quote. `auto` is billed as `auto` if the price has an amount for it.
- * Otherwise `auto` is billed by the quality that the vendor reports, else by `defaultQuality`, else by the quote.
+ * but never more expensive than the tier and quality of the quote. `auto` is billed as `auto` if the price has an
+ * amount for it. Otherwise `auto` is billed by the quality that the vendor reports, else by `defaultQuality`, else by
+ * the quote.
  */
 export function billedCell(
   price: ImagePrice,

@@ -114,7 +114,7 @@ export interface ImageReply {
   usage?: ImageTokens;
   vendorCost?: VendorCost;
   /**
-   * The vendor's reply to `native`, with handles in place of its pictures. `images` has the final pictures in order.
+   * The vendor's reply to `native`, in which handles replace the pictures. `images` has the final pictures in order.
    */
   native?: StreamedObject;
 }

@@ -10,7 +10,8 @@ const rate = (amount: bigint, source: PriceSource = "default"): Rate => ({
 });
 
 /**
- * Returns the charge for tokens. The price is 1 nano-unit for input, 4 for output, and `perMillion` for its categories.
+ * Returns the charge for tokens. A token costs 1 nano-unit as input and 4 as output. `perMillion` adds or replaces
+ * amounts.
  */
 function charged(tokens: TokenCounts, perMillion: Partial<TokenPrice["perMillion"]> = {}) {
   const price: TokenPrice = {

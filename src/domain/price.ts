@@ -33,8 +33,9 @@ export type PriceAmounts =
 export type FeatureAmounts = Partial<Record<Feature, Nanos>>;
 
 /**
- * Prices of all tokens, including cached tokens, of a request with more than `above` input tokens. Contains only
- * categories that are also in the row's `perMillion`. Other categories cost the same at any length.
+ * Prices for a request with more than `above` input tokens. They apply to all tokens of the request, including cached
+ * tokens. Contains only categories that are also in the row's `perMillion`. Other categories cost the same at any
+ * length.
  */
 interface LongContextAmounts {
   above: number;
@@ -97,8 +98,8 @@ export function priceStart(effectiveFrom: number): string | null {
 
 /**
  * Combines rows of one currency and unit, ordered by precedence. Each amount comes from the first row that contains it.
- * Returns null for a result that cannot charge, because it has no amount for images, or none for input or output
- * tokens.
+ * Returns null for a result that cannot charge: an image price without amounts, or a token price without an amount for
+ * input or output.
  */
 export function resolvePrice(unit: Price["unit"], currency: string, rows: readonly PriceRow[]): Price | null {
   return unit === "image" ? resolveImagePrice(currency, rows) : resolveTokenPrice(currency, rows);

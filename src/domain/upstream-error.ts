@@ -48,7 +48,8 @@ interface UpstreamErrorDetail {
   /** True when the vendor may have done the work, and may charge for it, although no response arrived. */
   isAmbiguous?: boolean;
   /**
-   * The message for the caller, without vendors' names, for kinds that the request causes; by default a general one.
+   * The message for the caller, without vendors' names, when the request causes the error. Without it, the caller gets
+   * a general message.
    */
   publicMessage?: string;
   /** The vendor's own message. Only the log level `debug` contains it, because it may quote the prompt. */

@@ -96,7 +96,7 @@ export interface CountableText {
   readonly text: string;
   /** Length of `text` as a share of the whole text, from 0 to 1. */
   readonly share: number;
-  /** Number of tokens that are not in the text: those of media and of the structure of messages. */
+  /** Number of tokens that are not in the text: tokens of media and tokens of the structure of messages. */
   readonly otherTokens: number;
 }
 

@@ -241,7 +241,7 @@ class RunningRelay implements BodyWriter {
     this.#watch = this.#watchFor(Math.min(CHECKPOINT_MS, untilKeepAliveMs, idleMs - (now - since)));
   }
 
-  /** Aborts the call; a pending read then fails. Ends the stream if the client has not begun to read. */
+  /** Aborts the call, so that a pending read fails. Ends the stream if the client has not begun to read. */
   #abort(error: Error): void {
     this.#relay.call.abort(error);
     if (!this.#client) this.#end({ kind: "cut", error });

@@ -23,7 +23,7 @@ export function textUpstreams(
   return all.filter((each) => each.serves?.(upstreamModel) ?? true);
 }
 
-/** Returns a target's upstream for a caller, preferably that for the caller's own protocol. */
+/** Returns the upstream of a target for a caller. Prefers the upstream for the caller's own protocol. */
 export function textUpstreamFor(
   upstreams: Upstreams,
   target: Target,

@@ -30,7 +30,7 @@ interface TextTerms {
   coveredTokens: number | null;
   /**
    * Names of the caller's fields that were not sent to the target. If a stream's response began before a target
-   * replied, the names are those for the target that was being called at that time.
+   * replied, the names belong to the target that was being called at that time.
    */
   ignored: readonly string[];
 }

@@ -76,7 +76,7 @@ export class RawJson {
   }
 }
 
-/** The text in place of each `RawJson` while a value is written: random, so that no other text contains it. */
+/** The text that replaces each `RawJson` while a value is written. It is random, so that no other text contains it. */
 const MARK = crypto.randomUUID();
 const QUOTED_MARK = JSON.stringify(MARK);
 /** The raw texts of the value that is being written. Writing is synchronous, so there is only one such value. */

@@ -177,8 +177,8 @@ export function scanArray(text: string): JsonSpan[] {
 }
 
 /**
- * Returns the positions of objects that are values of members with one of these names, at any depth. Does not search
- * inside an object that it has found.
+ * Returns the position of each object that is the value of a member with one of these names, at any depth. Does not
+ * search inside an object that it has found.
  */
 export function findObjects(text: string, names: ReadonlySet<string>): JsonSpan[] {
   const found: JsonSpan[] = [];

@@ -42,7 +42,10 @@ export function parseBounded(text: string, parse: (text: string) => unknown = JS
   return parse(text);
 }
 
-/** True for a text that is too short for many values and has too few brackets for many levels. Most texts are plain. */
+/**
+ * True for a text that is too short to exceed the limit of values and has too few brackets to exceed the limit of
+ * levels. Most texts are plain.
+ */
 function isPlain(text: string): boolean {
   if (text.length <= 2 * JSON_BOUNDS.depth) return true;
   if (text.length > SHORT_CHARACTERS) return false;

@@ -16,7 +16,8 @@ export async function reportWhile<Result>(work: Promise<Result>, report: () => v
     return await Promise.race([work, promise]);
   } finally {
     await reporting.stop();
-    // The work may still fail after this function has ended. Its error would then be unhandled.
+    // The work may still fail after this function has ended. Without this handler, the error of the work would be
+    // unhandled.
     work.catch(() => {});
   }
 }

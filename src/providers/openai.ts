@@ -66,7 +66,7 @@ const IMAGE_LIMITS: ImageLimits = {
   references: { formats: ["png", "jpeg", "webp"], maxBytes: 50_000_000 },
 };
 
-/** Returns the connection. The headers are those of the OpenAI API reference, "Authentication". */
+/** Returns the connection, with the headers of the OpenAI API reference, "Authentication". */
 function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenAiSettings) {
   const base = withoutEndSlash(baseUrl);
   const credential = {

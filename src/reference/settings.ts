@@ -99,7 +99,10 @@ ${code("HTTPS_PROXY")}, with ${code("OUTBOUND_PROXY=environment")} only. ${code(
   };
 }
 
-/** Meanings, by the path of the section, of variables that set a whole section. The schema does not describe them. */
+/**
+ * Meanings of the variables that set a whole section, by the path of the section. The schema does not describe these
+ * variables.
+ */
 const UNDESCRIBED: Readonly<Record<string, string>> = {
   limits: "`none` removes every default limit, those of the file too.",
 };

@@ -87,7 +87,7 @@ async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
 }
 
 /**
- * Writes records, pictures and prompts. Those that cannot be written are lost; the log also has the facts of the
+ * Writes records, pictures and prompts. Data that cannot be written is lost, but the log also has the facts of the
  * records.
  */
 async function writeRecords({ store, recorder, prompts }: RecordingParts): Promise<void> {

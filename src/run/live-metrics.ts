@@ -18,7 +18,9 @@ export interface LiveSources {
 }
 
 const BUDGETS_MS = 10_000;
-/** Maximum number of budgets, of organizations and of targets with a time series of their own. */
+/**
+ * Maximum number of budgets that have their own time series. The same maximum applies to organizations and to targets.
+ */
 const MAX_SERIES = 1_000;
 const NANOS = 1e9;
 const LIMITS: Readonly<Record<string, keyof Limits>> = {

@@ -45,7 +45,8 @@ export function allRoutes(
   };
   const { admin: context, identity, outcomes, undeclaredProxy } = options;
   const administration = { ...settings, context, identity, outcomes, undeclaredProxy };
-  // `azureRoutes` repeats these routes, except those of the messages protocol, at the addresses for Azure's clients.
+  // `azureRoutes` repeats these routes, except the routes of the messages protocol, at the addresses for Azure's
+  // clients.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
     ...embeddingRoutes(core, bodyLimits),

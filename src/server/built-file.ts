@@ -73,7 +73,7 @@ export function notice(
 interface PagePolicy {
   scripts: string;
   styles: string;
-  /** Sources of `style` attributes; by default those of `styles`. */
+  /** Sources of `style` attributes; by default the same as `styles`. */
   styleAttributes: string;
 }
 

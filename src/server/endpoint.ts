@@ -48,8 +48,8 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const STOPPING_RETRY_SECONDS = 1;
 
 /**
- * The routes that the runtime's router finds for the unchanged request target. The normalized path may match another
- * route; then the request is refused.
+ * The routes that the runtime's router finds for the unchanged request target. If the normalized path matches another
+ * route, the request is refused.
  */
 export interface FoundTarget {
   routes: ReadonlySet<HttpRoute>;

@@ -1,7 +1,9 @@
 import { AdminError } from "../admin/admin-error.ts";
 import type { OperatorMessage } from "../domain/operator-message.ts";
 
-/** Limits the long responses that run at the same time, for each member and for all members in this process. */
+/**
+ * Limits how many long responses run at the same time in this process: for each member, and for all members together.
+ */
 export class MemberSlots {
   readonly #max: { ofMember: number; ofAll: number };
   readonly #message: string | OperatorMessage;

@@ -101,7 +101,7 @@ export class TrafficCounters {
     return count;
   }
 
-  /** Opens a count by route, status and code alone, because only these have closed sets of values. */
+  /** Opens a count by only route, status and code, because only these names have closed sets of values. */
   #openUnnamed(counted: NestedMap<Count>, names: readonly string[]): Count {
     const unnamed = ["", "", "", "", ...names.slice(4)];
     return counted.get(unnamed) ?? this.#openNew(counted, unnamed);

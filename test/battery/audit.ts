@@ -8,7 +8,7 @@ interface Charge {
   id: string;
   requestId: string;
   amount: bigint;
-  /** Number of output tokens; null for a charge for pictures. */
+  /** Number of output tokens; null when the charge is for pictures. */
   tokens: number | null;
   budgets: readonly string[];
   flags: readonly string[];
@@ -79,8 +79,8 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  // A disconnection may discard a call's bytes after the socket has accepted them. Then a charge of zero tokens is
-  // right although no vendor received the call.
+  // A disconnection may discard a call's bytes after the socket has accepted them. In this case a charge of zero tokens
+  // is right although no vendor received the call.
   const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
   const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];

@@ -76,7 +76,8 @@ async function sendAll(
 }
 
 /**
- * Waits until no temporary file is left, at most five seconds, and then two more seconds. Returns the used resources.
+ * Waits at most five seconds until no temporary file is left, and two more seconds after that. Returns the used
+ * resources.
  */
 async function settled({ gateway }: FuzzRig): Promise<ReturnType<FuzzRig["gateway"]["resources"]>> {
   const isClean = () => (spooled(gateway).every((name) => !name.startsWith("spool-")) ? true : undefined);

@@ -11,7 +11,7 @@ import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-har
 
 /*
  * The store as a member of the organization `mine` sees it. No method may return or change records of `theirs`, and
- * each method must return those of `mine`. A new method must be listed here.
+ * each method must return the records of `mine`. A new method must be listed here.
  */
 const PAGE = { limit: 100 };
 const POSTED = { ...PAGE, after: { sequence: -1, id: "", kind: "" }, upTo: 10 ** 15 };

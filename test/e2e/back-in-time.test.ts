@@ -5,7 +5,7 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 
 /*
  * An older state replaces the database under load, by a restored backup or a delayed standby. Later charges are in the
- * machines' journals, also in those of ended processes.
+ * machines' journals, also in the journals of ended processes.
  */
 const CLIENTS = 6;
 const TOKENS = 8;

@@ -4,7 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { z } from "zod";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
-/* The unmodified AI SDK with its provider for compatible services, for the sandbox and vendors of every protocol. */
+/*
+ * Tests the unmodified AI SDK and its provider for compatible services with the sandbox and with vendors of every
+ * protocol.
+ */
 let fixture: MatrixFixture;
 beforeAll(async () => {
   fixture = await openMatrix();

@@ -4,7 +4,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { beginUpload, type UnfinishedUpload } from "../support/unfinished-upload.ts";
 import { readError } from "../support/vendor.ts";
 
-/* Limits on memory, decoders and chunks for one key's bodies, of which most are unfinished. */
+/* Limits on memory, decoders and chunks for the bodies of one key. Most of these bodies are unfinished. */
 
 const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";

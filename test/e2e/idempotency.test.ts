@@ -190,7 +190,7 @@ function suite(open: () => Promise<Fleet>): void {
   });
 }
 
-/** A limit that forbids storing outcomes on disk. Of all requests, only those with large bodies are refused. */
+/** A limit of free disk space that forbids storing outcomes on disk. It refuses only requests with large bodies. */
 const FULL = "overload: { free_disk_mib: { large_bodies: 1000000000, requests: 0 } }";
 
 /* A response that cannot be stored must not be served or charged a second time. */

@@ -182,7 +182,7 @@ async function expectExactTokens(fleet: Fleet): Promise<void> {
   expect(large.filter((status) => status === 200)).toHaveLength(5);
 }
 
-/** Returns a reply that uses this number of tokens, including those of the prompt. */
+/** Returns a reply that uses this number of tokens, including the prompt's tokens. */
 function using(total_tokens: number): Behaviour {
   const tokens = total_tokens - 8;
   return { tokens, usage: { prompt_tokens: 8, completion_tokens: tokens, total_tokens } };
@@ -242,7 +242,7 @@ async function flood(
   };
 }
 
-/** Returns the metric that is 1 while each process enforces its share of the limits alone. */
+/** Returns the metric that is 1 while each process counts separately and enforces its share of the limits. */
 async function degraded(url: string): Promise<number> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text());
   return Number(/^gateway_limits_degraded (\d)/m.exec(text)?.[1]);

@@ -7,8 +7,8 @@ import { until } from "../support/gateway.ts";
 import { CHAT, IMAGE, IMAGE_NANOS, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * Data that an operator finds about a request: the failure of each attempt and the lines of its cost. Also data that a
- * user finds by the key alone.
+ * Tests the data that an operator finds about a request: the failure of each attempt and the lines of its cost. Also
+ * tests the data that a user who has only the key finds.
  */
 const FALLBACK = "with-fallback";
 const LONG = "long-chat";

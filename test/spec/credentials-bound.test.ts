@@ -38,7 +38,9 @@ const shipped = await shippedSettings(
   ),
 );
 
-/** Settings by provider: those needed besides a key, and other forms of a credential. */
+/**
+ * Settings by provider: settings that the provider needs besides a key, and settings for other forms of a credential.
+ */
 const SETTINGS: Readonly<Record<string, object>> = {
   ark: { region: "cn" },
   dashscope: { region: "cn" },

@@ -1,4 +1,7 @@
-/* Pictures in formats that the tests cannot encode. Those before `PHONE_HEIC` have 96 by 64 pixels, red on the left. */
+/*
+ * Pictures in formats that the tests cannot encode. The pictures before `PHONE_HEIC` have 96 by 64 pixels, red on the
+ * left.
+ */
 
 export const HEIC = Buffer.from(
   "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAUJtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5w" +

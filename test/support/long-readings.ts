@@ -75,7 +75,7 @@ export async function openLongReadings(): Promise<{ gateway: TestGateway; admin:
   return { gateway, admin };
 }
 
-/** Copies the rows of the tables `MANY` `many` times, and those of the tables `FEW` `few` times. */
+/** Copies the rows of the tables in `MANY` `many` times, and the rows of the tables in `FEW` `few` times. */
 export function copyLongReadings(database: Database, { many, few }: { many: number; few: number }): void {
   copyRows(database, many, MANY);
   // Spreads the entries over a minute, because a real ledger's entries differ in time.

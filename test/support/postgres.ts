@@ -208,7 +208,7 @@ function writeCertificate(
   if (user) chownSync(keyPath, user.uid, user.gid);
 }
 
-/** Without fsync, a crash of the server alone loses no data that the system has received. */
+/** Even without fsync, a crash of only the server loses no data, because the system has already received the data. */
 const VOLATILE = settings("fsync=off", "synchronous_commit=off", "full_page_writes=off");
 const SETTINGS = settings("listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=16MB");
 

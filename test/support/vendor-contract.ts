@@ -95,7 +95,10 @@ export function describeVendor(
   });
 }
 
-/** Tests the rows of a vendor's error table, by status and, for some vendors, inside a successful response. */
+/**
+ * Tests the rows of a vendor's error table by status. With `inSuccess`, also tests each error inside a successful
+ * response.
+ */
 export function describeErrorRows(
   { vendor, generate }: VendorHarness,
   rows: readonly [name: string, kind: UpstreamErrorKind, isByRequest?: boolean][],

@@ -74,7 +74,7 @@ export interface AdminTokenStore {
   create(token: AdminTokenRecord, by: Actor): Promise<void>;
   get(id: string): Promise<AdminTokenRecord | null>;
   find(hash: string): Promise<{ token: AdminTokenRecord; member: MemberRecord } | null>;
-  /** Returns tokens, oldest first, of one member or of all. */
+  /** Returns the tokens of one member or of all members, oldest first. */
   list(memberId?: string): Promise<AdminTokenRecord[]>;
   touch(id: string, at: number): Promise<void>;
   remove(id: string, by: Actor): Promise<boolean>;

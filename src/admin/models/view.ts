@@ -12,7 +12,7 @@ import type { Payer, PriceIndex } from "../prices/price-index.ts";
 /** A model in the form that administration shows. */
 export type ModelView = z.output<typeof modelSchema>;
 
-/** Maximum number of pictures of one request (`n` of the images endpoints), for every model. */
+/** Maximum number of pictures per request (`n` of the images endpoints). It is the same for every model. */
 const MAX_IMAGES = 4;
 const FORMATS = ["png", "jpeg", "webp"];
 

@@ -112,7 +112,7 @@ function pointsOf(
   return series.points.map(pointAt);
 }
 
-/** Returns the amounts of the most expensive models, and of all remaining models together, for each point. */
+/** Returns for each point the amounts of the most expensive models, and one amount for all other models together. */
 function spendByModel(
   { points }: Series,
   sums: readonly SpendingSum[],

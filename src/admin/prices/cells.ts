@@ -22,7 +22,10 @@ export function namedRates(price: Price): NamedRate[] {
     : withOthers(price, tokenCells(price.perMillion));
 }
 
-/** Returns the rates of a price. A token price has them for all categories, even for those without their own. */
+/**
+ * Returns the rates of a price. A token price has a rate for every category, even for a category without an amount of
+ * its own.
+ */
 export function effectiveRates(price: Price): NamedRate[] {
   if (price.unit === "image") return namedRates(price);
   const rates = TOKEN_CATEGORIES.map((category) => ({

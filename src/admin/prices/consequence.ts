@@ -70,8 +70,9 @@ function tokensOf({ organizationId, categories }: UsageSum): Used {
 }
 
 /**
- * Divides the images of each sum by size class and quality in the proportions of the organization's charges, or of all
- * charges when `charges` contains none of the organization. Exact when `charges` contains every charge of the sums.
+ * Divides the images of each sum among size classes and qualities, in the proportions of the organization's charges. If
+ * `charges` contains no images of the organization, uses the proportions of all charges. Exact when `charges` contains
+ * every charge of the sums.
  */
 function imagesOf(
   sums: readonly UsageSum[],

@@ -29,7 +29,10 @@ export function priceIndex(
       ([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)] as const,
     );
   const owners = new PatternMap(new Map(grouped));
-  /** Resolved prices by model, unit and currency, and by organization if it has rows of its own. */
+  /**
+   * Resolved prices by model, unit and currency. An organization with rows of its own for the model has separate
+   * prices.
+   */
   let resolved = new NestedMap<Resolved>();
   return ({ id, currency }, model, unit, now) => {
     const own = owners.get(model)?.get(id);

@@ -7,7 +7,10 @@ import type { OrganizationRecord } from "../organizations/schema.ts";
 import { mayCallModel } from "../organizations/enabled-models.ts";
 import { followedRoutes, ownRoutes } from "../routes/followed-routes.ts";
 
-/** A target that a process has taken out of service, for one organization or, with null, for all. */
+/**
+ * A target that a process has taken out of service. `organizationId` is null if it is out of service for all
+ * organizations.
+ */
 export interface EjectedTarget {
   target: string;
   organizationId: string | null;

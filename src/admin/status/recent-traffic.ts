@@ -114,8 +114,8 @@ export function recentFailures(sums: readonly TrafficSum[], now: number): Failur
 }
 
 /**
- * Returns the start of the newest run of minutes in each of which at least a tenth of the calls or requests failed.
- * Minutes without calls or requests do not end the run.
+ * Returns the start of the newest unbroken run of bad minutes. In a bad minute, at least a tenth of the calls or
+ * requests failed. Minutes without calls or requests do not end the run.
  */
 function failingSince(
   byMinute: ReadonlyMap<number, readonly TrafficSum[]>,

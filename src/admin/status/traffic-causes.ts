@@ -63,8 +63,8 @@ const TIMES_USUAL = 8;
 const UNKNOWN_MS = MINUTE_MS;
 
 /**
- * Returns causes for slow channels: at least `FEW_SLOW` waiting calls are slow already, or the median duration of the
- * last calls is at least half of the duration from which a call counts as slow.
+ * Returns causes for slow channels. A channel is slow when at least `FEW_SLOW` waiting calls are already slow, or when
+ * the median duration of its last calls is at least half of the duration from which a call counts as slow.
  */
 export function slowCauses(
   { calls, usualMs }: RecentTraffic,

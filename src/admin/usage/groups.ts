@@ -16,8 +16,8 @@ interface Grouped<Sum extends SpendingSum> {
   by: Group;
   sums: readonly Sum[];
   /**
-   * Number of requests of each group. Null when the sums of traffic do not contain the number: these sums have keys
-   * only for failed requests, and have no members and clients.
+   * Number of requests of each group. Null when the sums of traffic lack this number, because they name the key only of
+   * failed requests, and never a member or client.
    */
   came: Counts | null;
   failed: Counts;

@@ -57,7 +57,7 @@ export interface UsageRange {
 }
 
 export type UsageDimension = "at" | "organizationId" | "keyId" | "model" | "channel" | "source" | "client";
-/** Dimensions of traffic, which has no sources and clients. */
+/** Dimensions of the sums of traffic, which do not name source and client. */
 export type TrafficDimension = Exclude<UsageDimension, "source" | "client"> | "route" | "code";
 
 /** Names of a sum. A name is empty when its dimension was not requested or has no value. */

@@ -118,8 +118,9 @@ export async function readUsage(
 }
 
 /**
- * Counts all requests and the failed requests of each group. If only the ledger has the groups (`counted` is null),
- * failed requests belong to no group, and `unnamed` counts the failed requests that are not in the ledger.
+ * Counts the requests and the failed requests of each group, and all failed requests. If `counted` is null, only the
+ * ledger has these groups. Failed requests then belong to no group, and `unnamed` is the number of failed requests that
+ * are not in the ledger.
  */
 async function countRequests(
   { store: { usage } }: AdminContext,

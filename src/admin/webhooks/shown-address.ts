@@ -13,7 +13,7 @@ export function shownAddress<Address extends string | null>(
   return address === null || isAtLeast(accessOf(caller).role, "admin") ? address : maskedAddress(address);
 }
 
-/** Returns an address with a mask in place of everything after its host. */
+/** Returns an address in which a mask replaces everything after the host. */
 export function maskedAddress(address: string): string {
   const url = URL.parse(address);
   if (!url) return MASK;

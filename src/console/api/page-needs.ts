@@ -33,8 +33,8 @@ export function needsOf(path: string): PageNeeds | undefined {
 }
 
 /**
- * Returns a function that is true for the address, below `/console`, of a page that the signed-in member may read. When
- * nobody is signed in, the function is true for every address.
+ * Returns a function of a page's path below `/console`. The function is true when the signed-in member may read the
+ * page, and for every path when nobody is signed in.
  */
 export function useMayRead(): (path: string) => boolean {
   const { data: session } = useQuery({ ...sessionQuery, enabled: false });

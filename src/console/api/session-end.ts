@@ -21,7 +21,7 @@ export function endRenewal(): void {
 
 /**
  * Sends a request. If the session has ended, asks the member to sign in and sends the request again. With `isRenewable`
- * false, returns the refusal, as the call that checks for a session requires.
+ * false, returns the 401 instead, because the call that checks for a session needs it.
  */
 export async function fetchInSession(send: () => Promise<Response>, isRenewable = true): Promise<Response> {
   const response = await send();

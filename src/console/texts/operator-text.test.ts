@@ -105,7 +105,7 @@ const isText = (schema: Schema): boolean =>
         .flat()
         .some((part) => typeof part === "object" && isText(part));
 
-/** Returns the paths of texts whose name is in `NAMES` and whose object has no figures, and so no code. */
+/** Returns the paths of texts without a code: the text's name is in `NAMES`, and its object has no figures. */
 function sentences(schema: Schema, path: readonly string[] = []): string[] {
   const below = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), schema.items ?? []].flat();
   const properties = Object.entries(schema.properties ?? {});
@@ -146,7 +146,7 @@ const WITHOUT_CODE: Readonly<Record<string, number>> = {
   "admin/routes/routes.ts": 2,
   "admin/scoped/scope.ts": 1,
   "admin/webhooks/webhooks.ts": 1,
-  // About missing records, for which the page has a text of its own.
+  // Errors about missing records. The page has its own text for a missing record.
   "admin/requests/details.ts": 1,
   // Caused only by programs, tokens and the command line.
   "admin/input.ts": 1,

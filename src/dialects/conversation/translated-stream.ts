@@ -117,7 +117,7 @@ export class Delivered {
     this.#meter = new StreamMeter(policy);
   }
 
-  /** True when the caller has content. A signature of hidden reasoning alone is not content. */
+  /** True when the caller has received content. The signature of hidden reasoning does not count as content. */
   get hasContent(): boolean {
     return this.#meter.hasContent;
   }

@@ -36,7 +36,10 @@ interface OtherFields {
   neutral: Readonly<Record<string, (value: unknown) => boolean>>;
 }
 
-/** Returns the names of used fields: those in `hints`, and those in neither `known` nor `hints`. */
+/**
+ * Returns the names of fields that have a value and request something. `ownHints` are names in `hints`; `ownFields` are
+ * names in neither `known` nor `hints`.
+ */
 export function readOwnNames(
   body: Readonly<Record<string, unknown>>,
   { known, hints, neutral }: OtherFields,

@@ -132,7 +132,7 @@ export function inputText(
 interface Input {
   texts: readonly string[] | null;
   count: number;
-  /** Number of tokens of an input that consists of tokens; 0 for texts. */
+  /** Number of tokens in the input if the caller sent tokens; 0 if the caller sent texts. */
   tokens: number;
 }
 

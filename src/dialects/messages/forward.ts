@@ -13,7 +13,8 @@ import { reportedFailure } from "./error.ts";
 
 /**
  * Returns the text of a request for a vendor of the same dialect: the caller's text with the vendor's model name.
- * Removes thinking of other dialects' vendors, and a thinking budget that cannot apply without this thinking.
+ * Removes thinking that came from vendors of other dialects, and a thinking budget that cannot apply without this
+ * thinking.
  */
 export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
   const own = afterForeignAnswers(raw, parsed.body, traits);
@@ -71,12 +72,15 @@ function isBlock(block: unknown): boolean {
 /** The block of a message whose blocks were all removed. Vendors refuse an empty message. */
 const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 
-/** Matches ids of calls by vendors of this protocol, also of calls of their own tools (Anthropic API, "Tool use"). */
+/**
+ * Matches ids that vendors of this protocol give to tool calls, including calls of the vendors' own tools (Anthropic
+ * API, "Tool use").
+ */
 const OWN_CALL = /^(?:srv)?toolu_/;
 
 /**
- * Returns the request's text without thinking of other protocols' vendors. Removes also the field `thinking` if the
- * vendor would refuse it after their turns.
+ * Returns the request's text without the thinking that came from vendors of other protocols. Also removes the field
+ * `thinking` if the vendor would refuse the field after turns of such vendors.
  */
 function afterForeignAnswers(
   raw: string,

@@ -221,7 +221,10 @@ function wrongOfBlock(block: unknown): string | undefined {
     : "a tool use with `id`, `name` and an `input` object";
 }
 
-/** Returns the rule that a tool breaks. Tools with their own type break no rule, because the vendor may accept them. */
+/**
+ * Returns the requirement that a tool does not meet. A tool with a `type` other than `custom` has no further
+ * requirements, because the vendor may accept it.
+ */
 function wrongOfTool(tool: unknown): string | undefined {
   if (!isObject(tool)) return "an object";
   const type = tool["type"] ?? "custom";

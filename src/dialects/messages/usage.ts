@@ -261,7 +261,7 @@ function always(count: number): MemberEdit {
   return () => String(count);
 }
 
-/** Writes a count. A count of zero is written only in place of a vendor's number. */
+/** Writes a count. A count of zero is written only if the vendor sent a number there. */
 function ifPresentOr(count: number): MemberEdit {
   return (old) => (old === undefined && count === 0 ? undefined : String(count));
 }

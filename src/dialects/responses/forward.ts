@@ -95,8 +95,8 @@ export function publicResponse(
 export const FOREIGN_REASONING_PREFIX = "rs_gw";
 
 /**
- * Returns the request's text without reasoning of other protocols' vendors. Vendors of this protocol can neither
- * decrypt such reasoning nor find it by its id. Other characters stay unchanged.
+ * Returns the request's text without the reasoning that came from vendors of other protocols. Vendors of this protocol
+ * can neither decrypt such reasoning nor find it by its id. Other characters stay unchanged.
  */
 function withoutForeignReasoning(raw: string): string {
   if (!raw.includes('"gw-') && !raw.includes(FOREIGN_REASONING_PREFIX)) return raw;

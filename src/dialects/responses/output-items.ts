@@ -108,7 +108,10 @@ export class MessageItem implements OpenItem {
   }
 }
 
-/** Returns a token with `bytes`, also in each alternative, as the protocol requires (OpenAI responses reference). */
+/**
+ * Returns a token's log probability. Adds missing `bytes` to the token and to each alternative, because the protocol
+ * requires this field (OpenAI responses reference).
+ */
 function writeLogprob({ bytes, top_logprobs: alternatives, ...token }: TokenLogprob): object {
   return {
     ...token,

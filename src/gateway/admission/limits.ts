@@ -70,7 +70,9 @@ export function retrySeconds(waitMs: number): number {
 
 /** Number of time slots that divide a window. */
 const SLOTS = 30;
-/** Number of time slots in memory: those of the window, one that leaves the window and one that begins. */
+/**
+ * Number of time slots in memory: the slots of the window, one slot that leaves the window and one slot that begins.
+ */
 const CAPACITY = SLOTS + 2;
 
 /**
@@ -141,7 +143,7 @@ export class SlidingWindow {
     }
   }
 
-  /** Returns the amounts that still count, oldest first, as pairs of age in milliseconds and amount. */
+  /** Returns the amounts that still count, oldest first. Each pair is an age in milliseconds and an amount. */
   uses(now: number): [ageMs: number, amount: number][] {
     this.used(now);
     return Array.from({ length: this.#size }, (_, index) => [

@@ -84,7 +84,10 @@ export class MemoryLimiter implements Limiter {
     table.find(counter.owner, now)?.reduce(now, takenAt, Math.max(0, -by), closed);
   }
 
-  /** Yields the amounts that still count in each window, oldest first, as pairs of age in milliseconds and amount. */
+  /**
+   * Yields the amounts that still count in each window, oldest first. Each pair is an age in milliseconds and an
+   * amount.
+   */
   *uses(): Generator<LimitCounter & { uses: [ageMs: number, amount: number][] }> {
     const now = this.#clock.monotonic();
     for (const scope of ["organization", "key"] as const)

@@ -15,8 +15,8 @@ export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
 };
 
 /**
- * True when the access rules allow a call: the model is not retired, its id is no pattern, the key has the scope of the
- * model's type, and both the key and the organization may call it.
+ * True when the access rules allow a call: the model is not retired, its id is not a pattern, the key has the scope for
+ * the model's type, and key and organization may both call the model.
  */
 export function mayCall({ key, organization }: Principal, { id, type, isRetired }: Model): boolean {
   return (

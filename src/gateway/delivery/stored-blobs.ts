@@ -38,8 +38,8 @@ export interface Links {
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
   /**
-   * True when a valid link with this expiry may be only minutes old, by the link lifetimes of all organizations. Its
-   * picture may then be only on the disk of another machine. Always false without object storage.
+   * True when a valid link with this expiry may be only minutes old, given the link lifetimes of all organizations. The
+   * link's picture may still be only on the disk of another machine. Always false without object storage.
    */
   isNew(expires: string | null): boolean;
 }

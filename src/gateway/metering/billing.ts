@@ -204,7 +204,8 @@ export function chargeEntry({
     amount,
     currency: price.currency,
     priceSource: source,
-    // Each abandoned reply is priced alone: one long request may cost more than short ones with as many tokens.
+    // Each abandoned reply is priced separately, because one long request may cost more than several short requests
+    // with the same total number of tokens.
     orphanCost: abandoned.reduce(
       (sum, each) => sum + costOf(price, each, 1),
       costOf(price, requested, ambiguous),

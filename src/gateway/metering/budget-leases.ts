@@ -10,7 +10,7 @@ import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 /** Time for which the store is not called after a failed call. */
 const UNAVAILABLE_MS = 250;
 /**
- * Number of repeated attempts of a request that waits for money of other processes. Other processes give back unused
+ * Number of times that a request tries again to get money that other processes hold. Other processes give back unused
  * money within half a second; the attempts last about twice as long.
  */
 const YIELD_ATTEMPTS = 9;

@@ -21,8 +21,8 @@ export type JournalRecord = { type: "charge" | "checkpoint"; entry: LedgerEntry 
 export interface BudgetStore {
   /**
    * Moves a part of each budget into this process's lease, for all budgets or for none. Returns for each budget the
-   * granted amount (from `needed` to `wanted`) and the amount left afterwards. A budget that the store no longer has
-   * limits nothing; it is in neither map. Throws a `DependencyError` when the store is unavailable. The money may have
+   * granted amount (from `needed` to `wanted`) and the amount left afterwards. A budget that was removed from the store
+   * limits nothing and is in neither map. Throws a `DependencyError` when the store is unavailable. The money may have
    * moved despite the error.
    */
   take(processId: string, requests: readonly BudgetRequest[]): Promise<Granted | Exhausted>;

@@ -100,7 +100,10 @@ export class Health {
     if (health.own.size === 0) this.#targets.delete(name);
   }
 
-  /** Call it when a call ended without an outcome, such as a disconnection. The next call may then be the probe. */
+  /**
+   * Must be called when a vendor call ended without an outcome, for example because the client disconnected. The next
+   * vendor call may then be the probe.
+   */
   abandoned(target: Target, organization: string): void {
     for (const state of this.#statesOf(target, organization)) state.probeSince = 0;
   }
@@ -172,9 +175,9 @@ export class Health {
   }
 
   /**
-   * Ejects the target for the organization, or for all once another organization is limited too. Perhaps only the
-   * requests of one organization exceed a vendor's limit, for example with more tokens than the vendor allows per
-   * minute.
+   * Ejects the target for the organization. If another organization is limited too, ejects the target for all
+   * organizations. A vendor's limit may concern the requests of only one organization, for example when they have more
+   * tokens than the vendor allows per minute.
    */
   #ejectLimited(health: TargetHealth, organization: string, durationMs: number): void {
     const now = this.#clock.monotonic();

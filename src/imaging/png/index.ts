@@ -24,8 +24,8 @@ export interface PngRequest {
 
 /**
  * Encodes a PNG again in another thread, which chooses a filter for each row. The bytes of `png` are transferred to the
- * thread. Throws an `UnreadableImageError` for a damaged picture, and for `coarsen` if the depth is not 8 or the
- * picture has a palette or `tRNS`.
+ * thread. Throws an `UnreadableImageError` for a damaged picture. Also throws it when `coarsen` is requested for a
+ * picture with a depth other than 8, with a palette or with `tRNS`.
  */
 export async function encodePng(png: Uint8Array, work: PngWork, signal?: AbortSignal): Promise<Blob> {
   const request: PngRequest = { png, work };

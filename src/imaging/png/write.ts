@@ -20,12 +20,15 @@ export function writePixels(pixels: PngPixels): Buffer<ArrayBuffer> {
 /** Maximum number of bytes of rows that are compressed both with and without filters to keep the smaller result. */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-/** Compresses the rows; may change them. Above `SMALL_BYTES`, compresses once and at a lower level, for speed. */
+/**
+ * Compresses the rows, and may filter them in place. Rows over `SMALL_BYTES` are compressed only once and at a lower
+ * level, for speed.
+ */
 function packRows(pixels: PngPixels): Uint8Array {
   const { width, depth, colourType, rows } = pixels;
   const bits = bitsOf(pixels);
   const [stride, pixel] = [strideOf(width, bits), Math.max(1, bits / 8)];
-  // Filters store differences, which mean nothing for palette indexes and for bytes with several pixels.
+  // A filter stores differences. They rarely help for palette indexes and for bytes that contain several pixels.
   const isSmooth = colourType !== PALETTE && depth >= 8;
   if (rows.length > SMALL_BYTES) {
     if (isSmooth) filterRows(rows, stride, pixel);

@@ -224,14 +224,15 @@ const HANDLERS: SocketHandler<Connection> = {
   end: (socket) => socket.data.ended(),
   close: (socket, error) => socket.data.ended(error),
   error: (socket, error) => socket.data.failed(error),
-  // Does nothing: the promise of the attempt to connect also rejects, and then another address is tried.
+  // Does nothing: the promise of the connection attempt also rejects, and the code that awaits it tries another
+  // address.
   connectError: () => {},
   timeout: (socket) => socket.data.close(),
 };
 
 /** The buffer for all requests that fit into it, used so often that it stays in the processor's caches. */
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
-/** Bytes reserved for the digits of the length and for the end of the head. */
+/** Bytes reserved for the rest of the head: the digits of `content-length` and the line ends. */
 const LENGTH_ROOM = 24;
 /** Maximum bytes of one UTF-16 code unit in UTF-8. */
 const MAX_BYTES_A_UNIT = 3;

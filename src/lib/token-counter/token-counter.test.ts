@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => counter.close());
 
-// Counts of OpenAI's cookbook, "How to count tokens with tiktoken", for o200k_base.
+// Counts for o200k_base from OpenAI's cookbook, "How to count tokens with tiktoken".
 test.each([
   ["", 0],
   ["antidisestablishmentarianism", 6],

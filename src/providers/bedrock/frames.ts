@@ -4,7 +4,9 @@ import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { isObject } from "../../lib/json.ts";
 import { brokenResponse } from "../transport/http.ts";
 
-/** A message of an event stream (Amazon Transcribe guide, "Event stream encoding", for all AWS services). */
+/**
+ * A message of an event stream. All AWS services use this format (Amazon Transcribe guide, "Event stream encoding").
+ */
 export interface Frame {
   /** `event`, `exception` or `error`. */
   kind: string;

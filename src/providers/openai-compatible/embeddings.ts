@@ -54,8 +54,8 @@ const PLACEHOLDER = /\[(\d+)\]/g;
 const MAX_LIST_CHARACTERS = 256 * 1024;
 
 /**
- * Replaces lists of numbers in JSON that arrives in pieces. In `text`, each list contains only its index. The rest can
- * then be parsed and edited although there are millions of numbers. Lists inside strings are replaced too.
+ * Replaces lists of numbers in JSON that arrives in pieces. In `text`, each list contains only its index. So the text
+ * can be parsed and edited even if there are millions of numbers. Lists inside strings are replaced too.
  */
 export class NumberLists {
   readonly #lists: string[] = [];
@@ -72,12 +72,12 @@ export class NumberLists {
     this.#rest = text.slice(end);
   }
 
-  /** The text so far, in which each list contains its index in place of its numbers. */
+  /** The text so far. In each complete list, the index of the list replaces the numbers. */
   get text(): string {
     return this.#text + this.#rest;
   }
 
-  /** Returns the text with the numbers of each list in place of the list's index. */
+  /** Returns the text with the numbers of each list restored. */
   restore(text: string): string {
     return text.replace(PLACEHOLDER, (placeholder, index) => this.#lists[Number(index)] ?? placeholder);
   }

@@ -114,7 +114,7 @@ export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Number of bytes of a body after which other work of the event loop may run. */
+/** Number of body bytes that are processed before other work of the event loop may run. */
 const TURN_BYTES = 1024 * 1024;
 
 /** Codes of errors that occur before the request is sent, so that the vendor cannot have done any work. */

@@ -76,7 +76,10 @@ export type ReadFailure = (
 export interface FailureReading {
   code: string;
   message: string;
-  /** The status in the body. Without a kind, this status decides in place of the response's own status. */
+  /**
+   * The status in the body. If `kind` is absent, this status determines the kind, and the status of the response does
+   * not.
+   */
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;
@@ -112,7 +115,7 @@ const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   499: "overloaded",
 };
 
-/** Returns the kind by the status alone. A 4xx outside the tables indicates a wrong address or method. */
+/** Returns the kind that a status indicates. A 4xx outside the tables indicates a wrong address or method. */
 export function kindOfStatus(
   status: number,
   overrides: Readonly<Record<number, UpstreamErrorKind>> = {},

@@ -111,7 +111,7 @@ const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_sett
 
 /** Maximum bytes of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Regions whose host names have another form than those of all other regions. */
+/** Regions whose host names differ in form from the host names of all other regions. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {

@@ -29,7 +29,10 @@ export interface ServiceAccount {
   tokenUrl: string;
 }
 
-/** Exchanges an assertion, signed by the account's key, for an access token (RFC 7523). `now`: Unix milliseconds. */
+/**
+ * Exchanges an assertion for an access token (RFC 7523). The account's key signs the assertion. `now`: Unix
+ * milliseconds.
+ */
 export async function requestAccountToken(
   account: ServiceAccount,
   now: number,

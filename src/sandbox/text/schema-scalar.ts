@@ -32,8 +32,8 @@ function numberOf(value: unknown, otherwise: number): number {
 }
 
 /**
- * Returns a text in the schema's `format`, or, without a known format, of the length that the schema allows. Undefined
- * for a `minLength` above `MAX_STRING`. Different values of `variation` give different texts.
+ * Returns a text in the schema's `format`. Without a known format, returns a text of an allowed length, or undefined if
+ * `minLength` exceeds `MAX_STRING`. Different values of `variation` give different texts.
  */
 export function sampleString(
   schema: Record<string, unknown>,

@@ -16,7 +16,7 @@ const MOST = { ofMember: 10, ofAll: 200 };
 const CHECK_MS = 1_000;
 /** Number of checks between two SSE comments. Proxies close connections that are silent for too long. */
 const COMMENT_CHECKS = 15;
-/** Number of checks of the connection between two checks of the session. */
+/** Number of connection checks for each check of the session. */
 const SESSION_CHECKS = 3;
 
 /** Sends the console server-sent events about changes, so that the console reloads only the changed data. */

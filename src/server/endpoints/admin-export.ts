@@ -19,7 +19,10 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
   json: "application/jsonl; charset=utf-8",
 };
 
-/** Maximum number of exports of one member and of one process. Each export reads the database while it runs. */
+/**
+ * Maximum number of exports that run at the same time, for one member and for the process. Each export reads the
+ * database while it runs.
+ */
 const MOST = { ofMember: 4, ofAll: 32 };
 
 /** Serves lists as files. A file has all entries that match a filter. Each entry is sent as soon as it is read. */

@@ -24,7 +24,7 @@ import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 
-/** Returns the route of unit prices. The prices come from the same resolver as those of holds and charges. */
+/** Returns the route of unit prices. The prices come from the resolver that also prices holds and charges. */
 export function priceRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   return [
     {

@@ -15,11 +15,11 @@ interface ConnectionLimitOptions {
 
 /** Time between two samples. The connections that arrive in this time must fit into the reserve. */
 const SAMPLE_MS = 20;
-/** Number of samples between two counts of the connections of each address. */
+/** Number of samples after which the connections of each address are counted again. */
 const COUNT_SAMPLES = 50;
 /**
- * Bounds of the reserve: the number of descriptors for files and for connections to vendors and stores. Within these
- * bounds, the reserve is a quarter of the limit.
+ * Bounds of the reserve. It is the number of descriptors that are kept for files and for connections to vendors and
+ * stores. Within these bounds, the reserve is a quarter of the limit.
  */
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
@@ -42,7 +42,8 @@ const MAX_SCANNED = 131_072;
  * Limits the client connections of this process, so that the process does not reach its limit of open files. The
  * runtime accepts every connection, so this class checks many times a second and closes excess connections. It never
  * closes a connection with a running request or an unfinished response. It closes connections of the address that has
- * the most connections: first those without any response so far, then those that were silent for the longest time.
+ * the most connections: first connections without any response so far, then connections that have been silent for the
+ * longest time.
  */
 export class ConnectionLimit {
   readonly #options: ConnectionLimitOptions;

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { SpooledString } from "../../lib/json-spool.ts";
 
-/** Returns the SHA-256, in hexadecimal, of the names, values and files in the content of a request. */
+/** Returns the hexadecimal SHA-256 of the content of a request: its names, values and files. */
 export async function fingerprintOf(content: unknown): Promise<string> {
   const hash = createHash("sha256");
   await add(hash, content);

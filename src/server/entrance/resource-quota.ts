@@ -183,7 +183,7 @@ const DISK_RETRY_SECONDS = 10;
 export class SpoolQuota {
   readonly #quota: ResourceQuota;
   readonly #options: SpoolQuotaOptions;
-  /** Number of bytes, by the last measurement, that may be written before only the reserve is left. */
+  /** Number of bytes that may be written before only the reserve is left, by the last measurement. */
   #availableBytes = 0;
   #readAt = -Infinity;
 

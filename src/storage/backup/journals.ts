@@ -27,7 +27,10 @@ export function addJournals(from: string, to: string): void {
   }
 }
 
-/** Returns the paths of segments, of files in the quarantine and of the file of refused charges, but not of locks. */
+/**
+ * Returns the paths of segments, of files in the quarantine and of the file of refused charges. Lock files are left
+ * out.
+ */
 function journalFiles(root: string): string[] {
   const folders = namesIn(root).filter((name) => isJournal(name));
   const segments = folders.flatMap((folder) =>

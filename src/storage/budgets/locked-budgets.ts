@@ -93,7 +93,10 @@ interface LockedLease {
   drawn: Nanos;
 }
 
-/** Locks and returns a process's or job's leases on some budgets, ordered by budget. Lock these budgets first. */
+/**
+ * Locks and returns the leases of a process or job on some budgets, in the order of the budgets. The caller must have
+ * locked these budgets.
+ */
 export async function lockLeases(
   kind: Database["kind"],
   sql: Sql,

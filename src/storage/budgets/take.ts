@@ -15,8 +15,8 @@ export const WANTED_MS = 2000;
 const WANTED_AGAIN_MS = 250;
 
 /**
- * Moves money of budgets into a process's leases, for all budgets or for none, as `BudgetStore.take` requires. Two
- * requests for one budget are merged; otherwise both would get the same remaining amount.
+ * Implements `BudgetStore.take`: moves money of all requested budgets into a process's leases, or of none. Two requests
+ * for one budget are merged; otherwise both would get the same remaining amount.
  */
 export async function take(
   kind: Database["kind"],

@@ -12,7 +12,10 @@ export interface PostgresConnection {
    * `pool_mode = transaction`. Settings then do not outlive a transaction, and LISTEN does not work.
    */
   isPooled: boolean;
-  /** True after the connection has ended. The client itself would then connect again, to the same server. */
+  /**
+   * True after the connection has ended. After the end, the client library would connect again by itself, but only to
+   * the same server.
+   */
   readonly hasEnded: boolean;
 }
 

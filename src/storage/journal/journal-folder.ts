@@ -32,7 +32,8 @@ export interface JournalFolder {
 }
 
 /**
- * Name of the folder, below the journals' root, of files that could not be read. A person has to inspect these files.
+ * Name of the folder of files that could not be read. It is below the journals' root. A person has to inspect these
+ * files.
  */
 export const QUARANTINE = "quarantine";
 

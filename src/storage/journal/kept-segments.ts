@@ -5,8 +5,8 @@ import { segmentName } from "./segments.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Name of the folder, below the journals' root, of segments whose charges are posted. It contains a folder for each
- * ledger and process.
+ * Name of the folder of segments whose charges are posted. It is below the journals' root and contains a folder for
+ * each ledger and process.
  */
 export const KEPT = "posted";
 

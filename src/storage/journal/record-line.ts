@@ -88,7 +88,9 @@ function parseRecord(json: string): JournalRecord {
 
 const TEXT = new TextDecoder();
 
-/** Charges that are posted together, as lines of bytes: objects would be work for the garbage collector. */
+/**
+ * Charges that are posted together. They are lines of bytes, because objects would be work for the garbage collector.
+ */
 export class Batch extends RecordLines {
   /** Number of charges of each segment. */
   readonly segments = new Map<number, number>();

@@ -9,8 +9,8 @@ import { table, text, type Row } from "../database/table.ts";
 const MINUTE_MS = 60_000;
 
 /**
- * Reads the facts that alert rules are compared with, for an organization or, with null, for the installation. Never
- * reads the ledger itself.
+ * Reads the facts that alert rules are compared with. If `organizationId` is null, reads the facts of the installation.
+ * Never reads the ledger itself.
  */
 export function readFacts(
   database: Database,

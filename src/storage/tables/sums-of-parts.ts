@@ -66,8 +66,8 @@ function seriesOf(range: UsageRange, summed: Summed, spanMs: string | number): s
 }
 
 /**
- * Returns the kind of owners if the rows are read for each owner by the index: the keys of the range, or all
- * organizations. Returns null if the rows are read by their time alone.
+ * Returns the kind of owners if the rows are read with the index, separately for each owner: each key of the range, or
+ * each organization. Returns null if the rows are read by their time.
  */
 function ownersOf(range: UsageRange, { table, names }: Summed): "keys" | "organizations" | null {
   if (table !== "usage") return null;

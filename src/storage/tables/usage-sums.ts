@@ -27,7 +27,7 @@ const USAGE_KEY = [
 /** Time spans in milliseconds that rows in tables of series cover: a day, four hours, an hour, a quarter of an hour. */
 export const SERIES_SPANS_MS = [86_400_000, 14_400_000, 3_600_000, 900_000] as const;
 
-/** The value of `organization_id` in tables of series for the sums of all organizations. */
+/** In tables of series, the `organization_id` of rows that contain the sums of all organizations. */
 export const ALL_ORGANIZATIONS = "*";
 
 /**
@@ -207,9 +207,9 @@ function sumsOf({ levels, key, numbers, series }: SummedTables, minutes: readonl
 type Position = (at: number) => Readonly<Record<string, string | number>> & { at: number };
 
 /**
- * Adds up rows that have the same key. Each row is added once for each position, with the columns of the position in
- * place of the row's own. The result is ordered by the key, so that two transactions that add to the same rows lock
- * them in the same order.
+ * Adds up rows that have the same key. Each row is added once for each position. The columns of the position replace
+ * the same columns of the row. The result is ordered by the key, so that two transactions that add to the same rows
+ * lock them in the same order.
  */
 function added(
   rows: readonly SumRow[],

@@ -27,7 +27,7 @@ import { joinDays, type SumRow } from "./zone-days.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { recordFrom } from "../../lib/json.ts";
 
-/** The store of sums of the ledger and of traffic. */
+/** The store of usage: sums of the ledger and sums of traffic. */
 export function usageStore(database: Database): UsageStore {
   const { kind } = database;
   return {

@@ -8,7 +8,7 @@ import { freeBytes, openCrowd, RESERVE_MIB, spooledFiles, type CrowdSetting } fr
 export interface Row {
   attack: string;
   what: string;
-  /** Number of honest requests. `failed` counts those that failed. */
+  /** Number of honest requests. `failed` is the number of honest requests that failed. */
   honest: number;
   failed: number;
   hostile: number;

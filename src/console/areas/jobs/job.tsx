@@ -114,8 +114,8 @@ function JobDetail({ job }: { job: Job }) {
 }
 
 /**
- * Shows the charge of a job, line by line. Shows a sentence in place of the charge before the job has ended, and when
- * there is no charge.
+ * Shows the charge of a job, line by line. Shows a sentence instead before the job has ended, and when there is no
+ * charge.
  */
 function JobCost({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");

@@ -66,8 +66,8 @@ function Targets({ targets }: { targets: ModelRow["route"]["targets"] }) {
 }
 
 /**
- * Shows a model's default price in short: the price of input and, unless it is free, of output; or the price of the
- * cheapest picture.
+ * Shows the main amounts of a model's default price: of input and, unless it is free, of output; or of the cheapest
+ * picture.
  */
 function ShortPrice({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");

@@ -63,7 +63,7 @@ export function LatencyCard({ overview }: { overview: Overview }) {
   );
 }
 
-/** Name, in the operation's result, of the series that sums up the models without a series of their own. */
+/** Name of the series that sums up the models without a series of their own, in the operation's result. */
 const OTHER = "other";
 
 /** Shows the spend over time by model. */

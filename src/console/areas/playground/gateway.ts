@@ -27,8 +27,8 @@ export class GatewayFailure extends Error {
 }
 
 /**
- * Calls the public interface with the rights of the key with this id. The session authenticates the call in place of
- * the key's secret. Throws a `GatewayFailure` unless the call succeeds.
+ * Calls the public interface with the rights of the key with this id. The session, not the key's secret, authenticates
+ * the call. Throws a `GatewayFailure` unless the call succeeds.
  */
 export async function callGateway(
   keyId: string,

@@ -87,8 +87,8 @@ function Conversation({ prompt, reply }: { prompt: string; reply: string }) {
 }
 
 /**
- * Returns the translated name for the roles of the user, the model and the instructions. Other roles, such as those of
- * tools, have the protocol's word.
+ * Returns the translated name if the role is the user's, the model's or that of the instructions. Any other role, such
+ * as `tool`, keeps the protocol's word.
  */
 function speakerOf(t: TFunction<"requests">, role: string): string {
   if (role === "user") return t("prompt.prompt");

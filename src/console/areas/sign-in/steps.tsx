@@ -131,7 +131,8 @@ export function CodeStep({
 }
 
 /**
- * Asks for a new password in place of a generated password. If `current` is null, asks for the generated password too.
+ * Asks for a new password that replaces a generated password. If `current` is null, asks for the generated password
+ * too.
  */
 export function NewPasswordStep({
   current,

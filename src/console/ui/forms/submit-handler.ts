@@ -1,9 +1,9 @@
 import type { FieldValues, Path, UseFormReturn } from "react-hook-form";
 import { ApiError } from "../../api/call.ts";
 
-/** Name, in the form's state, of an error that belongs to no field. */
+/** Name under which the form's state stores an error that belongs to no field. */
 const FORM_PROBLEM = "root.server";
-/** Name, below `root`, of the error that somebody else has changed the record. */
+/** Name of the error that somebody else has changed the record. The form's state stores it below `root`. */
 export const CONFLICT = "conflict";
 
 /**

@@ -21,7 +21,7 @@ const RECORDS = [
   "alerts.list",
 ] as const;
 
-/** Fields of entries about actions that change no record, and of records that responses do not show. */
+/** Fields of entries about actions that change no record, and fields of records that no response contains. */
 const OTHERS = [
   ["refund", ["reason", "amount", "currency"]],
   ["correct prices", Object.keys(operations["priceCorrections.preview"].output.shape)],

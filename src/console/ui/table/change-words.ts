@@ -101,7 +101,7 @@ function lastName(path: string): string {
 /** A changed field of an audit entry, and its value or its values before and after. */
 export interface ChangeWords {
   field: string;
-  /** True for a name of the interface, which is no text and is shown as code. */
+  /** True when `field` has no text. The interface's name is then shown as code. */
   isName: boolean;
   /** Empty for a list of objects. */
   value: string;

@@ -74,7 +74,7 @@ function renderList(list: readonly unknown[]): string {
   return isPlain ? list.join(", ") : JSON.stringify(list);
 }
 
-/** True for a field of the audit log with an amount in nano-units, as text. */
+/** True for a field of the audit log that contains an amount in nano-units as text. */
 export function isAmount(path: string): boolean {
   return /^(amount|price\.(longContext\.)?per.*)$/.test(path);
 }

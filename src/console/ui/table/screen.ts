@@ -38,7 +38,7 @@ function hasDialog(): boolean {
   return document.querySelector("[data-dims-page]") !== null;
 }
 
-/** Calls `notify` when a child of the document's body is added or removed, as dialogs are. */
+/** Calls `notify` when a child of the document's body is added or removed. Dialogs are such children. */
 function subscribeToDialogs(notify: () => void): () => void {
   const observer = new MutationObserver(notify);
   observer.observe(document.body, { childList: true });

@@ -109,7 +109,8 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * Returns the finish reason (Gemini API, `FinishReason`). Throws if the model failed; then another target is called.
+ * Returns the finish reason (Gemini API, `FinishReason`). Throws for an unknown reason, which means that the model
+ * failed, so that another target is called.
  */
 function finishOf(reason: string, hasCalls: boolean): FinishReason {
   const found = ownValue(FINISHES, reason);

@@ -92,8 +92,8 @@ export class NativeWriter implements ReplyWriter {
   }
 
   /**
-   * Returns the error as an event. Before the first event, returns the error as a bare object, as Google's servers do,
-   * because Google's clients would ignore an event with an error there.
+   * Returns the error as an event. Before the first event, returns a bare object, because Google's clients would ignore
+   * an error event there. Google's servers do the same.
    */
   fail(error: GatewayError): string {
     const text = JSON.stringify(writeError(error));
