@@ -30,7 +30,9 @@ function foreignTexts(language: ShownLanguage): string[] {
 /** Examines the newest dialog or menu, or the whole page if none is open. */
 const FIND = `(foreign) => {
   const found = [];
-  const over = document.documentElement.scrollWidth - innerWidth;
+  // A phone shows a page that is too wide in a smaller scale, with a larger innerWidth.
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const over = scrollWidth - clientWidth;
   if (over > 0) found.push("the page is " + over + " pixels wider than the screen");
   const unwanted = new Set(foreign);
   const opened = document.querySelectorAll("section[role$=dialog], [role=menu], [role=listbox]");
