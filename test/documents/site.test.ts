@@ -27,8 +27,9 @@ describe.skipIf(chromium === null || !isSiteBuilt)("the site of the documents, a
     "page '%s' is usable at three sizes, without findings and without other hosts",
     async (path) => {
       for (const size of SIZES) {
-        await shown.page.setViewport(size);
-        await open(path);
+        await shown.resize(size);
+        // A page stays loaded between two sizes of screens. A phone loads it anew.
+        if (new URL(shown.page.url()).pathname !== `/docs/${path}`) await open(path);
         await shown.page.waitForSelector("h1");
         expect(await shown.accessibilityFindings(), `${size.width} pixels`).toEqual([]);
         const overflow = await shown.page.evaluate("document.documentElement.scrollWidth - innerWidth");
@@ -40,7 +41,7 @@ describe.skipIf(chromium === null || !isSiteBuilt)("the site of the documents, a
   );
 
   test.each(["light", "dark"])("a %s page has its colours and its drawing", async (scheme) => {
-    await shown.page.setViewport(WIDE);
+    await shown.resize(WIDE);
     await shown.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
     await open("run/three-machines");
     const seen = await shown.page.evaluate(`[
@@ -59,7 +60,8 @@ describe.skipIf(chromium === null || !isSiteBuilt)("the site of the documents, a
     await shown.page.keyboard.press("k");
     await shown.page.keyboard.up("Control");
     await shown.page.waitForSelector("input");
-    await shown.page.type("input", word);
+    await shown.page.focus("input");
+    await shown.page.keyboard.sendCharacter(word);
     await shown.page.waitForSelector(`a[href*="/docs/${path}"]`);
   });
 
