@@ -28,7 +28,7 @@ const WALK_BAR = 1.3;
 const WARM_BAR = 1.1;
 const PATH = "/v1/chat/completions";
 
-/** Fifty targets, of which only the last works. Early requests call all targets, later ones skip ejected targets. */
+/** Only the last of fifty targets works. Early requests call all targets, later requests skip ejected targets. */
 export const failoverWorkload: Workload = {
   id: "W8",
   title: `failover over ${TARGETS} targets, the last answers`,

@@ -14,9 +14,9 @@ import type { OrganizationStore } from "./organizations/store-port.ts";
 import type { PriceStore } from "./prices/store-port.ts";
 
 /**
- * The store with the methods that administration needs. Changes of administration increase the store's revision, by
- * which running gateways notice them, and write an audit row in the same transaction; sessions, counts and records of
- * requests are stored without both.
+ * The store with the methods that administration needs. A change by administration increases the store's revision, so
+ * that running gateways notice the change, and writes an audit row in the same transaction. Storing sessions, counts or
+ * records of requests does neither.
  */
 export interface AdminStore {
   organizations: OrganizationStore;

@@ -95,7 +95,7 @@ function modelRows({ settings, fileName, configured }: DescriptionSources): Sett
   });
 }
 
-/** Returns a text with the number of rows in a model's price table. Used for a model that has no price of its own. */
+/** Returns a text with the number of names for which a model has prices. Used when the model itself has no price. */
 function showPrices(declared: ConfiguredModel["declared"] | undefined): string {
   const count = Object.keys(Object(declared?.["prices"])).length;
   return count === 0 ? ", no price" : `, prices of ${count} ${count === 1 ? "name" : "names"}`;

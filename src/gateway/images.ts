@@ -164,8 +164,8 @@ function callVendors(
       await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
-      // The organization's limit may be shorter than the channel's. It ends the call only if another target can be
-      // called; otherwise the channel's limit does.
+      // The organization's limit may be shorter than the channel's limit. The organization's limit ends the call only
+      // if another target can be called. Otherwise the channel's limit ends the call.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const parts = {
         model,

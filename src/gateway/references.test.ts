@@ -53,7 +53,7 @@ test.each(PICTURE_FORMATS)(
     const settings: ReferenceSettings = {
       safeFetch: {
         async download(_, sink) {
-          // The bytes arrive in two pieces, of which the first is short.
+          // The bytes arrive in two pieces. The first piece is short.
           await sink(bytes.subarray(0, 5));
           await sink(bytes.subarray(5));
           return bytes.length;

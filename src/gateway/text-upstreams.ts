@@ -34,7 +34,7 @@ export function textUpstreamFor(
   return upstream;
 }
 
-/** Returns the first upstream that serves the target's model in the dialect, or in any dialect if that is null. */
+/** Returns the first upstream that serves the target's model in `dialect`, or in any dialect if `dialect` is null. */
 function findUpstream(
   upstreams: Upstreams,
   { channel, upstreamModel }: Target,

@@ -234,7 +234,8 @@ function callVendors(
     recover(error) {
       if (!empty) throw error;
       const { target, ignored, usage } = empty;
-      // The orphan cost is the price of each empty reply, and of the last one once more for each ambiguous attempt.
+      // The orphan cost contains the price of each empty reply. For each ambiguous attempt, it also contains the price
+      // of the last empty reply once more.
       if (!admitted.isSettled) {
         const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
         admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });

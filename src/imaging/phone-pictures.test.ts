@@ -42,7 +42,10 @@ const png = makePng(33, 17, {
   pixel: (x) => (x < 16 ? [200, 80, 40, 255] : [40, 160, 60, 255]),
   chunks: [pngChunk("iCCP", Buffer.concat([Buffer.from("P3\0\0"), deflateSync(DISPLAY_P3_PROFILE)]))],
 });
-/** Only code points define this file's colours. The box with the profile is renamed, so that readers skip it. */
+/**
+ * The colours of this file are defined only by code points. The box with the profile is renamed, so that readers skip
+ * it.
+ */
 const namedAvif = Buffer.from(
   PHONE_AVIF.toString("latin1")
     .replace("colrprof", "freeprof")

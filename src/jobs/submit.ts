@@ -55,7 +55,8 @@ export async function submitJob(
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
-  // A repeated submission is looked up before the limits are checked, because the first one may have used them up.
+  // A repeated submission is looked up before the limits are checked, because the first submission may have used up the
+  // limits.
   const submitted = idempotency && (await core.jobs.findSubmitted(key.id, idempotency));
   if (submitted) return { job: accepted(submitted), ignored: [] };
   const images = await readJobRequest(request);

@@ -131,7 +131,9 @@ function contentOf(
   return { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
 }
 
-/** Returns the body and headers with one signature for each secret; null like `contentOf`. */
+/**
+ * Returns the body and headers with one signature for each secret; null when the message has no content or no secret.
+ */
 function signedContent(
   options: WebhookOptions,
   message: DueWebhook,

@@ -106,7 +106,10 @@ function requireTrusted(link: unknown, baseUrl: string): string {
   throw brokenResponse("named no polling address of its own");
 }
 
-/** True for the configured origin; if that is the vendor's, also for its other hosts. Others must not get the key. */
+/**
+ * True for the configured origin. If that origin is the vendor's, also true for the vendor's other hosts. No other host
+ * may get the key.
+ */
 function isTrusted(link: string, baseUrl: string): boolean {
   const url = URL.parse(link);
   const base = new URL(baseUrl);

@@ -24,7 +24,7 @@ ${table(["Hint", "To chat", "To messages", "To responses", "To native"], rows)}`
   };
 }
 
-/** Returns the page of the events of a stream in each protocol. */
+/** Returns the page that lists the stream events of each protocol. */
 export function streamEventsPage(): ReferencePage {
   return {
     name: "stream-events",

@@ -110,7 +110,10 @@ async function removeSqlite(location: string): Promise<void> {
   for (const suffix of SQLITE_SUFFIXES) await rm(location + suffix, { force: true });
 }
 
-/** True when there are charges, or more than the one organization and the one key of the first start. */
+/**
+ * True when there is a charge, a second organization or a second key. The first start creates one organization and one
+ * key.
+ */
 async function isInUse({ ledger, organizations, keys }: OperationContext["store"]): Promise<boolean> {
   const [charges, all, firstKeys] = await Promise.all([
     ledger.list({ limit: 1 }),

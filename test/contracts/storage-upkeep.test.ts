@@ -232,7 +232,7 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
   });
 
   test("nothing is removed by a file that lacks an entry of its month", async () => {
-    // This entry is at the first moment of the month, with which every read of the month must begin.
+    // This entry is at the first moment of the month. Every read of the month must begin with this moment.
     await stores.ledger.post("", [anEntry("", 1n, { at: MARCH })]);
     await expect(archive("2026-04")).rejects.toThrow("does not have what the ledger has");
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1352);

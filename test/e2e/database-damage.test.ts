@@ -92,7 +92,9 @@ test("a database that is replaced by a copy under load loses no charge, however 
   expect(charged.toSorted()).toEqual([...answered].toSorted());
 }, 60_000);
 
-/** Longer than two intervals between removals of old segments, so that a removal happens even on a busy machine. */
+/**
+ * A time longer than two intervals between removals of old segments, so that a removal happens even on a busy machine.
+ */
 const SWEEP_MS = 21_000;
 
 test("a table that is gone for a time has one line in the log, and its return another", async () => {

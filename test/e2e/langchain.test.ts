@@ -77,7 +77,7 @@ describe.each(Object.entries(PROVIDERS))("%s", (name, modelOf) => {
     });
 
     test("gives structured output", async () => {
-      // Anthropic's provider forces a tool call, for which the simulator's arguments do not match the schema.
+      // Anthropic's provider forces a tool call. The simulator's arguments for this call do not match the schema.
       if (name === "@langchain/anthropic" && id === "over-messages") return;
       if (id !== "sandbox-chat") fixture.vendors[id].next({ text: '{"city":"value"}' });
       const model = modelOf(id).withStructuredOutput(z.object({ city: z.string() }));

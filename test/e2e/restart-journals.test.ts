@@ -6,7 +6,7 @@ import { until, type TestGateway } from "../support/gateway.ts";
 import { openGatewayFixture } from "../support/vendor.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
 
-/* The handling of other processes' journals at the start, including damaged and unknown ones. */
+/* The handling of other processes' journals at the start, including damaged and unknown journals. */
 
 test("an unreadable lock delays only its own journal", async () => {
   await using fixture = await openGatewayFixture();

@@ -71,7 +71,7 @@ async function start(name: BalancerName, binary: string, server: string): Promis
   };
 }
 
-/** Additional configuration, with which a balancer runs without root and beside others. */
+/** Additional configuration that lets a balancer run without root and beside other balancers. */
 const WRITERS: Record<BalancerName, (server: string, port: number, folder: string) => string> = {
   nginx: (server, port, folder) => `
     daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log; events {}

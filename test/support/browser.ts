@@ -282,7 +282,7 @@ async function findWithAxe(page: Page): Promise<string[]> {
 }
 
 function launch(executablePath: string): Promise<Browser> {
-  // Tests may run as root, for which the browser has no sandbox.
+  // Tests may run as root. The browser has no sandbox for root.
   return puppeteer.launch({ executablePath, args: ["--no-sandbox", "--lang=en-US"] });
 }
 

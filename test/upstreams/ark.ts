@@ -19,7 +19,7 @@ import { startSimulator, type HttpExchange, type Simulator } from "./simulator.t
 export const SIMULATED_KEY = "01234567-89ab-cdef-0123-simulated000";
 
 export interface ArkOptions {
-  /** Region of the vendor, on which the model names depend. */
+  /** Region of the vendor. The model names depend on the region. */
   region?: "cn" | "global";
 }
 

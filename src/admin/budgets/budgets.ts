@@ -45,7 +45,7 @@ export async function createBudget(
   return await context.store.budgets.create(budget, context.by);
 }
 
-/** Returns the budgets of one organization or of all, of one key or of all, oldest first. */
+/** Returns budgets, oldest first: of one organization or of all organizations, and of one key or of all keys. */
 export async function listBudgets(
   context: AdminContext,
   input: z.output<typeof budgetListSchema>,

@@ -6,7 +6,10 @@ import type { OperationContext } from "../context.ts";
 /** Routes, models and organizations that the removal of a channel affects. */
 export type ChannelUses = z.output<typeof channelUsesSchema>;
 
-/** Returns default routes, own routes and fallbacks with a channel, and the models that only this channel serves. */
+/**
+ * Returns the default routes, own routes and fallbacks that contain a channel, and the models that only this channel
+ * serves.
+ */
 export async function channelUses(
   { store, configuration }: OperationContext,
   { stored, state }: ConfiguredValues,

@@ -55,7 +55,7 @@ export function comparedRates(before: Price | null, after: Price | null) {
   });
 }
 
-/** Returns the amounts that the cells of a new row had before, in the form of a row. */
+/** Returns the earlier amounts of the cells of a new row, in the form of a row. */
 export function replacedAmounts(price: Price, named: PriceAmounts): object {
   if (price.unit === "image" || named.unit === "image") {
     const tiers = new Map(price.unit === "image" ? Object.entries(price.perImage) : []);

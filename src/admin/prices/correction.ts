@@ -39,9 +39,9 @@ type PriceCorrection = z.output<typeof correctionSchema>;
  * Applies a price to past charges of a model. Writes a correction for each charge that differs: a refund if the charge
  * was too high, an adjustment if it was too low. Afterwards the corrected charge is what the new price gives, but is
  * never less than the amount that was refunded for other reasons. With `organizationId`, covers all charges of the
- * organization; otherwise, the charges of every organization that were made at a default price. A second run changes
- * nothing. A later price may correct the same charges again. The time of a charge is that of its admission; charges
- * that reach the ledger later need another run. A dry run writes nothing.
+ * organization. Without it, covers the charges at a default price, of every organization. A second run changes nothing.
+ * A later price may correct the same charges again. The time of a charge is the time of its admission. Charges that
+ * reach the ledger later need another run. A dry run writes nothing.
  */
 export async function correctPrice(
   context: AdminContext,

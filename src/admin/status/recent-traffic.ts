@@ -84,7 +84,9 @@ export interface Failures {
 }
 
 const ENOUGH = 10;
-/** Failures are reported if they are 3 or more and half of all calls, or 5 or more and a tenth of all calls. */
+/**
+ * Failures are reported if at least 3 calls and half of all calls failed, or at least 5 calls and a tenth of all calls.
+ */
 const FEW = { failed: 3, share: 0.5 };
 const MANY = { failed: 5, share: 0.1 };
 

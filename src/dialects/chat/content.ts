@@ -10,7 +10,7 @@ const AUDIO_CHARACTERS_PER_TOKEN = 64;
 
 /** Adds all content that a vendor counts as output. The sizes of deltas add up to the size of the whole message. */
 export function addContent(sized: SizedText, message: Record<string, unknown>): void {
-  // Only one of these fields is counted, because some vendors send the same reasoning in both.
+  // Only one of the two fields of reasoning is counted, because some vendors send the same reasoning in both.
   addText(sized, message["reasoning_content"] ?? message["reasoning"]);
   addText(sized, message["content"]);
   addText(sized, message["refusal"]);

@@ -151,7 +151,7 @@ class CallDeltas {
     return this.#calls.length > 0;
   }
 
-  /** With `areWhole`, each entry is a separate call, even if its id or index repeats that of another entry. */
+  /** With `areWhole`, each entry is a separate call, even if another entry has the same id or index. */
   *read(deltas: readonly unknown[], { areWhole }: { areWhole: boolean }): Generator<ReplyEvent> {
     for (const delta of deltas) {
       const part = readCall(delta);

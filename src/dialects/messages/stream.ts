@@ -112,7 +112,10 @@ class MessagesForwarder implements FrameForwarder {
     return eventFrame({ ...writeError(error), type: "error" });
   }
 
-  /** Sends a frame without content. While other frames are kept back, it is added to these to keep the order. */
+  /**
+   * Sends a frame without content. While other frames are kept back, this frame is also kept back, so that the order
+   * stays.
+   */
   #pass(frame: Buffer, output: Uint8Array[]): void {
     if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
@@ -152,7 +155,7 @@ class MessagesForwarder implements FrameForwarder {
     }
   }
 
-  /** Returns the frame with the billed usage. Official clients require a usage, and use that of the last frame. */
+  /** Returns the frame with the billed usage. Official clients require a usage, and use the usage of the last frame. */
   #withBilled(frame: Buffer, usage: Record<string, unknown>, isLast: boolean): Buffer {
     const billed = this.#meter.usage(true);
     this.#shown = mergeUsageAsClients(this.#shown, usage);

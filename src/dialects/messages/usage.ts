@@ -168,7 +168,7 @@ export function mergeUsage(
 
 /**
  * Merges usage as official clients do. A later number replaces the earlier number, even if the later number is zero.
- * The split of cache writes by lifetime always stays that of the first event.
+ * The split of cache writes by lifetime always comes from the first event.
  */
 export function mergeUsageAsClients(
   earlier: Readonly<Record<string, unknown>>,

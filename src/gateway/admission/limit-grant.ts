@@ -115,7 +115,7 @@ export class LimitGrant {
     throw neverAdmitted(exceeded, param);
   }
 
-  /** Gives back the first image, so that refused larger requests do not use up the limit for smaller ones. */
+  /** Gives back the first image, so that refused larger requests do not use up the limit for smaller requests. */
   #giveBackFirstImage(): void {
     if (this.#reservations.length === 0) return;
     this.#correct("images", -1);

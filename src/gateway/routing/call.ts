@@ -130,7 +130,10 @@ export class DetachedCalls {
   readonly #slots = new FairSemaphore(MAX_DETACHED, MAX_DETACHED_PER_ORGANIZATION);
   #isClosed = false;
 
-  /** Returns the signal for a vendor call: with `abort` the client's, with `drain` one that may outlive the client. */
+  /**
+   * Returns the signal for a vendor call: with `abort` the client's signal, with `drain` a signal that may outlive the
+   * client.
+   */
   signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
     if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: nothing };
     const controller = new AbortController();

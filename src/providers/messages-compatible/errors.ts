@@ -10,7 +10,9 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   contract_spend_limit_reached: "account",
 };
 
-/** Error kinds by the vendor's words, for errors without a code whose type is that of an invalid request. */
+/**
+ * Error kinds by the vendor's words. They apply to errors that have no code and have the type of an invalid request.
+ */
 const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
   [/credit balance is too low|reached your specified .{0,20}usage limits/i, "account"],
   [/blocked by content filtering/i, "refused"],

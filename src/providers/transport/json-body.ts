@@ -1,8 +1,8 @@
 import { splitJson, writePieces } from "../../lib/json-spool.ts";
 
 /**
- * Writes a JSON request with pictures as base64, of which only a part is in memory at any time. `write` returns the
- * value of the request. It calls `base64(blob)` for the text of a picture. This text may be a whole string of the
+ * Writes a JSON request with pictures as base64. Only a part of the base64 is in memory at any time. `write` returns
+ * the value of the request. It calls `base64(blob)` for the text of a picture. This text may be a whole string of the
  * value, or a part of a longer string such as a `data:` URL. A body without blobs is a string.
  */
 export function writeJsonBody(write: (base64: (blob: Blob) => string) => unknown): JsonBody {

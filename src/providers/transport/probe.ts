@@ -15,7 +15,7 @@ export const UNKNOWN_MODEL = "gateway-probe";
 
 /**
  * Proves a credential by a call that succeeds or whose unknown model is refused. `statuses` are the statuses of these
- * refusals, for a vendor whose refusals cannot be recognized otherwise.
+ * refusals. They are needed for a vendor whose refusals cannot be recognized in another way.
  */
 export async function probeByRefusal(
   call: () => Promise<unknown>,

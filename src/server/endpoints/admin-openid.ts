@@ -58,7 +58,7 @@ async function start(
     const next = queryOf(exchange.request.url).get("next") ?? "/";
     const kept: Pending = { ...pending, next };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
-    // The cookie is `Lax`: a strict one is not sent when the provider's page redirects the browser to the gateway.
+    // The cookie is `Lax`: a strict cookie is not sent when the provider's page redirects the browser to the gateway.
     const options = { sameSite: "Lax", maxAgeSeconds: PENDING_SECONDS } as const;
     return redirect(exchange, location, [writeCookie(admin, exchange, [COOKIE, value], options)]);
   } catch (error) {

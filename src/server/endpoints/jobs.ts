@@ -91,7 +91,7 @@ function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promi
   });
 }
 
-/** Returns the content of a submission, by which two submissions are compared. */
+/** Returns the content of a submission, for comparing two submissions. */
 function contentOf(request: JobRequest): unknown[] {
   return request.kind === "native"
     ? [request.isCompressing, request.model, request.body]

@@ -23,7 +23,7 @@ export interface OpenApiDocument {
   openapi: string;
   info: object;
   tags: { name: string; "x-displayName": string; description?: string }[];
-  /** Groups of tags, in which pages such as `/docs/api` show the tags. */
+  /** Groups of tags. Pages such as `/docs/api` show the tags in these groups. */
   "x-tagGroups": { name: string; tags: string[] }[];
   paths: Record<string, Record<string, PathItem>>;
   components: object;

@@ -165,8 +165,8 @@ async function deleteEmpty(
 }
 
 /**
- * Finds budgets on which this process has leases and from which other processes need money. Makes two queries, so that
- * the cost depends neither on the number of budgets nor on the number of the process's leases.
+ * Finds the budgets on which this process has a lease while other processes need money of the same budgets. Makes two
+ * queries, so that the cost depends neither on the number of budgets nor on the number of the process's leases.
  */
 async function contended(database: Database, processId: string): Promise<ReadonlySet<string>> {
   const { kind } = database;

@@ -49,7 +49,7 @@ export type SupervisorLimits =
 type TakeVerdict =
   { isAdmitted: true; windows: readonly LimitWindow[] } | Extract<LimitVerdict, { isAdmitted: false }>;
 
-/** A part of a limit, counted as used, from which a worker may admit requests for a short time by itself. */
+/** A part of a limit that a worker may use for a short time without asking. The part counts as used. */
 export interface LimitCredit {
   counter: LimitCounter;
   limit: number;

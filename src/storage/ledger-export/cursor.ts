@@ -40,7 +40,7 @@ interface CursorRow {
 
 export function cursorStore(database: Database, destination: string, processId: string): CursorStore {
   const { kind } = database;
-  /** The cursor as this process stored it last; null before that. */
+  /** The cursor that this process stored last; null if it has stored none. */
   let left: { cursor: ExportCursor; untilTime: number } | null = null;
   let highestEpoch = 0;
   const keep = (row: CursorRow | null): ExportCursor | null => {

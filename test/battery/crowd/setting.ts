@@ -32,7 +32,7 @@ export interface HostileKeys {
 export const RESERVE_MIB = 64;
 /** Seconds within which any body must arrive, besides a second for every 16 KiB. */
 export const BODY_GRACE_SECONDS = 2;
-/** Maximum of open files for the gateway, as on most machines. */
+/** Maximum number of the gateway's open files. Most machines have this maximum. */
 export const OPEN_FILES = 1024;
 
 export async function openCrowd(storesInS3: boolean): Promise<CrowdSetting> {

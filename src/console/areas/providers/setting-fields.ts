@@ -83,7 +83,10 @@ function isChoice(value: unknown): value is string | boolean | number {
   return ["string", "boolean", "number"].includes(typeof value);
 }
 
-/** Settings whose help has a text: by name, and by vendor and name where a vendor's setting means something else. */
+/**
+ * Settings whose help has a text. They are named by the setting, or by vendor and setting where a vendor's setting has
+ * another meaning.
+ */
 const SETTINGS = [
   "apiVersion",
   "authorityUrl",

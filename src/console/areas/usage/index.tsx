@@ -35,7 +35,9 @@ const STEPS = ["hour", "day", "month"] as const;
 
 type Usage = Output<"usage.list">;
 
-/** The page of the spend of every group in a range, over time and compared with the previous range. */
+/**
+ * The page of usage. It shows the spend of every group in a range over time, and compares it with the previous range.
+ */
 export default function UsagePage() {
   const { t } = useTranslation(["money", "shell"]);
   const { change } = useFilters();

@@ -31,7 +31,7 @@ export function TwoLineRow<Row>({ row, columns }: { row: Row; columns: readonly 
   return (
     <td className="max-w-0 border-b border-line px-4 py-2.5 group-last:border-b-0">
       <div className="flex min-h-6 flex-wrap items-center justify-end gap-x-3 gap-y-1">
-        {/* A cell is as narrow as a table needs it. Here it may take the whole line. */}
+        {/* A table cell limits the width of its content. In this row, the content may take the whole line. */}
         <span className="min-w-0 flex-auto truncate **:max-w-full">{name?.cell(row)}</span>
         {[...first, ...actions].map(({ id, cell }) => (
           <span key={id} className="shrink-0 empty:hidden has-data-nothing:hidden">

@@ -1,6 +1,6 @@
 /**
- * Shows words of the gateway to a caller, of a vendor, or about the configuration file, exactly as they are. They are
- * never translated, so the label says whose words they are.
+ * Shows a message of the gateway to a caller, of a vendor, or about the configuration file. The message stays unchanged
+ * and is never translated, so the label says whose words it contains.
  */
 export function Quoted({ label, children }: { label: string; children: string }) {
   return (
