@@ -1,5 +1,5 @@
 import { setDefaultTimeout } from "bun:test";
-import axe from "axe-core";
+import type axe from "axe-core";
 import puppeteer, { type Browser, type ElementHandle, type Page, type Viewport } from "puppeteer-core";
 import { signIn, type Administrator } from "./administration.ts";
 import { startTestGateway, type GatewayOptions, type TestGateway } from "./gateway.ts";
@@ -260,6 +260,9 @@ const SHOWN = `([...document.querySelectorAll("section[role$=dialog]")].at(-1) ?
 /** React Aria announces names in this element. The named elements may disappear a moment later. */
 const ANNOUNCER = `[["[data-live-announcer]"]]`;
 
+/** The minified text of axe, which a page parses in half the time. */
+const AXE = Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir));
+
 /** React Aria's container of a menu or dialog, which has a hidden button. axe reports the button wrongly. */
 const CONTAINER = `<div data-overlay-container="true"`;
 
@@ -268,7 +271,7 @@ async function findWithAxe(page: Page): Promise<string[]> {
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
     .map(({ finished }) => finished))`);
-  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(await AXE.text());
   const { violations } = (await page.evaluate(
     `axe.run({ exclude: ${ANNOUNCER} }, { resultTypes: ["violations"] })`,
   )) as axe.AxeResults;

@@ -14,13 +14,14 @@ interface SelectFieldProps extends FieldProps {
 
 const TRIGGER = `${INPUT} flex items-center gap-2 text-left`;
 
-/** A field to choose one of several options. The value is the id of the option, or null. */
+/** A field to choose one of several options. The value is the id of the option, or null. Disabled without options. */
 export function SelectField({ options, placeholder, ...props }: SelectFieldProps) {
   const { t } = useTranslation();
   const { field, error, shared } = useField(props);
   return (
     <Select
       {...shared}
+      isDisabled={shared.isDisabled || options.length === 0}
       value={typeof field.value === "string" ? field.value : null}
       onChange={(id) => field.onChange(id)}
       placeholder={placeholder ?? t("choose")}
@@ -33,13 +34,14 @@ export function SelectField({ options, placeholder, ...props }: SelectFieldProps
   );
 }
 
-/** A field to choose some of several options. The value is a list of ids. */
+/** A field to choose some of several options. The value is a list of ids. Disabled without options. */
 export function MultiSelectField({ options, placeholder, ...props }: SelectFieldProps) {
   const { t } = useTranslation();
   const { field, error, shared } = useField(props);
   return (
     <Select
       {...shared}
+      isDisabled={shared.isDisabled || options.length === 0}
       selectionMode="multiple"
       value={Array.isArray(field.value) ? field.value.map(String) : []}
       onChange={(ids) => field.onChange([...ids].map(String))}
