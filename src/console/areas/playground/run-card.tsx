@@ -52,7 +52,7 @@ export function RunCard({ run, onCancel, onEdit }: RunCardProps) {
 }
 
 function Waiting({ run: { job }, onCancel }: { run: PlaygroundRun; onCancel(): void }) {
-  const { t } = useTranslation(["playground", "jobs"]);
+  const { t } = useTranslation("playground");
   return (
     <>
       {job ? (
@@ -60,7 +60,7 @@ function Waiting({ run: { job }, onCancel }: { run: PlaygroundRun; onCancel(): v
           {({ percentage = 0, valueText }) => (
             <>
               <div className="flex justify-between">
-                <Label>{t(`jobs:status.${job.status}`)}</Label>
+                <Label>{t(job.status === "pending" ? "progress.pending" : "progress.running")}</Label>
                 <span className="text-muted">{valueText}</span>
               </div>
               <div className="h-1.5 overflow-hidden rounded-full bg-sunken">
