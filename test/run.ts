@@ -12,23 +12,9 @@ import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
  */
 const RUN = ["test", "--timeout", "30000", "--parallel=4"];
 
-/**
- * Settings of the runtime's compilers, for the test processes and for the gateways that they start. Most of these
- * processes end within seconds, so code is compiled and optimized only when it has run for longer. This saves about a
- * tenth of the processor time.
- */
-const COMPILERS = {
-  BUN_JSC_thresholdForJITAfterWarmUp: "1500",
-  BUN_JSC_thresholdForOptimizeAfterWarmUp: "60000",
-};
-
 const args = process.argv.slice(2);
 const program = args.length === 0 ? await prepare() : {};
-process.execve!(process.execPath, [process.execPath, ...RUN, ...args], {
-  ...COMPILERS,
-  ...process.env,
-  ...program,
-});
+process.execve!(process.execPath, [process.execPath, ...RUN, ...args], { ...process.env, ...program });
 
 /** Builds the executable and creates the database that gateways start with. Returns the variables that name them. */
 async function prepare() {

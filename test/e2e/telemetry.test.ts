@@ -62,7 +62,8 @@ test("a request is one trace with a span for each call, told to vendors, also wh
     `00-${TRACE}-${answered!.spanId}-01`,
   ]);
   expect(collector.headers.every((headers) => headers.get("x-token") === "a secret")).toBe(true);
-  expect(collector.events).toContain("gen_ai.client.inference.operation.details");
+  const event = "gen_ai.client.inference.operation.details";
+  await until("the event", () => collector.events.includes(event) || undefined);
 
   expect(await gateway!.stop()).toBe(0);
   const call = {

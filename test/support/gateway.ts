@@ -102,10 +102,6 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 export const PROGRAM: readonly [string, ...string[]] = process.env["GATEWAY_PROGRAM"]
   ? [process.env["GATEWAY_PROGRAM"]]
   : [process.execPath, join(ROOT, "src/start.ts")];
-/** The settings of the runtime's compilers with which this process runs. */
-const COMPILERS = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => name.startsWith("BUN_JSC_")),
-) as Record<string, string>;
 /** A database that gateways start with, from `started-database.ts`. Without the variable it is empty. */
 const STARTED_DATABASE = process.env["GATEWAY_STARTED_DATABASE"];
 /** Variables with which a gateway does not start with a copy of that database. */
@@ -135,7 +131,6 @@ export async function startTestGateway({
   const environment = {
     PATH: process.env["PATH"] ?? "",
     ...RUNTIME_VARIABLES,
-    ...COMPILERS,
     GATEWAY_CONFIG: join(directory, "gateway.yaml"),
     GATEWAY_DATA_DIR: dataDirectory,
     GATEWAY_BOOTSTRAP_KEY: key,
