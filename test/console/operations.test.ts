@@ -296,7 +296,7 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     ] as const;
     for (const [path, text] of PAGES)
       test(`${path} can be used by anybody, and neither moves nor overflows`, async () => {
-        await console.open(path.replace("{job}", job));
+        await console.load(path.replace("{job}", job));
         await console.see(text);
         expect(await console.accessibilityFindings()).toEqual([]);
         expect(await console.layoutShift()).toBeLessThanOrEqual(0.05);
