@@ -19,7 +19,8 @@ export class AdminError extends Error {
     readonly more: { type?: "code_required" | "password_change_required"; retryAfterSeconds?: number } = {},
   ) {
     super(typeof message === "string" ? message : message.message);
-    if (typeof message !== "string") this.code = message.code;
-    if (typeof message !== "string") this.figures = message.figures;
+    if (typeof message === "string") return;
+    this.code = message.code;
+    this.figures = message.figures;
   }
 }

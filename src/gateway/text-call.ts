@@ -50,14 +50,14 @@ export function prepareCall(
   const fetching = { safeFetch: core.safeFetch, organization, call };
   const readable = withReadableLinks(payload, { target, upstream }, fetching);
   const prepare = (readablePayload: TextPayload): PreparedCall =>
-    prepareReadable(core, { ...request, payload: readablePayload }, { target, upstream }, call);
+    prepareReadable(core, request, { payload: readablePayload, target, upstream }, call);
   return readable instanceof Promise ? readable.then(prepare) : prepare(readable);
 }
 
 function prepareReadable(
   core: Core,
-  { payload, coveredTokens, admitted }: RequestToCall,
-  { target, upstream }: { target: Target; upstream: TextUpstream },
+  { coveredTokens, admitted }: RequestToCall,
+  { payload, target, upstream }: { payload: TextPayload; target: Target; upstream: TextUpstream },
   call: Call,
 ) {
   const { model, price, context } = admitted;
