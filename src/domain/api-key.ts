@@ -26,6 +26,14 @@ export interface ApiKey {
 
 export type Scope = "ai:image" | "ai:llm";
 
+/** True when requests with the key may be accepted now. `now` is in Unix milliseconds. */
+export function isUsable(
+  { isDisabled, expiresAt }: Pick<ApiKey, "isDisabled" | "expiresAt">,
+  now: number,
+): boolean {
+  return !isDisabled && (expiresAt === null || expiresAt > now);
+}
+
 /** True when the key may be used on the routes of this scope. */
 export function hasScope({ scopes }: Pick<ApiKey, "scopes">, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("ai:*");

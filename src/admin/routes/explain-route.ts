@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ApiKey } from "../../domain/api-key.ts";
+import { type ApiKey, isUsable } from "../../domain/api-key.ts";
 import type { Route } from "../../domain/channel.ts";
 import { type ErrorCode } from "../../domain/error-codes.table.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
@@ -93,7 +93,7 @@ export async function explainRoute(
     requireModel(directory, principal, model, ["chat", "messages", "embedding", "image"]);
   });
   const refusal = refusalOf(access) ?? (price ? null : noPrice()) ?? refusalOf(route);
-  const isOff = record.isDisabled || !isAccepted(principal.key, clock.now());
+  const isOff = record.isDisabled || !isUsable(principal.key, clock.now());
   const ejections = (question.health ?? []).filter((each) => [null, record.id].includes(each.organization));
   const isShown = decidesForAll(context) || mayCallModel(record, model);
   const targets = "value" in route && isShown ? explainTargets(route.value, ejections) : [];
@@ -136,10 +136,6 @@ function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | n
     refuseIgnored: false,
     expiresAt: record?.expiresAt ?? null,
   };
-}
-
-function isAccepted({ isDisabled, expiresAt }: ApiKey, now: number): boolean {
-  return !isDisabled && (expiresAt === null || expiresAt > now);
 }
 
 /** Applies the rules of authentication to a key that is already found. */

@@ -1,3 +1,4 @@
+import { isUsable } from "../../domain/api-key.ts";
 import { budgetFigures } from "../../domain/budget-level.ts";
 import { operatorMessage } from "../../domain/operator-message.ts";
 import type { StatusCause } from "../../domain/status.ts";
@@ -28,7 +29,7 @@ export async function budgetCauses(
   const causes = [...all.values()].slice(0, MAX_BUDGETS).map(async (budget): Promise<StatusCause[]> => {
     const organization = organizations.find(({ id }) => id === budget.organizationId);
     const key = budget.keyId === null ? null : await store.keys.get(budget.keyId);
-    const isUsed = key && !key.isDisabled && (key.expiresAt === null || key.expiresAt > clock.now());
+    const isUsed = key && isUsable(key, clock.now());
     if (!organization || (budget.keyId !== null && !isUsed)) return [];
     const owned = { budget, owner: key?.name ?? organization.name, currency: organization.currency };
     return [budgetCause(owned, refusals.get(budget.id))];

@@ -1,4 +1,4 @@
-import { type ApiKey, hasScope, type Principal, type Scope } from "../../domain/api-key.ts";
+import { type ApiKey, hasScope, isUsable, type Principal, type Scope } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { networkOf } from "../../lib/cidr.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -87,8 +87,7 @@ function admitKey(
   credentials: Pick<Credentials, "address">,
   scope: Scope | null,
 ): Principal {
-  if (!key || key.isDisabled || (key.expiresAt !== null && key.expiresAt <= authenticator.now()))
-    throw unusable();
+  if (!key || !isUsable(key, authenticator.now())) throw unusable();
   const organization = authenticator.snapshot.directory().organizations.get(key.organizationId);
   if (!organization || organization.isDisabled) throw unusable();
   if (key.addresses && !key.addresses.has(credentials.address())) {
