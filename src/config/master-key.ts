@@ -8,7 +8,10 @@ import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
 /** The master keys, which encrypt the credentials in the database. They are never stored in the database. */
 export interface MasterKeys {
-  /** The key that encrypts new secrets; null while no key is configured and no key was needed yet. */
+  /**
+   * The key that encrypts new secrets; null if there was none when the settings were loaded. `currentKey` also finds a
+   * key that was generated later.
+   */
   current: MasterKey | null;
   /** The key that was used before the current key. It only decrypts. */
   previous: MasterKey | null;

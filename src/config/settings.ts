@@ -118,5 +118,7 @@ export interface TelemetrySettings {
   isContentExported: boolean;
 }
 
-/** The layer that sets a value. Precedence: environment, file, database, defaults. */
+/**
+ * The layer that sets a value. Precedence: environment, file, database, defaults; for channels, the file comes first.
+ */
 export type SettingOrigin = "default" | "database" | "file" | "environment";

@@ -226,7 +226,7 @@ export interface ChargeLine {
   millionths: bigint;
 }
 
-/** Returns the lines of the charge for a usage; undefined when the price lacks a rate for a part of the usage. */
+/** Returns the lines of the charge for a usage; undefined when the price lacks a rate that the usage needs. */
 export function chargeLines(price: Price, usage: Usage): ChargeLine[] | undefined {
   if (usage.unit === "token") return price.unit === "token" ? tokenLines(price, usage) : undefined;
   const rate = price.unit === "image" ? imageRate(price, usage.tier, usage.quality) : undefined;

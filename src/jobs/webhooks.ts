@@ -63,7 +63,7 @@ export function startWebhooks(options: WebhookOptions): BackgroundWork {
   };
 }
 
-/** Sends some of the due messages; organizations take turns. Returns the number of sent messages. */
+/** Sends some of the due messages; organizations take turns. Returns the number of messages that were tried. */
 export async function sendDue(options: WebhookOptions): Promise<number> {
   const due = await options.queue.due(AT_ONCE);
   await Promise.all(due.map((message) => send(options, message)));

@@ -83,7 +83,9 @@ function commandOf(path: string): string {
   return `${path.endsWith(".py") ? "python3" : "node"} ${path}`;
 }
 
-/** Disables the telemetry that the blocks of the documents do not disable. */
+/**
+ * Disables telemetry that the blocks of the documents do not disable, colours, and the download of prices. Sets UTF-8.
+ */
 const QUIET = {
   DO_NOT_TRACK: "1",
   NO_COLOR: "1",

@@ -34,7 +34,7 @@ test("a job's change and the counts of requests are told to whoever follows", as
   const following = await follow(admin.cookie);
   expect(following.status).toBe(200);
   await until("the beginning", () => following.text.includes(": following") || undefined);
-  // The initial state must not be reported as a change.
+  // Waits for the gateway's first look, which only remembers the state. Later looks report changes since then.
   await Bun.sleep(300);
   const submitted = await gateway.call("/api/jobs", {
     body: { model: "sandbox-a", prompt: "a harbour" },

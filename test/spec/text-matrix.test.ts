@@ -46,7 +46,8 @@ describe.each(CELLS)("$caller of $model: $question", ({ caller, model, question 
   test("has the published form, and is the same whole and streamed", async () => {
     const whole = await ask(false);
     const stream = await ask(true);
-    // Bytes of a vendor that omits required fields of the published form are forwarded unchanged.
+    // This vendor's replies differ from the published form in ways that are forwarded: another shape of id, and
+    // additional fields of usage.
     if (caller !== "chat" || model !== "over-thinking") {
       expectReply(JSON.parse(whole));
       expectStream(stream);

@@ -48,7 +48,7 @@ const OF_SPIES = { organizationId: "spies" };
 const DENIED = { model: "vendor-chat" };
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
 const CORRECTION = { ...PRICE, from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z", reason: "tried" };
-/** A rule that reports an empty budget immediately. */
+/** A rule that reports a budget as soon as 1 percent of it is spent. */
 export const ALERT = {
   name: "acme alert",
   settings: { kind: "budget", percents: [1], budgetId: null },

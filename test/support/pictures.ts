@@ -288,7 +288,7 @@ function riffChunk(type: string, data: Buffer): Buffer<ArrayBuffer> {
   return Buffer.concat([head, data, Buffer.alloc(data.length % 2)]);
 }
 
-/** A blob that records which bytes were read. */
+/** A blob that counts the bytes of the slices that were taken from it. */
 export class WatchedBlob extends Blob {
   bytesRead = 0;
 

@@ -14,8 +14,8 @@ type TestResult = z.output<typeof channelTestResultSchema>;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Calls the vendor once with the address and credential of an existing, a changed or a new channel. Stores nothing.
- * Takes at most ten seconds. The message says what to change, without any secret.
+ * Calls the vendor once with the address and credential of an existing, a changed or a new channel. Changes no channel,
+ * and records the test in the audit. Takes at most ten seconds. The message says what to change, without any secret.
  */
 export async function testChannel(
   context: OperationContext,

@@ -92,7 +92,10 @@ function joinedUser(parts: readonly UserPart[]): UserPart[] {
   return [...results, ...rest.map((part) => without("cacheControl", part))];
 }
 
-/** Returns the part without signatures of other protocols, which vendors of `chat` cannot read. */
+/**
+ * Removes a signature of another protocol from a tool call. Leaves out reasoning with such a signature, because vendors
+ * of `chat` cannot read it.
+ */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (!("signature" in part) || !part.signature || part.signature.dialect === "chat") return [part];
   return part.type === "tool_call" ? [without("signature", part)] : [];

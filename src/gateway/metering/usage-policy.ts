@@ -133,7 +133,7 @@ function usesOf(
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;
     const count = Math.max(reported, seen);
-    // More observed than reported uses are no anomaly when the report lacks the count or was made before the end.
+    // It is no anomaly if more uses were seen than reported, when the report has no count or was made before the end.
     const isLate = seen > reported && (reported === 0 || !isReportFinal);
     if (isLate) found.isEstimated = true;
     if (count > max || (reported !== seen && !isLate)) found.isAnomalous = true;

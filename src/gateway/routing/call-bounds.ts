@@ -20,7 +20,7 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Yields each channel with a maximum that was considered for a call, with the number of its running calls and the
+   * Yields each channel that has a maximum and was considered for a call, with the number of running calls and the
    * maximum.
    */
   *use(): Generator<{ channel: string; running: number; max: number }> {

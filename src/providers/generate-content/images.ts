@@ -33,8 +33,8 @@ export function createGenerateContentImages(
 }
 
 /**
- * Returns the maximum bytes of each reference. If the references together are too large, each reference gets an equal
- * share of the total. A reference that fits its share stays unchanged.
+ * Returns the maximum bytes of each reference. If all references together are larger than `together`, each reference
+ * gets an equal share of `together`.
  */
 function maxBytesOf(
   { references }: ImageOrder,

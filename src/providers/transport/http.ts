@@ -256,7 +256,6 @@ async function discard(response: VendorResponse, what: string): Promise<Upstream
 async function readErrorText(response: VendorResponse, signal: Cancellation): Promise<string> {
   const start = new GrowingBuffer();
   try {
-    if (isKnownToFit(response, MAX_ERROR_BYTES)) return await response.text();
     for await (const piece of readPieces(response, Number.POSITIVE_INFINITY, signal)) {
       start.append(piece);
       if (start.length >= MAX_ERROR_BYTES) break;

@@ -140,7 +140,7 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_by_administrator ON sessions (administrator_id);
 
--- Bearer tokens of the administrative interface; only their hashes are kept.
+-- Bearer tokens of the administrative interface; only their hashes and first characters (`hint`) are kept.
 CREATE TABLE admin_tokens (
   id TEXT NOT NULL PRIMARY KEY,
   hash TEXT NOT NULL UNIQUE,
@@ -581,11 +581,11 @@ CREATE TABLE prompts (
 );
 CREATE INDEX prompts_by_expiry ON prompts (expires_at);
 
--- Outcomes of requests with an `Idempotency-Key`, by gateway key and the hash of that header. Until the request has
--- ended, `status` is NULL and `expires_at` is the end of its claim, which its process renews. `blob` is the name of a
--- stored body that is too large for `body` (base64). `organization_id` is NULL for requests of members; `bytes` is the
--- size of the body, which is limited for each organization, and 0 when the body is not stored. All times are by the
--- database's clock.
+-- Outcomes of requests with an `Idempotency-Key`, by the hash of that header and by gateway key. For a member's
+-- request, `key_id` is the member's id. Until the request has ended, `status` is NULL and `expires_at` is the end of
+-- its claim, which its process renews. `blob` is the name of a stored body that is too large for `body` (base64).
+-- `organization_id` is NULL for requests of members; `bytes` is the size of the body, which is limited for each
+-- organization, and 0 when the body is not stored. All times are by the database's clock.
 CREATE TABLE stored_outcomes (
   key_id TEXT NOT NULL,
   idempotency_key TEXT NOT NULL,

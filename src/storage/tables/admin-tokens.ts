@@ -18,7 +18,7 @@ const tokens = table<AdminTokenRecord>("admin_tokens", {
   createdAt: time(),
 });
 
-/** Bearer tokens of the administrative interface. Only the hash of a token is stored. */
+/** Bearer tokens of the administrative interface. Only the hash and the first characters of a token are stored. */
 export function adminTokenStore(database: Database): AdminTokenStore {
   return {
     async create(token, by) {

@@ -30,7 +30,7 @@ const RECOVERY_SECONDS = 60;
 const SAMPLE_MS = 50;
 const MAX_NAMED_FAILURES = 3;
 const MIB = 1024 * 1024;
-/** MiB of the reserve of free space that data other than uploads may use. */
+/** Uploads leave the reserve of free space untouched. Other data may use this many MiB of it. */
 const RESERVE_SLACK_MIB = 4;
 /** Allowed increases over the values of the quiet run. */
 const NORMAL = { residentMb: 150, descriptors: 30, lagSeconds: 0.05 };

@@ -9,7 +9,7 @@ interface CardProps {
   children: ReactNode;
 }
 
-/** A part of a page with its own title. */
+/** A part of a page in a box, usually with a title. */
 export function Card({ title, about, actions, isFlush = false, children }: CardProps) {
   const id = useId();
   return (

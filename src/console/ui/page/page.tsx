@@ -17,7 +17,7 @@ interface PageProps {
   children: ReactNode;
 }
 
-/** The frame of every page. It also sets the document's title. */
+/** The frame of a page for users who are signed in. It also sets the document's title. */
 export function Page({ title, about, actions, tabs, back, children }: PageProps) {
   useDocumentTitle(title);
   return (
