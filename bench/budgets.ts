@@ -14,7 +14,7 @@ const ROUNDS = 100;
 const ENTRIES_A_BATCH = 100;
 const SETUP_TIMEOUT_MS = 10 * 60_000;
 
-/** Times in milliseconds: the median of a single call, or the total time of an operation on all leases. */
+/** Times are in milliseconds: medians of 100 calls, or the duration of one call for all leases. */
 interface Row {
   database: string;
   budgets: number;

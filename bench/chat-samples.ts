@@ -6,7 +6,7 @@ export const UPSTREAM_MODEL = "mock-chat-2026-01-01";
 
 export const STREAM_TOKENS = 100;
 
-/** Number of server-sent events in one stream: the tokens, the finish reason, the usage and `[DONE]`. */
+/** Number of server-sent events in a stream with usage: the tokens, the finish reason, the usage and `[DONE]`. */
 export const STREAM_FRAMES = STREAM_TOKENS + 3;
 
 export interface ChatRequestOptions {

@@ -98,7 +98,10 @@ export interface Reply {
   body: string;
 }
 
-/** Sends one request on a new connection and returns the complete response. Rejects when the connection is lost. */
+/**
+ * Sends one request on a new connection and returns the complete response. Rejects when the connection fails or is
+ * lost.
+ */
 export async function exchange(address: Address, request: Buffer): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   let head = "";

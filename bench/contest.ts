@@ -12,7 +12,7 @@ import { cpuPerRequest } from "./workloads/workload.ts";
 const CONNECTIONS = 64;
 const HIGHEST_RATE = 5_000;
 const STREAMS = 16;
-/** Longer than the interval of W2, so that even a slow gateway forwards each frame separately. */
+/** Longer than W2's interval for 16 streams, so that even a slow gateway forwards each frame separately. */
 const PACE_MS = 4;
 
 export interface Contest {
@@ -25,7 +25,7 @@ export interface Contest {
   otherShare: number;
 }
 
-/** Figures of a contender: ratios to the first contender, and times added to direct calls. */
+/** Figures of a contender. Ratios are to the first contender, and added times are beyond those of direct calls. */
 export interface Result {
   name: string;
   isSameBytes: boolean;
@@ -38,13 +38,16 @@ export interface Result {
   frameRatio: Spread;
   addedFirstByteP99Ms: Spread;
   residentMb: number;
-  /** Number of failed requests in all windows. */
+  /** Number of failed requests, without those of the discarded first round. */
   failed: number;
 }
 
 type Round = Record<string, Sample>;
 
-/** Measures contenders with the loads of W1 and W2. Throws when a contender does not forward all that the mock sent. */
+/**
+ * Measures contenders with the loads of W1 and W2. Throws when the content of a contender's response differs from the
+ * mock's.
+ */
 export async function runContest(
   stage: Stage,
   direct: Contender,

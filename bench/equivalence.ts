@@ -3,8 +3,8 @@ import { headerOf } from "./http-message.ts";
 import type { Reply } from "./client-connection.ts";
 
 /**
- * Checks that the baseline server (floor) and the gateway send equal responses. Both must send status 200, equal
- * content types and, except for the model's name, equal bytes. Throws an error that describes the first difference.
+ * Checks that the baseline server (floor) and the gateway send equal responses. Both must send status 200, equal media
+ * types and, except for the model's name, equal bytes. Throws an error that describes the first difference.
  */
 export function assertSameReply(floor: Reply, gateway: Reply): void {
   expectEqual("status of the floor", floor.status, 200);
@@ -33,7 +33,8 @@ export function assertCompleteStream(reply: Reply): void {
 
 /**
  * Checks that another gateway's response has the upstream's text, finish reasons, usage and number of frames with text.
- * A stream must end with `[DONE]`. JSON may be formatted differently. `isSameBytes` is true when all bytes are equal.
+ * A stream must end with `[DONE]`. JSON may be formatted differently. `isSameBytes` is true when all bytes except the
+ * model's name are equal.
  */
 export function assertWhole(upstream: Reply, other: Reply): { isSameBytes: boolean } {
   expectEqual("status", other.status, 200);

@@ -15,13 +15,13 @@ import { BOTH_CORES, type Machine, SERVER_CORE } from "./machine.ts";
 import { childrenOf } from "./process-table.ts";
 import { freePort } from "../test/support/free-port.ts";
 
-/** The gateway as a real process in front of the mock, with all features enabled. */
+/** The gateway as a real process in front of the mock. */
 export interface Gateway extends ServerProcess {
   /** A key with every scope. */
   key: string;
   /** A key whose address list excludes every address of this machine. */
   barredKey: string;
-  /** The folder with all data that the gateway stores. */
+  /** The gateway's data folder. */
   dataFolder: string;
   /** Runs the gateway's command line and returns the output. */
   run(...args: string[]): Promise<string>;

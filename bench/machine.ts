@@ -48,7 +48,7 @@ export function readCpu(processIds: readonly number[]): CpuReading {
   return reading;
 }
 
-/** Returns the milliseconds of processor time between two readings, summed over all threads. */
+/** Returns the milliseconds of processor time between two readings, summed over the threads that still run. */
 export function cpuBetween(before: CpuReading, after: CpuReading): number {
   let total = 0;
   for (const [task, time] of after) total += time - (before.get(task) ?? 0);

@@ -14,7 +14,10 @@ export function childrenOf(processId: number): number[] {
   return processIds().filter((id) => parentIn(readOrEmpty(`/proc/${id}/stat`)) === processId);
 }
 
-/** Returns the sockets that listen on a port, as links in `/proc/<pid>/fd` name them. `table` is `/proc/net/tcp`. */
+/**
+ * Returns the sockets that listen on a port, as links in `/proc/<pid>/fd` name them. `table` is the text of
+ * `/proc/net/tcp` or `/proc/net/tcp6`.
+ */
 export function listeningSockets(table: string, port: number): string[] {
   const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
   const rows = table.split("\n").map((line) => line.trim().split(/\s+/));

@@ -82,7 +82,10 @@ export function commandLine(machine: Machine, command: ServerCommand): string[] 
   return [...pin, command.program ?? process.execPath, ...command.arguments];
 }
 
-/** Returns only the variables that are needed to find programs, without proxy settings and vendor keys. */
+/**
+ * Returns the variables of a command. This process's variables are left out, except those that locate programs and the
+ * home folder.
+ */
 export function environmentOf(command: Pick<ServerCommand, "environment">): Record<string, string> {
   return {
     PATH: process.env.PATH ?? "",

@@ -7,14 +7,17 @@ export interface Row {
   figure: string;
   floor: string;
   gateway: string;
-  /** Gateway divided by baseline server (floor), or added time, as median (minimum to maximum) of the rounds. */
+  /**
+   * Usually the gateway's figure divided by that of the baseline server (floor), or an added time, as median (minimum
+   * to maximum) of the rounds.
+   */
   comparison: string;
   /** Limit for the figure. Absent when the figure is only reported. */
   bar?: string;
   passed?: boolean;
 }
 
-/** Returns a row that compares the ratios of the rounds with a bar. */
+/** Returns a row whose bar is a maximum for the median of the ratios. */
 export function ratioRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; ratio: Spread; unit: string; bar?: number },

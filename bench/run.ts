@@ -1,6 +1,6 @@
 /**
  * Measures the gateway and the baseline servers (floors) on this machine, and prints one table: `npm run bench`. A
- * missed bar is only reported. A response that differs from the upstream's response is an error.
+ * missed bar is only reported. The run fails if a response that is compared with the upstream's differs.
  */
 import { readOptions } from "../test/support/program-options.ts";
 import { describeRun, renderRows } from "./report.ts";
@@ -77,7 +77,8 @@ async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<voi
 }
 
 /**
- * Prints conditions that make the figures doubtful: a busy load generator, failed requests, other work on the machine.
+ * Prints how busy the machine was, and conditions that make the figures doubtful: a busy load generator, empty windows,
+ * failed requests, other work.
  */
 function reportConditions(outcomes: readonly Outcome[], otherShare: number): void {
   const latencies = outcomes.flatMap((outcome) => outcome.latencySamples);

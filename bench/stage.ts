@@ -15,7 +15,7 @@ export interface Stage {
 
 export interface BenchOptions {
   rounds: number;
-  /** Length of one measured window. */
+  /** Length of a measured window. Some workloads use other lengths. */
   seconds: number;
   /** Folder for the gateway's CPU profile. Profiling worsens every figure. */
   profileFolder?: string;

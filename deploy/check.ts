@@ -127,8 +127,8 @@ async function suite(program: string, ...args: string[]): Promise<void> {
 }
 
 /**
- * Writes a JSON schema for each kind and returns the schemas' folder. The source is Kubernetes's own OpenAPI file in
- * its Go module. The schemas refuse unknown fields, like the server's strict validation.
+ * Writes JSON schemas of kinds of objects and returns the schemas' folder. Kubernetes's own kinds come from the OpenAPI
+ * file in its Go module. The schemas refuse unknown fields, like the server's strict validation.
  */
 async function writeSchemas(): Promise<string> {
   const kubernetes = await goModule(`k8s.io/kubernetes@v${KUBERNETES}`);

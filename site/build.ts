@@ -22,7 +22,7 @@ const OWN_BASE = "/docs/";
 /** Smaller files gain nothing from compression. */
 const MIN_COMPRESSED_BYTES = 512;
 
-/** Files of the interface's page, each with its source in `site`. */
+/** Files of the interface's page, by the name of their source in `site/api`. */
 const API_FILES = {
   "index.html": "api.html",
   "start.js": "api/start.js",
@@ -110,7 +110,9 @@ async function writeManifest(out: string): Promise<void> {
   await writeFile(join(out, MANIFEST), JSON.stringify(manifest));
 }
 
-/** Collects the inline scripts and style attributes of a page. The content security policy lists their hashes. */
+/**
+ * Collects the inline scripts, styles and style attributes of a page. The content security policy lists their hashes.
+ */
 function collectInline(page: string, scripts: Set<string>, styles: Set<string>): void {
   for (const [, text = ""] of page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g))
     scripts.add(text);

@@ -85,7 +85,7 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
 /** The calls and the SQL that depend on the kind of database. */
 interface FilledDatabase extends AsyncDisposable {
   run(text: string): Promise<unknown>;
-  /** Statements before and after the rows. They avoid double writes and collect statistics for the query planner. */
+  /** Statements before and after the rows. They speed up writing and collect statistics for the query planner. */
   begin: readonly string[];
   end: readonly string[];
   /** Query for the ledger's indexes that belong to no constraint. Returns the indexes' names and definitions. */
@@ -135,7 +135,7 @@ function openPostgres(address: string): FilledDatabase {
 }
 
 /**
- * Fills the store by direct statements. Writes the entries, and the sums that posting would have written. Entries and
+ * Fills the store by direct statements: entries, sums like those of posting, names and failed requests. Entries and
  * sums are written in order of time, as posting does.
  */
 async function fill(location: string): Promise<void> {

@@ -71,7 +71,10 @@ function perFrame(lengths: StreamLengths) {
   };
 }
 
-/** Measures streams while all run, ends them, and waits for the release of memory. Throws if a stream is lost. */
+/**
+ * Measures streams while all run, ends them, and waits for the release of memory. Throws if a stream is lost during the
+ * measurement.
+ */
 async function hold(stage: Stage, server: ServerProcess): Promise<Held> {
   const idleMb = readResidentMb(server.processId);
   const plan = streamPlan(stage, server, PACE_MS);

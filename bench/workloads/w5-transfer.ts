@@ -41,7 +41,7 @@ export async function openImageStage({ machine, options }: Stage): Promise<Image
 export interface Transfer {
   megabytesPerSecond: number;
   cpuMsPerMegabyte: number;
-  /** Increase of the peak resident memory, divided by the connections. */
+  /** Peak of the resident memory minus its value before the transfers, divided by the connections. */
   megabytesEach: number;
 }
 

@@ -50,7 +50,7 @@ export const jobsWorkload: Workload = {
 async function measureOn(stage: Stage, kind: DatabaseKind): Promise<Outcome> {
   const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
   const databaseUrl = await kind.create();
-  // This gateway runs no jobs. Therefore the jobs stay unfinished, and only submissions are measured.
+  // This gateway runs no jobs. Therefore jobs stay unfinished, and their work is not measured with the submissions.
   const gateway = await launchGateway(stage.machine, upstream, stage.options.profileFolder, {
     configuration: {
       jobs: { concurrency: 0 },
@@ -182,7 +182,7 @@ function measurePart(
   return measure({ measured, mock: stage.mock }, start, window);
 }
 
-/** Returns the milliseconds from a job's submission to its vendor call. The sandbox runs one job at a time. */
+/** Returns the milliseconds from each job's submission to its start. The jobs are submitted one after another. */
 async function measurePickUps(
   stage: Stage,
   upstream: string,

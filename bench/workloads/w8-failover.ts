@@ -109,7 +109,7 @@ function configuration(mock: string, failing: string): Record<string, unknown> {
   };
 }
 
-/** Measures one request through the gateway, and the same fifty calls by the server `bare-walk`. */
+/** Measures requests one by one: each through the gateway, and as the same fifty calls by the server `bare-walk`. */
 async function measureWalks(gateway: Gateway, bareWalk: ServerProcess): Promise<Row> {
   const rounds: { bare: number; through: number }[] = [];
   for (let model = 0; model < MODELS; model += 1) {

@@ -85,7 +85,7 @@ function requestWith(key: string): Buffer {
   });
 }
 
-/** Uses each key once, unmeasured, because the first use of a key queries the store. */
+/** Uses each key at least once, unmeasured, because the first use of a key queries the store. */
 async function useEach(gateway: Gateway, requests: readonly Buffer[]): Promise<void> {
   const load = await startClosedLoop({
     address: gateway.address,

@@ -3,7 +3,7 @@ import type { Sample } from "../measure.ts";
 import type { Stage } from "../stage.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 
-/** One benchmark. `run` first checks that the compared servers send equal responses, and throws on a difference. */
+/** One benchmark. `run` throws when a server does not respond as expected. */
 export interface Workload {
   /** Identifier for the option `--only`, such as `W1`. */
   id: string;
@@ -15,7 +15,7 @@ export interface Outcome {
   rows: Row[];
   /** Windows at full capacity, from which processor time is computed. */
   cpuSamples: Sample[];
-  /** Windows at a rate below the load's capacity, from which latency is computed. */
+  /** Windows at a rate below the load's capacity, mostly for latency. */
   latencySamples: Sample[];
 }
 

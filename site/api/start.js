@@ -16,15 +16,15 @@ createApiReference("#api", {
   hideDarkModeToggle: true,
   withDefaultFonts: false,
   authentication: { preferredSecurityScheme: "gatewayKey" },
-  // Links to the document and to the library's application are hidden, because they do not concern the gateway.
+  // Hides the document's download, and the library's own application and tools.
   documentDownloadType: "none",
   hideClientButton: true,
   showDeveloperTools: "never",
-  // This page sends only the reader's requests to the gateway.
+  // The page sends nothing but the reader's requests to the gateway.
   telemetry: false,
   agent: { disabled: true },
   mcp: { disabled: true },
-  // Examples for curl, fetch and Python's requests.
+  // Hides all examples except those for curl, fetch and Python's requests.
   hiddenClients: {
     ...Object.fromEntries(HIDDEN_LANGUAGES.map((name) => [name, true])),
     js: ["axios", "jquery", "ofetch", "xhr"],
