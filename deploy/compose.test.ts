@@ -13,7 +13,7 @@ test("the gateway of the compose file has a valid configuration, whose addresses
   const written = Object.entries(file.services["gateway"]?.environment ?? {});
   const env = Object.fromEntries(written.map(([name, value]) => [name, interpolated(value)]));
   const { settings, warnings } = await load(null, env);
-  // Compose's services have a private network, so the only warning is about the connection to the database.
+  // Only the unencrypted connection to the database causes a warning. It stays within Compose's private network.
   expect(warnings.map(({ path }) => path)).toEqual(["database_url"]);
   const storage = new URL(settings.blobUrl ?? "").searchParams.get("endpoint");
   const hosts = [settings.databaseUrl, settings.redisUrl, storage].map((url) => new URL(url ?? "").hostname);

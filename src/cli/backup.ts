@@ -53,7 +53,9 @@ export function addBackupCommands(program: Command, cli: CommandContext): void {
     });
 }
 
-/** Returns `onProgress`, extended to print each step as a line if the error output is not a terminal. */
+/**
+ * Returns `onProgress`, extended to print each step without figures as a line if the error output is not a terminal.
+ */
 function withLines(cli: CommandContext, onProgress: Progress): Progress {
   return (step, ...progress) => {
     onProgress(step, ...progress);

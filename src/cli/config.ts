@@ -47,8 +47,8 @@ function toRow({ kind, id, action, before, after }: Change) {
 }
 
 /**
- * Adds the command `check`. It prints the effective settings with the source of each, and warnings. It fails with a
- * list of all problems.
+ * Adds the command `check`. It prints the effective settings with the source of each, and warnings. If the
+ * configuration is invalid, it fails with a list of all problems.
  */
 export function addCheckCommand(program: Command, cli: CommandContext): void {
   program

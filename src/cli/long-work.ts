@@ -2,7 +2,7 @@ import type { Progress } from "../lib/progress.ts";
 import { every } from "../lib/waiting.ts";
 import type { Terminal, TextOutput } from "./printer.ts";
 
-/** Exit code after Ctrl-C or another signal to stop. It is the usual code of shells. */
+/** Exit code after Ctrl-C or another signal to stop. It is the usual code of shells after Ctrl-C. */
 const INTERRUPTED = 130;
 const REFRESH_MS = 200;
 
@@ -22,8 +22,8 @@ interface LongWork<Result> {
   /** Returns a sentence for the user about the state after an interruption. Called when the work has cleaned up. */
   whenInterrupted: () => string;
   /**
-   * True for work that changes nothing or is atomic. After an interruption, the command ends without waiting for the
-   * end of the work.
+   * True for work that changes nothing, is atomic, or goes on at a remote gateway. After an interruption, the command
+   * ends without waiting for the end of the work.
    */
   mayBeLeft?: boolean;
 }

@@ -109,7 +109,7 @@ function toRow(organization: OrganizationView) {
   };
 }
 
-/** Returns every property under the name and unit of the option that sets it. */
+/** Returns the properties. A property that an option sets has the name and unit of the option. */
 function toFacts(organization: OrganizationView) {
   const { settings, limits, models, routes } = organization;
   const facts = {

@@ -20,8 +20,8 @@ import {
 } from "./schema.ts";
 
 /**
- * Creates a rule. Throws 404 for an unknown organization or budget, and 403 when the member may not create a rule of
- * the installation.
+ * Creates a rule. Throws 404 for an unknown organization or budget, 400 for an address that may not get mail, 409 for
+ * too many rules, and 403 when the member may not create a rule of the installation.
  */
 export async function createAlert(
   context: AdminContext,

@@ -8,7 +8,9 @@ export interface AlertAdminStore {
   get(id: string): Promise<AlertRecord | null>;
   /** Returns a page of rules, oldest first. */
   page(page: ListPage & AlertFilter): Promise<AlertRecord[]>;
-  /** Replaces a rule by the result of `change` for its current state. Returns null when there is no such rule. */
+  /**
+   * Replaces the fields of a rule that `change` returns for its current state. Returns null when there is no such rule.
+   */
   update(
     id: string,
     change: (before: AlertRecord) => Partial<Omit<AlertRule, "id" | "organizationId" | "createdAt">>,
@@ -33,9 +35,9 @@ export interface AlertAdminStore {
    */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
-   * Counts the alert messages of the last day that were not delivered. A message counts when it has failed, when it
-   * waits for a further attempt, or when it has waited too long for its first attempt. `organizationIds` restricts the
-   * messages to these organizations.
+   * Counts the alert messages that were not delivered. A message counts when it failed and is less than a day old, when
+   * it waits for a further attempt, or when it has waited too long for its first attempt. `organizationIds` restricts
+   * the messages to these organizations.
    */
   undelivered(organizationIds?: readonly string[]): Promise<Undelivered[]>;
 }

@@ -3,7 +3,7 @@ import type { ConfigurationKind } from "../configuration/store-port.ts";
 import type { MemberAction } from "../members/store-port.ts";
 import { timeCodec } from "../output.ts";
 
-/** Kinds of rows that administration changes. Running gateways reload only the kinds that changed. */
+/** Kinds of subjects of audit rows. Running gateways reload only the kinds that changed. */
 export type ChangeKind =
   | "organization"
   | "key"

@@ -48,7 +48,7 @@ export interface AuditVerification {
 }
 
 export interface AuditFault {
-  /** The faulty row; null for a fault at the end of the chain. */
+  /** The faulty row; null for a wrong head, and for a known head that is missing in the chain. */
   revision: bigint | null;
   fault: string;
   /** Code of the sentence in `fault`. */

@@ -56,7 +56,7 @@ export async function listBudgets(
   return toPage(await context.store.budgets.page(page), limit);
 }
 
-/** Sets a new amount, a decimal string. The spent amount stays unchanged. Throws 404 for an unknown budget. */
+/** Sets a new amount. The spent amount stays unchanged. Throws 404 for an unknown budget. */
 export async function updateBudget(
   context: AdminContext,
   id: string,

@@ -15,7 +15,7 @@ type Parts = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the stored form of a channel after a change: field names as in the configuration file, and sealed secrets. A
- * field that is missing in the change stays unchanged; null removes a field.
+ * field that is missing in the change stays unchanged. Null removes a field; a null credential is stored as `none`.
  */
 export async function changeEntry(
   { configuration, store }: Pick<OperationContext, "configuration" | "store">,

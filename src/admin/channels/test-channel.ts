@@ -98,8 +98,8 @@ async function candidate(
 }
 
 /**
- * Returns the channel to which the fields of a test are applied: the stored channel, or an empty channel if the channel
- * is new.
+ * Returns the channel to which the fields of a test are applied: the stored channel, or else a new channel of the
+ * provider.
  */
 function base(
   context: OperationContext,

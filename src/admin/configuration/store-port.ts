@@ -7,7 +7,7 @@ import type { PriceRow } from "../../domain/price.ts";
 import type { Problem } from "../../lib/schema-problems.ts";
 import type { Actor } from "../actor.ts";
 
-/** The models, channels, default routes and prices of the configuration. */
+/** The models, channels, default routes and prices of the configuration, with some settings. */
 export interface Catalogue {
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
@@ -123,7 +123,7 @@ interface ShownSetting {
   path: string;
   value: string;
   origin: "default" | "file" | "environment" | "database";
-  /** The environment variable or file that sets the value; null for a default. */
+  /** The environment variable or file that sets the value; null for a default and for a value of the database. */
   from: string | null;
   /** True when a running process applies a change of this setting without a restart. */
   isReloadable: boolean;
@@ -138,7 +138,8 @@ export interface ProviderDescription {
   settings: Record<string, unknown>;
   credential: "required" | "optional" | "none";
   /**
-   * The provider's default address. Null when each customer has an address of its own, which the channel must then set.
+   * The provider's default address. Null when the channel must set an address, or the provider derives it from other
+   * settings.
    */
   defaultBaseUrl: string | null;
   needsBaseUrl: boolean;

@@ -17,10 +17,10 @@ import {
 } from "./schema.ts";
 
 /**
- * Creates a key. Only the result contains its secret; the store has only the hash. `id` is given for a key that is
- * imported from another installation. `fixedSecret` is a secret that the operator has chosen, which may lack the
- * checksum of generated secrets. Throws 409 when any key has or had the given secret, or when the organization's
- * members may not create more keys.
+ * Creates a key. Only the result contains its secret; the store has only the hash and the first characters. `id` is
+ * given for a key that is imported from another installation. `fixedSecret` is a secret that the operator has chosen,
+ * which may lack the checksum of generated secrets. Throws 409 when any key has or had the given secret, or when the
+ * organization's members may not create more keys.
  */
 export async function createKey(
   context: AdminContext,

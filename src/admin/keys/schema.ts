@@ -40,7 +40,7 @@ export type KeyRecord = z.output<typeof keySchema> & {
   hash: string;
 };
 
-/** A key in a list, with times that are read for all keys of the list by one query. */
+/** A key in a list, with its budgets and the times of its last uses. */
 export const listedKeySchema = keySchema.extend({
   lastUsedAt: timeCodec.nullable().describe("When it was last charged for a request"),
   lastSeenAt: timeCodec

@@ -22,7 +22,10 @@ export interface KeyStore {
   isRetired(hash: string): Promise<boolean>;
   /** Returns keys, oldest first, at most `most` of them. `organizationId` selects the keys of one organization. */
   list(organizationId?: string, most?: number): Promise<KeyRecord[]>;
-  /** Returns a page of keys, oldest first. `search` is a part of the id or the name, or the beginning of the secret. */
+  /**
+   * Returns a page of keys, oldest first. `search` is a part of the id, of the name or of the secret's first
+   * characters.
+   */
   page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
   /** Returns the number of an organization's keys. Counting stops at `most`. */
   count(organizationId: string, most: number): Promise<number>;

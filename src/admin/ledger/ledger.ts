@@ -30,7 +30,7 @@ interface LedgerListing {
 /**
  * Returns a page of the ledger of at most 1,000 entries, newest first. With `after`, returns the entries whose sequence
  * number is above `after`, in the order of posting. `cursor` is `next` of the previous page. Throws 404 for an unknown
- * organization, key or cursor.
+ * organization, key or cursor, and 400 for a cursor of another list.
  */
 export async function listLedger(
   context: AdminContext,
@@ -87,8 +87,8 @@ export async function getCharge(context: AdminContext, id: string): Promise<Ledg
 }
 
 /**
- * Refunds a charge: by default the whole remaining amount, and never more. `amount` is a decimal string; `reason` is
- * written to the audit. Throws 404 for an unknown charge, 400 for too large an amount, and 409 when nothing remains.
+ * Refunds a charge: by default the whole remaining amount, and never more. `reason` is written to the audit. Throws 404
+ * for an unknown charge, 400 for an amount that is zero or too large, and 409 when nothing remains.
  */
 export async function refund(
   context: AdminContext,

@@ -40,7 +40,7 @@ export const modelCreationSchema = z.strictObject({
   definition: fields.definition.optional(),
 });
 
-/** Null resets a field, or a name in `definition`, to the catalogue's value. */
+/** Null removes a field, or a name in `definition`. The catalogue's value then applies, if there is one. */
 export const modelChangeSchema = z.strictObject({
   displayName: fields.displayName.nullable().optional(),
   isDisabled: fields.isDisabled.nullable().optional(),

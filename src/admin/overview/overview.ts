@@ -25,7 +25,7 @@ export const overviewInputSchema = z.strictObject({
   currency: z.string().optional().describe("By default the one of most requests"),
 });
 
-/** Returns everything that the console's first page shows, from sums that are stored with the ledger. */
+/** Returns everything that the console's first page shows. */
 export async function readOverview(
   context: AdminContext,
   input: z.output<typeof overviewInputSchema>,

@@ -9,7 +9,7 @@ import {
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 
-/** One cell of a price: its rate, and its name in options, such as `cache_read` or `1K:high`. */
+/** One cell of a price: its rate and its name, such as `cache_read` or `1K:high`. */
 interface NamedRate {
   name: string;
   value: Rate;
@@ -55,7 +55,7 @@ export function comparedRates(before: Price | null, after: Price | null) {
   });
 }
 
-/** Returns the earlier amounts of the cells of a new row, in the form of a row. */
+/** Returns the amounts that a new row replaces, in the form of a row. */
 export function replacedAmounts(price: Price, named: PriceAmounts): object {
   if (price.unit === "image" || named.unit === "image") {
     const tiers = new Map(price.unit === "image" ? Object.entries(price.perImage) : []);

@@ -96,7 +96,7 @@ export async function removePrice(
   return { row: ended, before: effect.before, after: effect.after };
 }
 
-/** Returns the amounts of an input, after checking them against the tiers and qualities of the model. */
+/** Returns the amounts of an input, after checking that they fit the model. */
 export function priceOf(model: Model, fields: PriceInput): PriceAmounts {
   return model.type === "image" ? imagePrice(model, fields) : tokenPrice(model.id, fields);
 }

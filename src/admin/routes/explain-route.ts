@@ -56,8 +56,8 @@ export interface RouteExplanation {
 
 /**
  * Makes a dry run of access, price and routing by the same rules as for real requests. Sends nothing. Throws 404 for an
- * unknown organization or key, and 400 for an unknown model and for a draft that cannot be saved. Any other refusal is
- * part of the explanation.
+ * unknown organization or key, 400 for an unknown model, and 400 or 403 for a draft that cannot be saved. Any other
+ * refusal is part of the explanation.
  */
 export async function explainRoute(
   context: AdminContext,
@@ -175,7 +175,7 @@ const REASONS = {
 
 /**
  * A disabled or expired key, a disabled organization and a missing scope have the same code, because callers are not
- * told the difference. `isOff` is false only for the missing scope.
+ * told the difference. For this code, `isOff` is false only when the scope is missing.
  */
 function reasonOf({ code }: GatewayError, isOff: boolean): OperatorMessage | null {
   const reasons: Partial<Record<ErrorCode, (typeof REASONS)[keyof typeof REASONS]>> = REASONS;

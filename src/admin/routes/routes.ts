@@ -115,7 +115,7 @@ export async function removeRoute(
   });
 }
 
-/** The route that an organization's requests follow, and the place where it is stored. */
+/** An organization's own route for a model or, if there is none, the default route. */
 interface EffectiveRoute extends RouteRecord {
   model: string;
   source: "organization" | "default";
@@ -124,7 +124,7 @@ interface EffectiveRoute extends RouteRecord {
 }
 
 /**
- * Returns the routes in force for an organization, for one model or for all. A member of only some organizations sees
+ * Returns an organization's own or default routes, for one model or for all. A member of only some organizations sees
  * only the models that the organization may call.
  */
 export async function listRoutes(

@@ -13,8 +13,8 @@ import { covers } from "../sign-in/signed-in.ts";
 import { refused, type OrganizationScope } from "./scope.ts";
 
 /**
- * Members, sessions and tokens. A member of only some organizations sees only their own record and the members of these
- * organizations. Such a member cannot give more access than they have.
+ * Members, sessions and tokens. A member of only some organizations sees only their own record and members without
+ * access beyond their own. Such a member cannot give more access than they have.
  */
 export const scopedIdentity = {
   members(store: MemberStore, scope: OrganizationScope): MemberStore {

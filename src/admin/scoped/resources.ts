@@ -16,7 +16,7 @@ import type { AuditStore } from "../audit/store-port.ts";
 import type { KeyStore } from "../keys/store-port.ts";
 import type { OrganizationStore } from "../organizations/store-port.ts";
 
-/** The stores of organizations and of everything that they own, except money. */
+/** The stores of organizations, their keys, webhooks, alerts, jobs and audit, and of shared things. */
 export const scopedResources = {
   organizations: (store: OrganizationStore, scope: OrganizationScope): OrganizationStore => ({
     create: refused,

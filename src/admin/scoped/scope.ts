@@ -2,7 +2,7 @@ import { operatorMessage } from "../../domain/operator-message.ts";
 import { AdminError } from "../admin-error.ts";
 import type { Role } from "../roles.ts";
 
-/** The organizations that a scoped store shows. */
+/** The member for whom a scoped store is made, and the organizations that the store shows. */
 export interface OrganizationScope {
   organizations: readonly string[];
   role: Role;
@@ -19,7 +19,7 @@ export function requireOwn(scope: OrganizationScope, id: string | null): void {
   if (!isWithin(scope, id)) throw new AdminError(404, "organizationId", `there is no organization "${id}"`);
 }
 
-/** Throws 403, because the change would concern all organizations. */
+/** Throws 403, because the call concerns all organizations. */
 function refuseShared(): never {
   throw new AdminError(403, null, operatorMessage("error.reach", {}));
 }

@@ -7,9 +7,9 @@ import type { OrganizationScope } from "./scope.ts";
 import type { SignedIn } from "../sign-in/signed-in.ts";
 
 /**
- * Returns a restricted store for a member of only some organizations. Rows of other organizations cannot be found or
- * written, and shared rows cannot be changed, even if an operation forgets a check. Members of all organizations get
- * the store itself.
+ * Returns a restricted store for a member of only some organizations. Apart from a few facts, such as whether a
+ * member's name is taken, rows of other organizations cannot be read or written, and shared rows cannot be changed,
+ * even if an operation forgets a check. Members of all organizations get the store itself.
  */
 export function scopedStore(store: AdminStore, { member, access }: SignedIn): AdminStore {
   const { organizations, role } = access;

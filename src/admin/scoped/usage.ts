@@ -2,7 +2,10 @@ import type { PromptStore } from "../prompts/store-port.ts";
 import type { PictureStore, RequestStore, UsageStore } from "../usage/store-port.ts";
 import { isWithin, refused, type OrganizationScope } from "./scope.ts";
 
-/** The stores of usage, requests and pictures. Rows without an organization (requests without a key) are hidden. */
+/**
+ * The stores of usage, requests, pictures and prompts. Rows without an organization (requests without a key) are
+ * hidden.
+ */
 export const scopedUsage = {
   usage: (store: UsageStore, scope: OrganizationScope): UsageStore => ({
     sums: narrowed(scope, (range, by) => store.sums(range, by)),

@@ -16,7 +16,7 @@ const WINDOW = 1;
 const RECOVERY_CODES = 10;
 const RECOVERY_LENGTH = 16;
 
-/** Schema of a code: six digits, or a recovery code. */
+/** Schema of a code (six digits, or a recovery code). It checks only the length. */
 export const codeSchema = z.string().trim().min(6).max(40);
 
 export const codeInputSchema = z.strictObject({ code: codeSchema });
@@ -38,7 +38,8 @@ export async function beginTotp(context: OperationContext): Promise<{ secret: st
 }
 
 /**
- * Turns TOTP on with a first code, and returns recovery codes, which are shown only once. Throws 400 for a wrong code.
+ * Turns TOTP on with a first code, and returns recovery codes, which are shown only once. Throws 400 for a wrong code,
+ * and 409 when there is no new secret.
  */
 export async function confirmTotp(
   context: OperationContext,

@@ -16,8 +16,8 @@ interface Grouped<Sum extends SpendingSum> {
   by: Group;
   sums: readonly Sum[];
   /**
-   * Number of requests of each group. Null when the sums of traffic lack this number, because they name the key only of
-   * failed requests, and never a member or client.
+   * Number of requests of each group. Null when the sums of traffic lack this number: they name keys only for failed
+   * requests, and never a member or client.
    */
   came: Counts | null;
   failed: Counts;
@@ -65,7 +65,7 @@ export function countBy<Sum>(
   return counts;
 }
 
-/** Returns the names of keys, organizations, models, members or channels by id. Ids without a name are left out. */
+/** Returns the names of keys, organizations, models or members by id. Channels and clients have no names. */
 export async function namesOf(
   { store, catalogue }: AdminContext,
   by: Group,

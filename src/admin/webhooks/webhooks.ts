@@ -21,7 +21,7 @@ import {
 import { shownAddress } from "./shown-address.ts";
 
 const SECRET_BYTES = 32;
-/** Maximum number of endpoints of one organization. Each endpoint gets a message for each job. */
+/** Maximum number of endpoints of one organization, or of the installation. One event can cause a message to each. */
 const MAX_WEBHOOKS = 20;
 
 /**
