@@ -44,7 +44,7 @@ export const channelIdSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
 
 type FileChannel = z.output<typeof channelSchema>;
 
-/** A channel that the file or the database declares. */
+/** A channel that the file, the database or the catalogue declares. */
 export type DeclaredChannel = Omit<FileChannel, "credential" | "headers"> & {
   credential?: FileChannel["credential"] | OpenedSecret;
   headers?: Record<string, NonNullable<FileChannel["headers"]>[string] | OpenedSecret>;

@@ -131,7 +131,7 @@ const asList = (text: string) =>
     .filter((entry) => entry !== "");
 /** Returns the number that a text contains. Any other text is returned unchanged, and the schema then refuses it. */
 const asNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-/** Returns a reference to the variable, because the address in it may contain a password. */
+/** Returns a reference to the variable, because its value may be a secret or contain one. */
 const asReference = (_: string, variable: string) => ({ env: variable });
 
 const UNLIMITED = {

@@ -85,7 +85,7 @@ export function currentKey({ current, path }: MasterKeys): MasterKey | null {
   return current ?? readKeyFile(path);
 }
 
-/** Reads the key in the file. Returns null when the file does not exist or contains no key. */
+/** Reads the key in the file. Returns null when the file cannot be read or contains no key. */
 function readKeyFile(path: string): MasterKey | null {
   try {
     return readMasterKey(readFileSync(path, "utf8"));

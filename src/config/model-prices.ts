@@ -47,7 +47,10 @@ export function addPriceTable(
   else for (const [key, row] of Object.entries(rows)) prices.set(id.slice(0, -1) + key, toPriceRow(row));
 }
 
-/** Reports tiers and qualities that a price has and its model lacks: these would never be charged. */
+/**
+ * Reports tiers and qualities that a price has and its model lacks: these would never be charged. Also reports a price
+ * or tier without amounts.
+ */
 export function checkImagePrice(path: string, model: CompleteModel, report: ReportProblem): void {
   if (model.type !== "image" || !model.price) return;
   const { tiers, qualities } = model.image;

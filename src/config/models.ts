@@ -43,8 +43,9 @@ interface DescribedTables extends ModelTables {
 }
 
 /**
- * Returns the models with their default routes and prices. Leaves out a shipped model that no channel can serve. Keeps
- * a retired model, and a model whose channels this process cannot use; calls of such models get an error.
+ * Returns the models with their default routes and prices. Leaves out a disabled model, and a shipped model that no
+ * channel can serve. Keeps a retired model, and a model whose channels this process cannot use; calls of such models
+ * get an error.
  */
 export function buildModels(sources: ModelSources, report: ReportProblem): DescribedTables {
   const models = new Map<string, Model>();
@@ -88,7 +89,10 @@ function readModel(id: string, sources: ModelSources, report: ReportProblem): Co
   return complete;
 }
 
-/** Returns the declared route, else the route of the catalogue. Reports a model that has no route. */
+/**
+ * Returns the declared route, else the route of the catalogue. Reports a model without a route, unless the model is
+ * disabled or retired.
+ */
 function routeOf(id: string, sources: ModelSources, report: ReportProblem): Route {
   const path = formatPath(["models", id]);
   const shipped = sources.shipped.get(id);

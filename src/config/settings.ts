@@ -19,11 +19,11 @@ export interface Settings {
     metricsToken: string | null;
     /** Base address of links, without a trailing slash; null when links use the address of the request. */
     publicUrl: string | null;
-    /** Addresses of proxies whose `X-Forwarded-For` header is trusted. */
+    /** Addresses of proxies whose `X-Forwarded` headers are trusted. */
     trustedProxies: AddressList;
     /** Public addresses that are never fetched, even when a caller sends a link to them. */
     deniedNetworks: AddressList;
-    /** Maximum seconds for which running requests continue after SIGTERM. */
+    /** Maximum seconds for which running requests continue after SIGTERM and `leaveSeconds`. */
     drainSeconds: number;
     /** Seconds for which the server accepts requests after SIGTERM while `/readyz` returns 503. */
     leaveSeconds: number;
@@ -33,11 +33,14 @@ export interface Settings {
     firstByteMs: number;
     /** Seconds within which each body must arrive. A large body gets more time. */
     bodyGraceSeconds: number;
-    /** Maximum number of connections from one client address to one process; null is unlimited. */
+    /**
+     * Maximum number of connections from one client address, except a trusted proxy's, to one process; null is
+     * unlimited.
+     */
     connectionsPerAddress: number | null;
     /** Maximum bytes of temporary files, and the free disk space that uploads must leave for the journal. */
     spool: { maxBytes: number; reserveBytes: number };
-    /** Maximum number of attempts with unknown keys per minute, client address and process; null is unlimited. */
+    /** Maximum number of lookups of unknown keys per minute, client network and process; null is unlimited. */
     unknownKeysPerMinute: number | null;
   };
   /** Networks besides the public internet that stored channels and webhooks may call. */
@@ -96,7 +99,7 @@ export interface Settings {
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
   /** The identity provider by which members can sign in without a password; null when none is configured. */
   identity: IdentitySettings | null;
-  /** Secrets that the first start uses instead of generated secrets. */
+  /** Secrets that the operator has set, used instead of generated secrets. */
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;

@@ -102,7 +102,7 @@ function completed(declared: DeclaredChannel, { channel }: CatalogueFile): Decla
   };
 }
 
-/** Returns the default address in a provider's settings; null when each customer has an address of their own. */
+/** Returns the default address in a provider's settings; null when there is none. */
 function defaultBaseUrlOf(schema: ZodType): string | null {
   const { properties } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const address = properties?.["baseUrl"];

@@ -13,7 +13,9 @@ import { modelIdSchema } from "./model-schema.ts";
 import { openingKeys, type MasterKeys } from "./master-key.ts";
 import { OpenedSecret } from "./secret-reference.ts";
 
-/** Usable channels and models of the database, in the order in which they were added. */
+/**
+ * Usable channels and models of the database, in the order in which they were added. `entries` contains all entries.
+ */
 export interface StoredLayer {
   channels: Map<string, { declared: DeclaredChannel; entry: StoredEntry }>;
   models: Record<string, FileModel>;

@@ -11,7 +11,10 @@ export type Output<Name extends OperationName> = z.input<Operations[Name]["outpu
 
 const PATHS: Readonly<Record<string, { method: string; path: string }>> = operationPaths();
 
-/** A refusal of the gateway, with its message in the reader's language. `field` is the path of the wrong field, or null. */
+/**
+ * The error of a call. A refusal of the gateway has its message in the reader's language. `field` is the path of the
+ * wrong field, or null.
+ */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
