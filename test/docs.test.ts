@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { PROVIDERS } from "../src/providers/registry.ts";
 import { METRICS } from "../src/telemetry/metrics.table.ts";
 
-/* Checks that lists in the documents equal lists in the code. */
+/* Compares lists in the documents with lists in the code. */
 const ROOT = resolve(import.meta.dir, "..");
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
 
@@ -43,7 +43,7 @@ test("the table of floors is the architecture test's", async () => {
 });
 
 test("every path is described", async () => {
-  // The OpenAPI document lists the paths of administration.
+  // Leaves out the paths of administration, which the OpenAPI document lists.
   const paths = await listed("src/server/endpoints/!(admin*).ts", /(?:path: |\[|, )"(\/[\w/.{}-]+)"/g);
   expect(paths.length).toBeGreaterThan(8);
   const files = await Array.fromAsync(new Bun.Glob("docs/{build,connect}/*.md").scan(ROOT));
@@ -87,7 +87,7 @@ test("every provider is described, and every variable that switches one on", asy
   expect(variables.filter((name) => !environment.includes(`\`${name}\``))).toEqual([]);
 });
 
-/** Returns each text that the pattern's group matches in the files, without repetitions. */
+/** Returns each text that the pattern's group matches in the files, without repetitions. Skips tests. Skips tests. */
 async function listed(glob: string, pattern: RegExp): Promise<string[]> {
   const files = await Array.fromAsync(new Bun.Glob(glob).scan(ROOT));
   const texts = await Promise.all(files.filter((file) => !file.endsWith(".test.ts")).map(read));

@@ -7,8 +7,8 @@ import { DIRECTORY as CONSOLE_BUILDS, readManifest, versionOfSources } from "../
 import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
 
 /*
- * Runs all tests: `npm test`. The tests start some three hundred gateways from an executable, which starts with half
- * the processor time. With arguments, runs the named tests from the sources, without a build.
+ * Runs all tests: `npm test`. The tests start some three hundred gateways from an executable, which needs half the
+ * processor time of a start from the sources. With arguments, runs the named tests from the sources, without a build.
  */
 const RUN = ["test", "--timeout", "30000", "--parallel=4"];
 
@@ -16,7 +16,10 @@ const args = process.argv.slice(2);
 const program = args.length === 0 ? await prepare() : {};
 process.execve!(process.execPath, [process.execPath, ...RUN, ...args], { ...process.env, ...program });
 
-/** Builds the executable and creates the database that gateways start with. Returns the variables that name them. */
+/**
+ * Builds the executable and creates the database that gateways start with. Sets the variable that names the executable,
+ * and returns the one that names the database.
+ */
 async function prepare() {
   process.env["GATEWAY_PROGRAM"] = await build();
   const { createStartedDatabase } = await import("./support/started-database.ts");

@@ -1,6 +1,6 @@
 /**
- * Writes charges to a journal as fast as possible until the process is killed. Arguments: database, journal folder,
- * budget. Prints a line `<type> <id>` after each `append` has returned.
+ * Writes charges and checkpoints to a journal until the process is killed. Arguments: database, journal folder, budget.
+ * Prints a line `<type> <id>` after each `append` has returned.
  */
 import type { Route } from "../../src/domain/channel.ts";
 import type { PriceRow } from "../../src/domain/price.ts";

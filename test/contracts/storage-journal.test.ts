@@ -195,7 +195,7 @@ onEachDatabase("The journal", (databases) => {
       segmentBytes: 50_000,
       onAppend: (...appended) => shipper.onAppend(...appended),
     });
-    // These characters have several bytes each, because journal positions count bytes.
+    // Most of these characters have several bytes, because journal positions count bytes.
     const model = "汉字 🙂";
     for (let index = 0; index < 1500; index += 1) {
       journal.append({ type: "checkpoint", entry: anEntry(`out_${index}`, 1n) });

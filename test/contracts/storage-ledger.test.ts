@@ -19,7 +19,7 @@ onEachDatabase("The ledger", (databases) => {
     context = { ...(await adminContext()), store: stores.admin };
     for (const id of ["org_1", "org_2"]) await stores.admin.organizations.create(anOrganization(id), BY);
     await stores.admin.keys.create(aKey("key_1", "org_1"), BY);
-    // Several entries share each millisecond. A cursor that contains only the time would lose or repeat some of them.
+    // Entries share milliseconds. A cursor that contains only the time would lose or repeat some of them.
     const entries = Array.from({ length: 2500 }, (_, index) =>
       anEntry(`entry_${String(index).padStart(4, "0")}`, BigInt(index), {
         at: 1_000_000 + Math.floor(index / 7),

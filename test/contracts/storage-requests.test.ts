@@ -39,7 +39,7 @@ function aRecord(id: string, fields: Partial<RequestRecord> = {}): RequestRecord
 
 onEachDatabase("Requests", (databases) => {
   let stores: Stores;
-  /** Ids in the required order: newest first, and by id when times are equal. */
+  /** Ids and times in the required order: newest first, and by descending id when times are equal. */
   const all: { id: string; at: number }[] = [];
   beforeAll(async () => {
     stores = await openStores(await databases.location());

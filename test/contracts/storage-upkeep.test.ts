@@ -256,7 +256,7 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     await expect(archive("2026-05")).rejects.toThrow(refused);
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1352);
     await exporter.next();
-    // After the end of the export, the archive must no longer wait for it.
+    // After `leave`, the archive still waits for entries that this export has not written.
     await exporter.leave();
     await stores.ledger.post("", [anEntry("running", 3n, { at: MAY + 7 })]);
     expect(await archive("2026-05")).toMatchObject([{ entries: 452 }, { entries: 450 }]);

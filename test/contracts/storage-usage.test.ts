@@ -19,7 +19,9 @@ const START = Date.UTC(2026, 2, 14, 22);
 const NAMES = ["organizationId", "keyId", "model", "channel", "source", "client", "currency"] as const;
 
 const DURATIONS = Array.from({ length: DURATION_BUCKETS }, () => 0);
-/** Zones whose days do not begin at a full hour of UTC. Sums by key, member or client program exist by hour only. */
+/**
+ * Zones with days that do not begin at a full hour of UTC. Sums by key, member or client program exist by hour only.
+ */
 const WITH_PARTS_OF_HOURS = new Set([
   "Asia/Kolkata",
   "Asia/Kathmandu",
@@ -164,7 +166,7 @@ onEachDatabase("Sums of usage", (databases) => {
           }),
         );
         await stores.ledger.post("proc_a", entries);
-        // Posts entries a second time among other entries, and some twice in one posting.
+        // Posts entries a second time. For a small `pick`, some of them are twice in this posting.
         await stores.ledger.post("proc_b", [...entries.slice(pick % entries.length), ...entries.slice(0, 3)]);
         const corrected = entries.slice(0, 1 + (pick % 3)).map(({ id }) => id);
         const decide = (sign: bigint) => (history: Parameters<typeof newCorrection>[0]) =>

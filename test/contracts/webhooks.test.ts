@@ -13,7 +13,7 @@ import { addWebhook, listDeliveries } from "../support/admin-calls.ts";
 import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
 import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/* Follows webhooks from the end of a job to a receiver. The receiver verifies them with the specification's library. */
+/* Follows webhooks from the end of a job to a receiver. Signatures are verified with the specification's library. */
 interface Received {
   path: string;
   headers: Record<string, string>;

@@ -20,6 +20,7 @@ import { type Fence, PAGES, ROOT } from "./pages.ts";
  * - `check`: checks the syntax. In a configuration, also checks keys and values by the file's schema.
  * - `run by test/…`: runs the block in that test file.
  * - `client: name`: `npm run clients` sets up the named program with this block.
+ * - `nginx`, `haproxy`: a test of this balancer runs it with the block.
  * - `not run: reason`: the block has no test.
  */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
@@ -178,7 +179,7 @@ function outputOf({ code }: Fence): RegExp {
   return new RegExp(words.join("\\s*"));
 }
 
-/** Returns the fault in the form of a block, or null for none. */
+/** Returns or throws the fault in the form of a block. Returns null for none. */
 async function formProblem({ language, code, line }: Fence): Promise<string | null> {
   switch (language) {
     case "json":
@@ -206,7 +207,7 @@ async function formProblem({ language, code, line }: Fence): Promise<string | nu
   }
 }
 
-/** Returns the fault of a configuration file or a part of one. Null for other YAML. */
+/** Returns the fault of a configuration file or a part of one. Null for none, and for other YAML. */
 function configurationProblem(content: unknown): string | null {
   const keys = Object.keys(Object(content));
   if (!keys.every((key) => key in fileSchema.shape)) return null;

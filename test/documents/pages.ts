@@ -15,7 +15,7 @@ export interface Page {
   /** The text without the content of code blocks, whose lines are empty here. */
   prose: string;
   fences: readonly Fence[];
-  /** Anchors of the headings, as code hosts write them. */
+  /** Anchors of the headings, as code hosts write them, and ids of `<a id>`. */
   anchors: ReadonlySet<string>;
 }
 

@@ -7,7 +7,7 @@ export interface DrillFault {
   organization?: string;
   /** True when the fault needs a small disk. */
   fillsDisk?: true;
-  /** Causes the fault and sends requests that make the fault visible. */
+  /** Causes the fault, and sends requests where the fault is visible only by them. */
   break(world: DrillWorld): Promise<void>;
   mend(world: DrillWorld): Promise<void>;
   state: "warning" | "critical";
@@ -151,8 +151,8 @@ export const PART_FAULTS: readonly DrillFault[] = [
 ];
 
 /**
- * Returns the difference between a verdict and a fault. Null when the verdict reports the fault and no cause that is
- * not allowed.
+ * Returns the difference between a verdict and a fault. Null when the verdict reports the fault, and all its causes are
+ * expected or allowed.
  */
 export function difference(
   { state, causes, also = [] }: DrillFault,

@@ -10,7 +10,7 @@ import { fillDisk, mountSmallDisk } from "../support/small-disk.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/** A gateway with every part that can fail. Each fault affects only its own organization. */
+/** A gateway with vendors, databases and a disk that can fail. A fault with an organization affects only that one. */
 export interface DrillWorld extends AsyncDisposable {
   gateway: TestGateway;
   administrator: Administrator;

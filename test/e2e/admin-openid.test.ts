@@ -38,7 +38,7 @@ beforeEach(() => {
   provider.refusals.length = 0;
 });
 
-/** A browser that stores cookies and follows a single redirect in each call. */
+/** A browser that stores cookies. Each call requests one address and follows no redirect. */
 function browser() {
   const cookies = new Map<string, string>();
   return {

@@ -4,7 +4,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 
 /*
  * The resources of administration over HTTP, as programs and the console use them. `send` checks each response against
- * the OpenAPI document. Other files test roles and organizations.
+ * the OpenAPI document. Other files test the rights of roles and of members of one organization.
  */
 
 let gateway: TestGateway;

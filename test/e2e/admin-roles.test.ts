@@ -58,7 +58,7 @@ async function newMember(name: string, role: Role, organizations: "*" | string[]
   return await signIn(gateway, { name, password: PASSWORD });
 }
 
-/** Creates one record of each kind that an organization can have. */
+/** Creates records of many kinds in `acme` and returns their ids. */
 async function makeForeign(): Promise<Foreign> {
   const organizationId = "acme";
   await owner.act("PATCH", "/organizations/acme", { settings: { promptLogDays: 1 } });

@@ -3,7 +3,7 @@ import OpenAI, { AzureOpenAI, toFile } from "openai-6";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
-/* The official client for Azure OpenAI, with only address and key set. Also calls without a client. */
+/* Azure OpenAI's paths, called by the official clients and without a client. */
 const MESSAGES = [{ role: "user" as const, content: "Say hello in five words." }];
 let gateway: TestGateway;
 let client: AzureOpenAI;

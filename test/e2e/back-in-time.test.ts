@@ -4,7 +4,7 @@ import { until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
 /*
- * An older state replaces the database under load, by a restored backup or a delayed standby. Later charges are in the
+ * An older state replaces the database, as with a restored backup or a delayed standby. Later charges are in the
  * machines' journals, also in the journals of ended processes.
  */
 const CLIENTS = 6;

@@ -196,7 +196,10 @@ test.skipIf(isSkipped.postgres)("a backup of PostgreSQL names the program that i
   await expect(dump).rejects.toThrow("pg_dump is not on PATH: install the client programs of PostgreSQL");
 });
 
-/** Adds a first host that does not respond. PostgreSQL's programs must find the host that accepts changes. */
+/**
+ * Adds a first host that refuses connections to the address of PostgreSQL. PostgreSQL's programs must find the second
+ * one.
+ */
 function withTwoHosts(env: Record<string, string>): Record<string, string> {
   const address = env["DATABASE_URL"];
   return address === undefined ? env : { ...env, DATABASE_URL: address.replace("@", "@127.0.0.1:1,") };

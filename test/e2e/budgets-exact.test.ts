@@ -13,7 +13,7 @@ import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
  * A budget for exactly a thousand equal requests, used by 64 concurrent clients through three processes. A thousand
- * requests must be served, and the whole budget must be spent.
+ * requests must be served, and each must be charged.
  */
 const SERVED = 1_000;
 const CLIENTS = 64;

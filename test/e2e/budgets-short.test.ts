@@ -4,7 +4,7 @@ import { until } from "../support/gateway.ts";
 
 const MIN_COVERED_TOKENS = 256;
 
-/** Sends a request without a maximum of output tokens. */
+/** Sends a request. It has a maximum of output tokens only if `fields` has one. */
 function chat(fleet: Fleet, fields: object = {}, prompt = "[[reply tokens=8]]"): Promise<Response> {
   const body = { model: MODEL, messages: [{ role: "user", content: prompt }], ...fields };
   return fleet.gateways[0]!.call("/v1/chat/completions", { body });

@@ -75,7 +75,7 @@ afterAll(async () => {
 const TOOL = { name: "look_up", input_schema: { type: "object" as const } };
 const DOWN = { fault: "error-status", status: 529 } as const;
 
-/** Runs a streamed turn. Returns the turn and its only row in the ledger. */
+/** Runs a streamed turn. Returns its message, and the channel of its only row in the ledger. */
 async function turn(messages: Anthropic.MessageParam[]) {
   const stream = client.messages.stream({
     model: MODEL,

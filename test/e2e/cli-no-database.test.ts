@@ -7,8 +7,8 @@ import { MACHINE, runCommand } from "../support/command-line.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
- * Commands that only read, with a wrong folder or address. They must fail, because an empty result would be mistaken
- * for the gateway's data.
+ * Commands that need the gateway's data, where no database is. They must fail, because an empty result would be
+ * mistaken for that data.
  */
 const READING = [
   "ledger verify",

@@ -9,8 +9,8 @@ import { z } from "zod";
 import { openMatrix, type MatrixFixture, type VendorName } from "../support/text-matrix.ts";
 
 /*
- * The current generation of the AI SDK and of OpenAI's agents library, unmodified and with default settings. Each
- * client is tested with a vendor of its own protocol and with another vendor.
+ * The current generation of the AI SDK and of OpenAI's agents library, unmodified. Each client is tested with a vendor
+ * of another protocol, and most with a vendor of their own.
  */
 let fixture: MatrixFixture;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const PROVIDERS = {
   google: (id: string) => createGoogleGenerativeAI({ ...v1(), baseURL: `${fixture.gateway.url}/v1beta` })(id),
 };
 
-/** Each provider with a vendor of its own protocol and with another vendor. */
+/** Each provider with a vendor of another protocol, and most with a vendor of their own. */
 const PAIRS = [
   ["openai-compatible", "over-chat"],
   ["openai-compatible", "over-messages"],

@@ -10,8 +10,8 @@ import { until } from "../support/gateway.ts";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
 /*
- * Unmodified clients with their default number of retries, or with six or ten. A client must send a request only once
- * when a retry cannot succeed. The AI SDK is not tested, because it repeats every 429.
+ * Unmodified clients with their default number of retries; Instructor with three. A client must send a request only
+ * once when a retry cannot succeed. The AI SDK is not tested, because it repeats every 429.
  */
 let fixture: MatrixFixture;
 let poorKey: string;

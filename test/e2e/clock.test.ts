@@ -85,7 +85,7 @@ test.skipIf(hasNone).concurrent(
       yaml: "limits: { default: { requests_per_minute: 12 } }",
       env: { ...clock.env, GATEWAY_DEFAULT_LIMITS: "" },
     });
-    // This stream begins before the jumps and ends after them.
+    // This stream begins before the jumps. Its duration must not be negative either.
     const stream = fleet.chat({ isStream: true, prompt: "[[reply tokens=8 frameDelayMs=60]]" });
     await fleet.vendors[0]!.waitForHits(1);
     let served = 1;
@@ -141,7 +141,7 @@ function fakeClock(startSeconds: number): Promise<FakeClock> {
   return startFakeClock(faketime.library, directory, startSeconds);
 }
 
-/** Returns the seconds from now until 23:00 UTC. */
+/** Returns the seconds from now until 23:00 UTC of this day. Negative in the day's last hour. */
 function lateEvening(): number {
   const now = new Date();
   const evening = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 23);

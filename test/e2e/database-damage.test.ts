@@ -181,7 +181,9 @@ function ageSegments({ dataDirectory }: TestGateway): void {
   for (const name of names) utimesSync(join(folder, name), old, old);
 }
 
-/** Returns a readiness response that contains the reason. At first the response may have another reason. */
+/**
+ * Returns the readiness response. Undefined until the response has the reason, because it may have another one first.
+ */
 async function unreadiness({ url }: TestGateway, reason: RegExp): Promise<unknown> {
   const response = await fetch(`${url}/readyz`);
   const text = await response.text();

@@ -22,7 +22,9 @@ test("the demo fills an empty data folder with two weeks of traffic that verifie
   expect(again.stderr).toContain("the demo needs an empty data folder");
 });
 
-/** Checks that the demo's failures have endpoints, codes and statuses of the gateway. */
+/**
+ * Checks that the demo's failures have endpoints, codes and statuses of the gateway, and that no budget is overspent.
+ */
 function expectRealFailures(path: string): void {
   using database = new Database(join(path, "gateway.sqlite"), { readonly: true });
   const failed = database

@@ -6,7 +6,7 @@ import { beginUpload, type UnfinishedUpload } from "../support/unfinished-upload
 
 const MIB = 1024 * 1024;
 const BODY_MIB = 31;
-/** Number of bodies that a key may send concurrently. */
+/** Number of these bodies that a key may send concurrently. */
 const PER_KEY = 4;
 
 let gateway: TestGateway;

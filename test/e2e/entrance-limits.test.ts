@@ -3,7 +3,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { openSocket, writeRequest } from "../support/sockets.ts";
 import { readError } from "../support/vendor.ts";
 
-/* Limits count a request by its headers, before any byte of the body is read. */
+/* Limits count a request by its headers, before any byte of the body is read. Its number of images is counted later. */
 
 let gateway: TestGateway;
 

@@ -13,8 +13,8 @@ import { formOf } from "../support/images-forms.ts";
 import { openImageFixture, readCatalogue } from "./images-vendors.ts";
 
 /*
- * Failover of images on every endpoint. A picture whose call timed out may still be created and charged. So another
- * vendor is called only with the setting 'Cancel on timeout and use fallback'.
+ * Failover of images on every endpoint. A picture whose call timed out may still be created and charged. So after a
+ * timeout, another vendor is called only with the setting 'Cancel on timeout and use fallback'.
  */
 const FIRST_BYTE_MS = 500;
 const FALLBACK_SECONDS = 1;
@@ -27,7 +27,7 @@ interface VendorPair {
   model: string;
   /** Price of one picture in nano-units. */
   price: bigint;
-  /** Behaviour that delays the first vendor's response. */
+  /** Behaviour by which the first vendor does not respond in time. */
   wait: Behaviour;
   /** Resolves when the call to the first vendor is cancelled. */
   cancelled(): Promise<unknown>;

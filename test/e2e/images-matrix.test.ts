@@ -16,8 +16,8 @@ import { openImageFixture, VENDOR_NAMES, type ImageFixture, type VendorName } fr
 
 /*
  * Combinations of families, endpoints, sizes, qualities, formats, counts, delivery and the organization's setting.
- * Every family is tested with every endpoint and size. Other values rotate, so that all pairs of values occur. A
- * simulated vendor refuses wrong values.
+ * Every family is tested with every endpoint and, but for forms, with nearly every size. Other values rotate, so that
+ * all pairs of values occur. A simulated vendor refuses wrong values.
  */
 const ENTRANCES = ["generations", "edits by JSON", "edits by form"] as const;
 const QUALITIES = [undefined, "low", "auto", "medium", "high", "xhigh", "max"];
@@ -161,7 +161,7 @@ function makeCase(fixed: Offer & Pick<Case, "entrance" | "size">, index: number)
   };
 }
 
-/** Runs four cases concurrently and reports all failures together. */
+/** Runs all cases, four at a time, and reports all failures together. */
 async function runAll(cases: readonly Case[]): Promise<void> {
   const faults: string[] = [];
   const queue = [...cases];

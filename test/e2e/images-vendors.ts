@@ -37,7 +37,7 @@ export const VENDOR_NAMES = Object.keys(LOCATIONS) as VendorName[];
 export interface ImageFixture extends AsyncDisposable {
   gateway: TestGateway;
   vendors: Record<VendorName, Simulator>;
-  /** Number of requests that reached any vendor. */
+  /** Number of requests that reached any vendor since the last `reset`. */
   hits(): number;
   reset(): void;
   /** Starts another gateway with the same store. */

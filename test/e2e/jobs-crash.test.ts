@@ -10,8 +10,8 @@ import { openImageFixture, type ImageFixture, type VendorName } from "./images-v
 import { freePort } from "../support/free-port.ts";
 
 /*
- * The gateway is killed or stopped while jobs run. Each job continues, or fails as interrupted. No job is sent to a
- * vendor twice, and none is charged without outputs.
+ * The gateway is killed or stopped while jobs run. Each job continues, ends as cancelled, or fails as interrupted. No
+ * job is sent to a vendor twice, and none is charged without outputs.
  */
 const SYNCHRONOUS = "gpt-image-2";
 /** Vendors that have asynchronous jobs of their own. */
@@ -102,7 +102,7 @@ test("a cancellation that was acknowledged before a crash holds after it, howeve
   const body = { job_ids: [queued.id] };
   expect(await (await gateway.call("/api/jobs/cancel", { body })).json()).toMatchObject({ cancelled: true });
   await gateway.kill();
-  // The state after a kill that follows an acknowledged cancellation while the jobs still run.
+  // Simulates a kill right after the cancellation of running jobs was acknowledged.
   write("UPDATE jobs SET is_cancel_requested = 1 WHERE status = 'in_progress'");
   await gateway.restart();
 

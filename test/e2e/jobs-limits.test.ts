@@ -7,7 +7,7 @@ import { makePng } from "../support/pictures.ts";
 import { fixtureYaml, IMAGE, readError } from "../support/vendor.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
-/* Reasons to refuse a submission. No worker runs jobs here. A picture of this model costs 0.02. */
+/* Reasons to refuse a submission. The shared gateway runs no jobs. A picture of this model costs 0.02. */
 const MODEL = "sandbox-a";
 let gateway: TestGateway;
 

@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { untilStatus, type WireJob } from "../support/job-calls.ts";
 import { makePng } from "../support/pictures.ts";
 
-/* The commands of docs/build/jobs.md, with only the address changed. The gateway is killed between them. */
+/* The commands of docs/build/jobs.md, with only the address changed. The gateway is killed after the first. */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
 const page = await Bun.file(new URL("../../docs/build/jobs.md", import.meta.url)).text();
 const commands = [...page.matchAll(/test\/e2e\/jobs-page.test.ts -->\n\n```sh\n(curl [\s\S]*?)```/g)].map(

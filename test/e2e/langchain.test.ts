@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { z } from "zod";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
-/* Unmodified LangChain with its three providers, for the sandbox and vendors of other protocols. */
+/* Unmodified LangChain with its three providers, for the sandbox and vendors of three protocols. */
 let fixture: MatrixFixture;
 beforeAll(async () => {
   fixture = await openMatrix();

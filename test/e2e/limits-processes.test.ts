@@ -13,7 +13,7 @@ import { readError } from "../support/vendor.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 import { findRedis, startRedis } from "../support/redis.ts";
 
-/* Ten requests per minute, both for three workers of a machine and for three machines with Redis. */
+/* Limits that several processes share: workers of one machine, and machines with Redis. */
 const LIMIT = 10;
 const PROCESSES = 3;
 const TRIES = 120;

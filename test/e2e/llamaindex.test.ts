@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { z } from "zod";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
 
-/* Tests unmodified LlamaIndex and its provider for OpenAI with the sandbox and with vendors of other protocols. */
+/* Tests unmodified LlamaIndex and its provider for OpenAI with the sandbox and with vendors of every protocol. */
 let fixture: MatrixFixture;
 beforeAll(async () => {
   fixture = await openMatrix();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until, type LogLine } from "../support/gateway.ts";
 import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* Log lines, found by the ids of callers, the ledger and vendors. */
+/* Log lines, and the ids of callers, the ledger and vendors in them. */
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 
 let fixture: GatewayFixture;

@@ -8,7 +8,10 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
-/* A pattern in the configuration covers all matching models of a vendor. Each model has the price of its own row. */
+/*
+ * A pattern in the configuration covers all matching models of a vendor. A model has the price of the row of `prices`
+ * that matches it.
+ */
 describe.each([
   ["one process", 1],
   ["two workers", 2],

@@ -119,7 +119,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
       "warn the database is away: known keys are served, charges wait in the journal",
       "info the database is available again after n s",
     ];
-    // The short freeze may not be reported, because open connections outlast it.
+    // The short freeze is not always reported, because open connections can outlast it.
     const outages = lines.length / 2;
     expect([1, 2]).toContain(outages);
     expect(lines.map(({ level, message }) => `${level} ${message}`.replace(/[\d.]+ s$/, "n s"))).toEqual(

@@ -12,8 +12,8 @@ import {
 } from "../support/responses-gateway.ts";
 
 /*
- * Sessions of a coding agent like Codex. Every request contains the whole history, compressed, and encrypted reasoning.
- * The tools are functions, a custom tool with a grammar, and tools of a namespace.
+ * Sessions of a coding agent like Codex. Every request is compressed, and contains the whole history with its encrypted
+ * reasoning. The tools are functions, a custom tool with a grammar, and tools of a namespace.
  */
 let fixture: ResponsesFixture;
 beforeAll(async () => {

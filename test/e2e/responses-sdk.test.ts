@@ -13,7 +13,10 @@ import {
   type ResponsesFixture,
 } from "../support/responses-gateway.ts";
 
-/* Official clients of both generations, with a vendor of the responses protocol and one of chat completions. */
+/*
+ * Official clients of both generations, with the sandbox, a vendor of the responses protocol and one of chat
+ * completions.
+ */
 let fixture: ResponsesFixture;
 beforeAll(async () => {
   fixture = await openResponsesFixture();

@@ -5,8 +5,8 @@ import { reportExact } from "../support/figure.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * Every route of the server refuses requests without key, scope, price, permission, budget or rate. New routes are
- * included automatically. A route without a key, or a POST route, must be listed here.
+ * Routes that need a key refuse requests without it. Charged routes also refuse those without scope, price, permission,
+ * budget or rate. New routes are included automatically. A route without a key, or a POST route, must be listed here.
  */
 
 /** Routes without a key. */
@@ -143,7 +143,7 @@ for (const route of ROUTES) {
   }
 }
 
-/** Text and images have the same path. The model in the path decides between them. */
+/** Native text and images have the same path. The model in the path decides between them. */
 for (const [when, group, status, code] of REFUSALS) {
   test.each(["v1", "v1beta"])(`native text by /%s is ${status} when ${when}`, async (version) => {
     const models = group === "unpriced" ? "unpriced" : "house";

@@ -111,7 +111,7 @@ async function errorsOfLoad(
   return counts;
 }
 
-/** Returns the milliseconds from the vendor's recovery to its next request. */
+/** Returns the milliseconds from the vendor's recovery to its next delivered reply. */
 async function recover(model: string, vendor: Simulator): Promise<number> {
   vendor.reset();
   const recoveredAt = performance.now();

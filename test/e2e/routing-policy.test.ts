@@ -108,7 +108,7 @@ test("a timed out picture is requested again only with fallback", async () => {
 test("'Cancel on timeout and use fallback' calls the next target in time, bills once and records the orphan cost", async () => {
   const [gateway] = fleet.gateways;
   await gateway!.cli("orgs", "set", "default", "--fallback-after", String(FALLBACK_SECONDS));
-  // Repeats until a stalled picture fails over, because the setting may not be valid at first.
+  // Repeats until a stalled picture fails over, because the setting takes effect after a delay.
   const { response, tookMs, id } = await until("the switch to be in force", async () => {
     for (const vendor of fleet.vendors) vendor.reset();
     fleet.vendors[0]!.next("stall");

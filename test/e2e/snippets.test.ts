@@ -5,7 +5,7 @@ import { signIn } from "../support/administration.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
-/* Runs the console's examples unchanged in each language, with the model that the console shows. */
+/* Runs the console's examples unchanged in each language. */
 const ROOT = resolve(import.meta.dir, "../..");
 /** A folder inside the project, so that examples find the project's dependencies. */
 const FOLDER = join(ROOT, ".test-tmp");

@@ -32,7 +32,7 @@ const LATE = [
   ["error-frame-later after=4 frameDelayMs=100", "overloaded"],
 ] as const;
 
-/** Valid streams with unusual framing, usage or endings. */
+/** Complete streams with unusual framing, unusual or unusable usage, or unusual endings. */
 const ODDITIES = [
   ["one-byte", []],
   ["slow-drip frameDelayMs=0 tokens=2", []],

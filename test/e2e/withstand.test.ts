@@ -69,7 +69,7 @@ const FAILURES: Trouble[] = [
   { marker: "content-refused", status: 400, code: "content_policy_violation" },
 ];
 
-/** Valid responses with unusual framing or usage. */
+/** Complete responses with unusual framing, or with unusable usage. */
 const UNUSUAL = [
   { marker: "one-byte", flags: [] },
   { marker: "slow-drip frameDelayMs=1", flags: [] },

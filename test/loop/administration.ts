@@ -24,7 +24,7 @@ interface Readings {
   admin: Administrator;
 }
 
-/** Databases by their number of rows. Each run opens each database once. */
+/** Gateways by the number of rows in their databases. Each run opens each gateway once. */
 const opened = new Map<number, Promise<Readings>>();
 
 function readingsOf(world: LoopWorld, rows: number): Promise<Readings> {

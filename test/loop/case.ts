@@ -11,7 +11,7 @@ export interface LoopCase {
    * exports of administration (`usage.list`, `export audit`).
    */
   covers: readonly string[];
-  /** Maximum number of items that the default settings accept. */
+  /** Number of items in the larger run. For a body or reply, close to the maximum that the default settings accept. */
   most: number;
   /**
    * Prepares `count` items, unmeasured, and returns the work to measure. If the gateway does not do the work, the work

@@ -341,7 +341,9 @@ export const GROWING_REQUESTS: Readonly<Record<TextDialectName, Growing>> = {
   native,
 };
 
-/** Returns the maximum number of items with which a body keeps the limits of bytes, values, names and escapes. */
+/**
+ * Returns nearly the maximum number of items with which a body keeps the limits of bytes, values, names and escapes.
+ */
 export function mostOf(make: (count: number) => object, maxBytes: number): number {
   const [few, more] = [costOf(make(100)), costOf(make(200))];
   const room = (cost: keyof Cost, most: number) =>

@@ -8,7 +8,7 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** A JSON body for one endpoint. One kind of item in the body grows. */
+/** A JSON body for one endpoint. One kind of item grows in the body or in the vendor's answer. */
 interface Growing {
   /** The entry of the route table. `path` is the called path if it differs from that entry. */
   route: string;

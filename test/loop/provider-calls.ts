@@ -2,7 +2,7 @@ import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "../support/image-calls.ts";
 
-/** Settings besides address and key. Every provider with such settings must be listed here. */
+/** Settings besides address and key. Every provider that needs such settings must be listed here. */
 const OWN_SETTINGS: Readonly<Record<string, (url: string) => object>> = {
   azure: () => ({ surface: "v1" }),
   bedrock: () => ({ region: "eu-central-1" }),

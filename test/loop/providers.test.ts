@@ -4,7 +4,10 @@ import { JSON_BOUNDS } from "../../src/lib/parse-json.ts";
 import { CALLED_PROVIDERS, callsOf, MACHINE_TOKEN } from "./provider-calls.ts";
 import { threadTime } from "./thread-time.ts";
 
-/* A provider rejects a huge response, success or error, before parsing it. New providers are included automatically. */
+/*
+ * A provider rejects a response with more than can be parsed quickly, success or error, before parsing it. New
+ * providers are included automatically.
+ */
 const LONG = 510_000;
 const ANSWERS: Readonly<Record<string, string>> = {
   "many levels": `{"a":${"[".repeat(LONG)}${"]".repeat(LONG)}}`,

@@ -1,8 +1,8 @@
 /**
  * Runs every case with half and all of its items, while another caller calls the sandbox: `npm run loop`. Prints a line
  * for each case, then the cases with the longest waits. Exits with 1 if a wait exceeded 100 ms in every try. Also exits
- * with 1 if twice the items took over 2.5 times as long and four times the items over 2.5² times. A single step, such
- * as a garbage collection, exceeds only one of these two bounds.
+ * with 1 if all items took over 40 ms, over 2.5 times as long as half of them and over 2.5² times as long as a quarter.
+ * A single step, such as a garbage collection, exceeds only one of these two ratios.
  */
 import type { TestGateway } from "../support/gateway.ts";
 import { readOptions } from "../support/program-options.ts";

@@ -34,7 +34,7 @@ const WAIT_MS = 10;
 
 /**
  * Measures work several times. Returns the shortest times if all items take too long in comparison with a quarter.
- * Returns null as soon as the shortest times of two tries or more are in proportion, or too short to judge.
+ * Returns null as soon as the shortest times are too short to judge, or those of two tries or more are in proportion.
  */
 export function growsTooFast(work: (count: number) => void, most: number): Growth | null {
   let least: Growth = { quarter: Infinity, whole: Infinity };

@@ -97,7 +97,7 @@ export function* tinyChunks(pieces: Iterable<string>): Generator<string> {
   yield "0\r\n\r\n";
 }
 
-/** State of a connection of the vendor: the received part of the request and the unsent part of the response. */
+/** State of a connection of the vendor: the received head of the request and the unsent part of the response. */
 interface Talk {
   head: string;
   /** Number of missing bytes of the request's body; null until the head is complete. */

@@ -7,6 +7,6 @@ export interface Fault {
   /** Text that occurs exactly once in the file. */
   find: string;
   replace: string;
-  /** The smallest test files that must fail. */
+  /** Small test files, of which at least one must fail. */
   tests: readonly string[];
 }

@@ -1,7 +1,7 @@
 /**
- * Puts faults into copies of the program, one at a time: `npm run mutation`. A test must fail for each fault. Exits
- * with 1 when no test fails, when a fault's text does not occur exactly once, or when its tests also fail without the
- * fault.
+ * Puts faults into copies of the program, one at a time in each copy: `npm run mutation`. A test must fail for each
+ * fault. Exits with 1 when none fails, when a fault's text does not occur exactly once, or when its tests also fail
+ * without the fault.
  */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -67,7 +67,7 @@ function list(faults: readonly Fault[]): void {
   console.log(`${faults.length} faults`);
 }
 
-/** Returns a sentence for each fault of the table itself. */
+/** Returns a sentence for each mistake in the list of faults. */
 async function problemsOf(faults: readonly Fault[]): Promise<string[]> {
   const problems: string[] = [];
   const names = new Set<string>();

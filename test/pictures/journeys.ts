@@ -101,7 +101,7 @@ function openWalk(world: JourneyWorld, language: ShownLanguage, folder: string):
   };
 }
 
-/** Resolves when fonts are loaded, nothing moves, and two frames were drawn. */
+/** Resolves 150 ms after fonts are loaded and two frames were drawn. */
 const SETTLED = `document.fonts.ready
   .then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
   .then(() => new Promise((done) => setTimeout(done, 150)))`;

@@ -74,8 +74,8 @@ async function takePictures(
 }
 
 /**
- * Completes the first steps, because the overview's list of open steps would cover the figures. Returns a request that
- * needed a second call.
+ * Completes the first steps, because the overview's list of open steps would cover the figures. Returns the id of a
+ * request that needed a second call.
  */
 async function prepare(shown: TestConsole, { act }: Administrator): Promise<string> {
   await act("POST", "/alerts", { name: "Something is broken", settings: { kind: "status" } });

@@ -88,7 +88,7 @@ async function callAll(
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toEqual([]);
 }
 
-/** Returns an order for a model that is shipped with the channel. */
+/** Returns an order for an image model that is shipped with the channel; null if there is none. */
 function orderFor(name: string) {
   for (const [id, { targets }] of shipped.routes.declared) {
     const model = shipped.models.get(id);

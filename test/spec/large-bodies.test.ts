@@ -8,7 +8,8 @@ import { createSpool } from "../../src/lib/spool.ts";
 
 /*
  * A request with sixteen reference images of the largest size. This file also runs as a separate process that reads the
- * request, so that only the reader's memory is measured. That process's argument is the body's form.
+ * request, so that only the reader's memory is measured. The variable `LARGE_BODY_FORM` names that process the body's
+ * form.
  */
 const FORM = process.env.LARGE_BODY_FORM;
 const IMAGES = 16;

@@ -78,7 +78,7 @@ async function send(body: object = {}, init: CallInit = {}, path = PATH): Promis
   return { status, headers, json: (await response.json()) as Answer["json"] };
 }
 
-/** Sends a call with exactly these headers. */
+/** Sends a call with no other headers than these and a content type. */
 async function bare(headers: Record<string, string>, path = PATH): Promise<Answer> {
   const response = await fetch(fixture.gateway.url + path, {
     method: "POST",

@@ -8,7 +8,7 @@ const restore = ["test/e2e/backup.test.ts"];
 const exportEpochs = ["test/contracts/ledger-export-epochs.test.ts"];
 const locks = ["test/e2e/sqlite-locks.test.ts"];
 
-/** Faults that damage the database, hide damage, or prevent a restore. */
+/** Faults that damage the database, hide damage, or spoil backups, restores or files of the ledger. */
 export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "posted segments are removed while the database that has their charges is lost",

@@ -8,7 +8,7 @@ const RESPONSE = "src/lib/http-client/response.ts";
 const client = ["src/lib/http-client/http-client.test.ts"];
 const reader = ["src/lib/http-client/response-reader.test.ts"];
 
-/** Faults in calls of text models: the sent data, its receiver, and the check for a complete response. */
+/** Faults in the HTTP client that calls text models. */
 export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
   {
     name: "a certificate of another name or an unknown authority gets the request",

@@ -25,7 +25,7 @@ const addresses = ["test/contracts/postgres-addresses.test.ts"];
 const outcomes = ["test/contracts/storage-outcomes.test.ts"];
 const period = ["src/domain/calendar.test.ts"];
 
-/** Faults in the database's ledger, budgets and corrections, and in the connection to the database. */
+/** Faults in what the database keeps, such as ledger, budgets and outcomes, and in the connection to the database. */
 export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "the spend of members and programs is added to whoever came first",
