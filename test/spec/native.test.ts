@@ -62,7 +62,7 @@ const requestOf = (parts: object[], generationConfig?: object) => ({
   ...(generationConfig && { generationConfig }),
 });
 
-/** Returns the vendor's request. Without such a request, throws the gateway's response. */
+/** Returns the vendor's request. Throws the text of a response that is not 200. */
 async function sent(body: object): Promise<Record<string, unknown>> {
   const response = await generate(FREE, body);
   if (response.status !== 200) throw new Error(await response.text());

@@ -22,7 +22,7 @@ const STREAM = [
 let gateway: TestGateway;
 let vendor: Bun.Server<undefined>;
 let sent: { path: string; body: string }[] = [];
-/** Paths that the vendor refuses at present. */
+/** Parts of the paths at which the vendor fails at present. */
 let broken: string[] = [];
 
 beforeAll(async () => {

@@ -400,7 +400,7 @@ describe("hints that a vendor cannot be told", () => {
   });
 });
 
-/** Other spellings of the same events (WHATWG HTML, "Server-sent events"). */
+/** Spellings of the same events (WHATWG HTML, "Server-sent events"). */
 const STYLES: readonly ((stream: string) => string)[] = [
   (stream) => stream,
   (stream) => stream.replaceAll(/\r?\n/g, "\r\n"),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/* Vendors' names must be in the log but not in responses. */
+/* Responses must not name the vendor. The log has the vendor's error codes, and its words at the debug level only. */
 const PATH = "/v1/chat/completions";
 const BODY = { model: "house", messages: [{ role: "user", content: "hi" }] };
 

@@ -5,7 +5,7 @@ import { CHAT_DEPLOYMENT, IMAGE_DEPLOYMENT, SIMULATED_KEY } from "../upstreams/a
 import { imageModel, makeOrder, shippedSettings } from "./image-calls.ts";
 import { FairSemaphore } from "../../src/lib/semaphore.ts";
 
-/** Shipped settings, with another vendor's models at the simulated resource's address. */
+/** Shipped settings with the channels of OpenAI and Azure. */
 export const azureSettings = await shippedSettings({
   OPENAI_API_KEY: "sk-unused",
   AZURE_OPENAI_API_KEY: SIMULATED_KEY,

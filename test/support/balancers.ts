@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "./free-port.ts";
 
-/** A balancer with the configuration of docs/run/balancers.md, on a free loopback port. */
+/** A running balancer on a free loopback port. */
 export interface Balancer extends AsyncDisposable {
   url: string;
 }

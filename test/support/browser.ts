@@ -9,8 +9,9 @@ export interface TestConsole extends AsyncDisposable {
   gateway: TestGateway;
   page: Page;
   /**
-   * Opens a path below `/console` and waits until the page is shown. A document that is already loaded stays, with a
-   * third of the work. The new page has nothing of an earlier one: no data, messages, focus or form.
+   * Opens a path below `/console` and waits until the page is shown. A document that is already loaded for the same
+   * session stays, which takes a third of the work of a new one. The new page has nothing of an earlier one: no data,
+   * messages, focus or form.
    */
   open(path: string): Promise<void>;
   /** Opens a path below `/console` in a new document. */
@@ -36,7 +37,10 @@ export interface TestConsole extends AsyncDisposable {
   see(text: string): Promise<void>;
   /** Waits until no dialog is open. */
   untilClosed(): Promise<void>;
-  /** Errors in the browser's console, including violations of the security policy but not error statuses. */
+  /**
+   * Uncaught errors, and errors in the browser's console, including violations of the security policy but not error
+   * statuses.
+   */
   problems: string[];
   /** Hosts to which the page has sent requests, except the gateway. */
   foreignHosts: Set<string>;
@@ -233,7 +237,7 @@ const OBSERVE_SHIFTS = `{
 
 /**
  * Shows a path by the console's router. The unknown path before it unmounts every component. The client of all queries
- * is in the properties of the outermost component.
+ * is in the properties of an outer component.
  */
 const SHOW_ANEW = `async (path) => {
   const { history, subscribe } = __TSR_ROUTER__;

@@ -3,8 +3,8 @@ import { z } from "zod";
 
 /*
  * The published types of chat completions (OpenAI's OpenAPI document, `CreateChatCompletionResponse` and
- * `CreateChatCompletionStreamResponse`) as schemas. Objects allow no other fields, except fields for reasoning, which
- * compatible vendors and relays share.
+ * `CreateChatCompletionStreamResponse`) as schemas. Objects allow no other fields, except for reasoning and
+ * `extra_content`, whose fields compatible vendors and relays share.
  */
 const count = z.int().min(0);
 const logprobs = z.null();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Short versions of the providers' schemas. */
+/** Short versions of two providers' schemas. */
 export const TEST_PROVIDERS = new Map([
   ["sandbox", { settings: z.object({ tokensPerSecond: z.number().optional() }) }],
   [

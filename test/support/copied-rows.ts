@@ -1,13 +1,16 @@
 import type { Database } from "bun:sqlite";
 
-/** Tables that are not copied: processes, secrets and configuration. */
+/** Tables that are not copied: processes, secrets, configuration and migrations. */
 const KEPT = new Set(["configuration", "processes", "shared_secrets", "schema_migrations"]);
 /** Part of the definition of a table that can have only one row. */
 const SINGLE = "CHECK (id = 1)";
 /** Columns that distinguish copies, in order of preference. One column is enough. */
 const VARIED = ["id", "entry", "hash", "name", "key_id", "process_id"];
 
-/** Copies every row of a SQLite database, or of tables that match `only`, this many times with new ids. */
+/**
+ * Copies the rows of a SQLite database, or of its tables that match `only`, this many times with new ids. Skips the
+ * tables of `KEPT` and those with a single row.
+ */
 export function copyRows(database: Database, times: number, only?: RegExp): void {
   const tables = database
     .query<{ name: string; sql: string }, []>("SELECT name, sql FROM sqlite_master WHERE type = 'table'")

@@ -6,7 +6,7 @@ import { filesOf, formOf, rawForm, type RawPart } from "./images-forms.ts";
 import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
 import { makePng } from "./pictures.ts";
 
-/** A model of each family, with its maximum of references. */
+/** A model of each family. `LIMITS` has its maximum of references. */
 export const MODELS = {
   A: "gpt-image-2",
   B: "gemini-3.1-flash-image",
@@ -26,7 +26,7 @@ export interface Refusal {
   code: string;
 }
 
-/** Sends edits to a running gateway, for the tests of one file. The edits use a model of family A. */
+/** Sends edits to a running gateway, for the tests of one file. By default, the edits use a model of family A. */
 export interface EditFixture {
   fixture: ImageFixture;
   edit(fields: object, headers?: Record<string, string>): Promise<Response>;
@@ -39,7 +39,7 @@ export interface EditFixture {
   sentFiles(call: Promise<Response>): Promise<[string, Buffer][]>;
   /** Expects a 400 that called no vendor, cost nothing and left no file. Returns the error. */
   refused(call: Promise<Response>, expected: Partial<Refusal>): Promise<Refusal>;
-  /** Expects that no vendor was called for the response. */
+  /** Expects that no vendor was called and no file is left. `proveNothingBilled` then includes this response. */
   nothingHappened(response: Response): void;
   /** Adds a test that no refused request was charged. Must be called last. */
   proveNothingBilled(): void;

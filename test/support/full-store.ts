@@ -3,7 +3,7 @@ import type { MemberRecord } from "../../src/admin/members/schema.ts";
 import type { Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY } from "../contracts/storage-harness.ts";
 
-/** Creates one record of each kind, with ids that end with the organization's id. */
+/** Creates an organization and one record of most kinds, with ids that end with the organization's id. */
 export async function fill({ admin, ledger }: Stores, organizationId: string): Promise<void> {
   const of = (kind: string) => `${kind}_${organizationId}`;
   await admin.organizations.create(anOrganization(organizationId), BY);

@@ -102,7 +102,10 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 export const PROGRAM: readonly [string, ...string[]] = process.env["GATEWAY_PROGRAM"]
   ? [process.env["GATEWAY_PROGRAM"]]
   : [process.execPath, join(ROOT, "src/start.ts")];
-/** A database that gateways start with, from `started-database.ts`. Without the variable it is empty. */
+/**
+ * A database that gateways start with, from `started-database.ts`. Without the variable, gateways start with an empty
+ * database.
+ */
 const STARTED_DATABASE = process.env["GATEWAY_STARTED_DATABASE"];
 /** Variables with which a gateway does not start with a copy of that database. */
 const OWN_DATABASE = ["GATEWAY_DATA_DIR", "DATABASE_URL", "GATEWAY_ADMIN_PASSWORD"];
@@ -246,8 +249,8 @@ function isDescribed(path: string, { headers }: Response): boolean {
 }
 
 /**
- * Polls until `read` returns a result. Throws after a timeout. A pause is an eighth of the elapsed time, because most
- * polls are requests and other tests need the processor.
+ * Polls until `read` returns a result. Throws after a timeout. A pause is an eighth of the elapsed time, within bounds,
+ * because most polls are requests and other tests need the processor.
  */
 export async function until<Answer>(
   what: string,

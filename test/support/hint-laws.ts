@@ -41,7 +41,9 @@ export const TARGETS: readonly TargetKind[] = [
   ...kinds("native", undefined, "budget", "level"),
 ];
 
-/** Throws when the protocol's strict simulated vendor refuses the request. */
+/**
+ * Throws when the protocol's strict simulated vendor refuses the request. Vendors of chat with traits are not checked.
+ */
 function expectVendorToTake({ vendor, traits, reasoning }: TargetKind, raw: string): void {
   const body = JSON.parse(raw);
   const headers = { "content-type": "application/json", "anthropic-version": "2023-06-01" };

@@ -55,7 +55,7 @@ export const VAIN_READINGS = [
   "/audit?actor=nobody",
 ];
 
-/** Starts a gateway with data of each kind, and signs an administrator in. */
+/** Starts a gateway with a row in most of these tables, and signs an administrator in. */
 export async function openLongReadings(): Promise<{ gateway: TestGateway; admin: Administrator }> {
   const gateway = await startTestGateway({ env: { REQUEST_LOG: "all" } });
   const admin = await signIn(gateway);

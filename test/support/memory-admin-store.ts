@@ -48,13 +48,13 @@ export function memoryAdminStore(): MemoryAdminStore {
   };
 }
 
-/** Webhooks are tested only with the real stores. */
+/** Webhooks are tested only with a database. */
 function unusedWebhooks(): AdminStore["webhooks"] {
   const unused = () => Promise.reject(new Error("not used"));
   return { add: unused, list: unused, remove: unused, rotate: unused, deliveries: unused, redeliver: unused };
 }
 
-/** Sums and records of requests are tested only with the real stores. */
+/** Returns a store whose methods fail. These stores are tested only with a database. */
 function unused<Store extends object>(): Store {
   const refuse = () => Promise.reject(new Error("not used"));
   return new Proxy({} as Store, { get: () => refuse });

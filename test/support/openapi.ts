@@ -13,7 +13,7 @@ export const ROUTES = allRoutes({
   identity: {},
 } as unknown as ServerOptions);
 
-/** The document that the gateway serves. */
+/** The document that a gateway with all of these routes serves. */
 export const DOCUMENT = openApiDocument(ROUTES);
 
 const ajv = new Ajv({ strict: false, validateFormats: false, inlineRefs: false });
@@ -25,7 +25,7 @@ const PATTERNS = Object.keys(DOCUMENT.paths).map((path) => ({
   pattern: new RegExp(`^${path.replaceAll(/[.:]/g, "\\$&").replace(/\{\w+\}/, ".+")}$`),
 }));
 
-/** Throws when the OpenAPI document describes this JSON response and the response does not match. */
+/** Throws when the OpenAPI document has this method and path, and the JSON response is not as described. */
 export async function checkResponse(method: string, url: string, response: Response): Promise<void> {
   const type = response.headers.get("content-type")?.split(";")[0] ?? "";
   const item = itemOf(method, new URL(url).pathname);

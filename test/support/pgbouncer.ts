@@ -39,7 +39,7 @@ export async function startPgBouncer(
       "unix_socket_dir=",
       "auth_type=trust",
       `auth_file=${users}`,
-      // There are fewer sessions than connections. So a connection's transactions get different sessions.
+      // There are fewer sessions than connections. So a connection's transactions can get different sessions.
       "pool_mode=transaction",
       "default_pool_size=6",
       "max_client_conn=1000",

@@ -27,7 +27,7 @@ interface PictureFormat {
 const lossyWebp = await new Bun.Image(makePng(40, 20)).webp({ quality: 80 }).bytes();
 const turned = { chunks: [pngChunk("eXIf", exifData(8))] };
 
-/** A picture of each readable format and of each special feature: rotation, odd sizes, inks, runs, transparency. */
+/** Pictures of readable formats and of special features: rotation, odd sizes, inks, runs, transparency. */
 export const PICTURE_FORMATS: readonly PictureFormat[] = [
   { name: "HEIC", bytes: HEIC, sentAs: "jpeg", width: 96, height: 64 },
   { name: "HEIC of an odd size", bytes: PHONE_HEIC, sentAs: "jpeg", width: 33, height: 17 },

@@ -1,6 +1,7 @@
 import { deflateSync } from "node:zlib";
 
-/** Functions that build small pictures and headers byte by byte. */
+/* Functions that build small pictures and headers byte by byte. */
+
 export type Pixel = (
   x: number,
   y: number,

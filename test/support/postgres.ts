@@ -243,7 +243,7 @@ function debianFolder(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-/** Returns the user for servers that refuse to run as root. */
+/** Returns the user for servers that refuse to run as root; null if there is no user `postgres`. */
 export function userPostgres(): { uid: number; gid: number } | null {
   const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8"));
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : null;

@@ -19,8 +19,8 @@ interface Program<Options extends ProgramOptions> {
 }
 
 /**
- * Reads the options of a program. `--help` prints the usage text and exits with 0. An unknown option prints the usage
- * text to the error output and exits with 2.
+ * Reads the options of a program. `--help` prints the usage text and exits with 0. Invalid arguments print the usage
+ * text to the error output and exit with 2.
  */
 export function readOptions<const Options extends ProgramOptions>(program: Program<Options>) {
   const { options, args = process.argv.slice(2) } = program;

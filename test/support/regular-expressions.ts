@@ -6,14 +6,17 @@ export interface FoundExpression {
   expression: RegExp;
 }
 
-/** Finds every regular expression literal in the TypeScript files of a folder, except tests. */
+/** Finds every regular expression literal in the `.ts` files of a folder, except tests. */
 export function findExpressions(folder: string): FoundExpression[] {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
   const sources = names.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
   return sources.flatMap((name) => scanExpressions(readFileSync(`${folder}/${name}`, "utf8"), name));
 }
 
-/** Returns the literals of a source. Throws a `SyntaxError` when other text was read as a literal. */
+/**
+ * Returns the literals of a source. Throws a `SyntaxError` for an invalid literal, such as other text that was read as
+ * one.
+ */
 export function scanExpressions(source: string, name: string): FoundExpression[] {
   const found: FoundExpression[] = [];
   /** Depths of braces at which the `${` of template literals began. */

@@ -30,7 +30,9 @@ export interface ResponsesFixture extends AsyncDisposable {
   generate: Simulator;
 }
 
-/** Starts a gateway with two accounts of a vendor of the responses protocol. */
+/**
+ * Starts a gateway with two accounts of a vendor of the responses protocol, and with vendors of two other protocols.
+ */
 export async function openResponsesFixture(): Promise<ResponsesFixture> {
   const vendor = await startOpenAi();
   const other = await startOpenAi({ account: "two" });

@@ -9,7 +9,10 @@ interface ShellOptions {
   files?: Record<string, string>;
 }
 
-/** Creates a command line with its own store. `calls` records the work that commands start and close. */
+/**
+ * Creates a command line with its own store. `calls` records starts of the gateway and of workers, and each close of
+ * the store.
+ */
 export async function shell(options: ShellOptions = {}) {
   const folder = await folderWithCatalogue(options.files);
   const store = memoryAdminStore();

@@ -19,7 +19,7 @@ import type { TextDialectName } from "../../src/dialects/name.ts";
 import type { UsageReport } from "../../src/domain/usage.ts";
 
 // Conversations and replies of every kind in the neutral form, in an order that every vendor accepts. Roles alternate,
-// every call gets its result at the start of the next turn, and no text is empty.
+// every call gets its result at the start of the next turn, and no text part is empty.
 
 const UNUSUAL = ["é", "語", "🙂", '"', "\\", "\n", "\u2028", "</", " ", "{", "data: ", "\u0000", "0.10"];
 export const text: Arbitrary<string> = fc
@@ -35,7 +35,7 @@ const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 const word = (maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...NAME_CHARACTERS), minLength: 1, maxLength });
 
-/** JSON text of an object, with numbers beyond double precision and every kind of white space. */
+/** JSON text of an object, at times with a number beyond double precision, white space or an escape. */
 const argumentsText: Arbitrary<string> = fc.oneof(
   fc.constantFrom("{}", '{"id":12345678901234567890}', '{ "a" : 1.0, "b":[ ] }', '{"a":{"b":"\\u00e9"}}'),
   fc
@@ -289,7 +289,10 @@ const finish: Arbitrary<Finish> = fc.record({
   stopSequence: fc.constant(null),
 });
 
-/** Complete replies. Reasoning comes first, then text or a refusal, then calls. The finish reason fits the parts. */
+/**
+ * Complete replies. Reasoning comes first, then text or a refusal, then calls. With calls, the finish reason is
+ * `tool_calls`.
+ */
 export const replies: Arbitrary<Reply> = fc
   .tuple(word(20), tools.chain(assistantParts), finish, report)
   .map(([id, parts, ended, reported]) => {

@@ -41,7 +41,7 @@ export interface MatrixFixture extends AsyncDisposable {
   repeatLast(vendor: VendorName, text: string | undefined): Promise<Buffer>;
 }
 
-/** Starts a gateway with one vendor of each protocol. */
+/** Starts a gateway with a vendor of each protocol and a compatible one that shows reasoning. */
 export async function openMatrix(): Promise<MatrixFixture> {
   // Stops the started parts if a later part fails.
   await using started = new AsyncDisposableStack();

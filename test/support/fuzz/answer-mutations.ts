@@ -3,7 +3,7 @@ import type { Answer } from "./answers.ts";
 import { mutateBytes, mutateValue } from "./mutations.ts";
 import type { Choices } from "./values.ts";
 
-/** `usage` changes only the usage report, so that the response stays valid. `anything` changes any part. */
+/** `usage` changes only usage reports and line ends, so that the content stays valid. `anything` changes any part. */
 export type Extent = "usage" | "anything";
 
 /** Returns a vendor's response with random changes, as arriving chunks of bytes. */
@@ -174,7 +174,7 @@ const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
-/** Returns the bytes in one chunk, in several chunks, or as single bytes if there are few bytes. */
+/** Returns the bytes in chunks of random sizes. If there are few bytes, these may be single bytes. */
 function inChunks(bytes: Uint8Array, choices: Choices): Uint8Array[] {
   const most = choices.pick([bytes.length, 700, 90, bytes.length < 4_000 ? 1 : 300]);
   const chunks: Uint8Array[] = [];

@@ -110,7 +110,10 @@ function openCore(vendor: Vendor, model: TextModel | EmbeddingModel): PlainCore 
   return plain;
 }
 
-/** Resets the core's health, so that earlier responses do not affect the next request. */
+/**
+ * Resets the core's health, so that earlier responses do not affect the next request. Returns the number of journal
+ * records so far.
+ */
 function renew({ core, journal }: PlainCore): number {
   core.failover = { ...core.failover, health: new Health(systemClock), maxAttempts: 1 };
   return journal.records.length;

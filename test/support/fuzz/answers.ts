@@ -91,7 +91,7 @@ async function post(
 const SEARCH = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
 const FOUND = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
 
-/** Returns the message with the usage of a web search (Anthropic API, "Web search tool"). */
+/** Returns the message with the blocks and the usage of a web search (Anthropic API, "Web search tool"). */
 function withSearch({ isStream, text }: Answer): Answer {
   const counted = text.replaceAll('"server_tool_use":null', '"server_tool_use":{"web_search_requests":1}');
   if (!isStream) {

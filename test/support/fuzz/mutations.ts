@@ -63,7 +63,7 @@ function nested(value: unknown, choices: Choices): unknown {
   return { ...(typeof value === "object" && value), extra: outer };
 }
 
-/** Changes the bytes of a text: cuts, repeats or replaces some bytes, or duplicates a name. */
+/** Changes the bytes of a text: cuts, repeats, replaces, inserts or moves some bytes, or adds a second `model`. */
 export function mutateBytes(bytes: Buffer, choices: Choices): Buffer<ArrayBuffer> {
   const at = choices.below(bytes.length + 1);
   const to = Math.min(bytes.length, at + choices.below(40));

@@ -138,7 +138,7 @@ const NAMES: readonly string[] = [
   "ключ",
 ];
 
-/** Returns any JSON value, mostly small but sometimes long or deep. */
+/** Returns any JSON value, mostly small but sometimes with a long text. */
 export function anyValue(choices: Choices, depth = 0): unknown {
   switch (choices.below(depth > 3 ? 5 : 8)) {
     case 0:

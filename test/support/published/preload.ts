@@ -1,8 +1,8 @@
 import { afterAll, afterEach } from "bun:test";
 
 /*
- * Loaded before every test file. Checks each response of a gateway, also to official clients, against the schemas that
- * the protocol's vendor publishes. A test fails when a response during it does not match.
+ * Loaded before every test file. Checks responses of gateways, also to official clients, against the schemas that the
+ * protocol's vendor publishes. A test fails when a response during it does not match.
  */
 const problems: string[] = [];
 const send = globalThis.fetch;

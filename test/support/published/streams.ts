@@ -5,7 +5,7 @@ import { MESSAGE_EVENTS, messagesErrorEvent } from "./messages.ts";
 import { nativeError, nativeReply } from "./native.ts";
 import { RESPONSE_EVENTS } from "./responses.ts";
 
-/** Reads the events of one stream. Both methods throw on a violation of the protocol. */
+/** Reads the events of one stream. The methods throw on a violation of the protocol. */
 export interface StreamReader {
   /** `name` is the value of the `event:` line. */
   read(name: string | undefined, data: string): void;
@@ -111,7 +111,10 @@ export function messagesStream(): StreamReader {
   };
 }
 
-/** Checks that events count from 0, begin with `response.created`, share one response, and have one end. */
+/**
+ * Checks that events count from 0, begin with `response.created` or an error, share one response, and have one end,
+ * which only an error may follow.
+ */
 export function responsesStream(): StreamReader {
   let next = 0;
   let id: string | undefined;

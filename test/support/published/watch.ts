@@ -55,7 +55,7 @@ function watchArray(response: Response, check: (text: string) => void): Response
   });
 }
 
-/** Returns the given response. `take` gets the bytes when they are read. */
+/** Returns a response like the given one. `take` gets the bytes when they are read. */
 function observed(
   response: Response,
   { take, end }: { take(bytes: Uint8Array): void; end(): void },
@@ -109,7 +109,7 @@ class Frames {
   }
 }
 
-/** Returns true when `act` did not throw. */
+/** Returns true when `act` did not throw. Otherwise reports the problem. */
 function attempt(act: () => void, text: string, report: (problem: string) => void): boolean {
   try {
     act();

@@ -51,7 +51,7 @@ function startOf({ model, usage }: MessageReply): object {
   return { ...head, ...stop, ...(usage !== undefined && { usage: early }) };
 }
 
-/** Returns cumulative counts, without the input counts of the first event. */
+/** Returns cumulative counts, without those of the cache and of server tools. */
 function lastOf(usage: unknown): unknown {
   if (!isObject(usage)) return usage;
   const { input_tokens, output_tokens, output_tokens_details } = usage;
