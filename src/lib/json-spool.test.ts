@@ -201,7 +201,7 @@ describe("limits", () => {
     for (const body of worst) {
       await using spool = createSpool(directory);
       const bytes = Buffer.from(body);
-      // The test itself copies the body and reads the value back. The measurement excludes both steps.
+      // The measurement begins after the body is copied, because the copy is made by the test itself.
       const watch = watchLoop();
       await readSpooledJson(inOne(bytes), spool);
       await Bun.sleep(2);
@@ -296,8 +296,8 @@ function attempt(work: () => unknown): { value: unknown } | null {
 }
 
 /**
- * Measures how long the event loop is blocked, in processor time of this process. On a busy machine, wall-clock time
- * would include waits for the processor.
+ * Measures how long the event loop is blocked. Counts wall-clock time or processor time of this process, whichever is
+ * shorter: on a busy machine, wall-clock time includes waits for the processor.
  */
 function watchLoop(): { longestStallMs(): number } {
   let longestMs = 0;

@@ -26,10 +26,10 @@ const DEFAULTS: JsonSpoolOptions = {
 // reader decodes it in constant memory, as fast as the native decoder.
 
 /**
- * Reads a JSON body of at most `maxBodyBytes` in constant memory. Strings over 64 KiB become `SpooledString`s on disk;
- * they are decoded when `decode` returns true for their path. Detaches the chunks of the body, so the caller cannot
- * read them afterwards. Accepts what `JSON.parse` accepts, within the limits and without repeated top-level keys.
- * Throws a `JsonSpoolError` otherwise.
+ * Reads a JSON body of at most `maxBodyBytes` in constant memory. String values over `thresholdBytes` become
+ * `SpooledString`s on disk, decoded from base64 when `decode` returns true for their path. Detaches the chunks of the
+ * body, so the caller cannot read them afterwards. Accepts what `JSON.parse` accepts, within the limits and without
+ * repeated top-level keys. Throws a `JsonSpoolError` otherwise, and the errors of `decode`.
  */
 export async function readSpooledJson(
   body: AsyncIterable<Uint8Array>,

@@ -42,7 +42,7 @@ export interface JsonBounds {
   perString: number;
   /** Number of member names. A name takes about a microsecond, many times as long as a value. */
   names: number;
-  /** Number of backslashes in strings. A million take about 15 ms, as long as twenty million other characters. */
+  /** Number of escapes in strings. A million take about 15 ms, as long as twenty million other characters. */
   escapes: number;
   /** Number of characters outside of strings, including white space. Eight million characters take about 20 ms. */
   unquoted: number;

@@ -1,12 +1,13 @@
-/**
- * Money in nano-units (1e-9) of a currency. Every amount in the gateway is such a bigint, never a float.
- */
+/** Money in nano-units (1e-9) of a currency. The gateway calculates money in bigints, never in floats. */
 export type Nanos = bigint;
 
 const NANOS_PER_UNIT = 1_000_000_000n;
 const DECIMAL = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 
-/** Reads a plain decimal such as `"0.04"`. Throws a `RangeError` for a sign, an exponent or more than nine decimals. */
+/**
+ * Reads a plain decimal such as `"0.04"`, with at most nine digits before and after the point. Throws a `RangeError`
+ * for any other text.
+ */
 export function parseNanos(decimal: string): Nanos {
   const match = DECIMAL.exec(decimal);
   if (!match?.[1]) throw new RangeError(`not a decimal amount: ${JSON.stringify(decimal)}`);
@@ -37,7 +38,7 @@ export function formatShortNanos(nanos: Nanos): string {
 
 const CENT = NANOS_PER_UNIT / 100n;
 
-/** Writes millionths of a nano-unit exactly, with up to fifteen decimals. `formatNanos` writes rounded amounts. */
+/** Writes millionths of a nano-unit exactly, with up to fifteen decimals. */
 export function formatMillionths(millionths: bigint): string {
   const rest = (millionths % 1_000_000n)
     .toString()

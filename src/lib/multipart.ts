@@ -22,7 +22,9 @@ export interface MultipartOptions {
   decode(name: string): boolean;
   maxBodyBytes: number;
   maxFileBytes: number;
-  /** Maximum size of a text value of a field for which `decode` returns false. */
+  /**
+   * Maximum size of a text value on disk. For a field for which `decode` returns true, the maximum is `maxFileBytes`.
+   */
   maxTextBytes: number;
   /** Maximum size of all text values that are kept in memory, together. */
   maxTextTotalBytes: number;

@@ -43,8 +43,8 @@ export function parseBounded(text: string, parse: (text: string) => unknown = JS
 }
 
 /**
- * True for a text that is too short to exceed the limit of values and has too few brackets to exceed the limit of
- * levels. Most texts are plain.
+ * True for a text that is too short to exceed the other bounds and has too few brackets to exceed the bound on levels.
+ * Most texts are plain.
  */
 function isPlain(text: string): boolean {
   if (text.length <= 2 * JSON_BOUNDS.depth) return true;

@@ -2,8 +2,8 @@ import { z, type ZodType } from "zod";
 import { didYouMean } from "./suggest.ts";
 
 /**
- * Checks input from people against a schema. Returns up to a hundred problems, each with its path and the change to
- * make. A problem never contains the value, which may be a secret.
+ * Checks input from people against a schema. Returns the parsed value, or up to a hundred problems. A problem never
+ * contains the value, which may be a secret.
  */
 export function readStrictly<Schema extends ZodType>(
   schema: Schema,
@@ -34,7 +34,7 @@ interface ReadOptions {
 export interface Problem {
   /** The path, such as `channels.openai.base_url`; empty for the whole input. */
   path: string;
-  /** The change to make, in words that follow the path: `must be a number, not text`. */
+  /** Words that follow the path, in most cases the change to make: `must be a number, not text`. */
   message: string;
 }
 

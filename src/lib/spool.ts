@@ -22,7 +22,9 @@ export interface SpoolAccount {
  * `await using spool = createSpool(directory)`.
  */
 export interface Spool extends AsyncDisposable {
-  /** Creates an empty file, and the directory if it is missing. */
+  /**
+   * Returns a new empty file. The file and a missing directory are created when the first bytes are written to disk.
+   */
   create(): SpoolFile;
   /** From now on, the spool's account refuses nothing: a response that the vendor charges for must not be lost. */
   stopRefusing(): void;

@@ -119,7 +119,10 @@ function isTrusted(link: string, baseUrl: string): boolean {
   return isVendors && url.protocol === "https:" && url.port === "";
 }
 
-/** Writes a request. Models with free sizes get pixels; other models get a ratio (BFL API reference). */
+/**
+ * Writes a request. Models with free sizes get pixels. Other models get a ratio, or no size if the picture follows its
+ * reference (BFL API reference).
+ */
 function writeRequest(order: ImageOrder): JsonBody {
   const { prompt, references } = order;
   const format = wantedFormat(order);

@@ -90,8 +90,8 @@ function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSetti
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
 /**
- * Error kinds by the part of an error code before its first dot, in lower case. The vendor writes both
- * `DataInspectionFailed` and `data_inspection_failed` (Model Studio, "Error codes").
+ * Error kinds by the part of an error code before its first dot, in lower case without underscores. The vendor writes
+ * both `DataInspectionFailed` and `data_inspection_failed` (Model Studio, "Error codes").
  */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   datainspectionfailed: "refused",

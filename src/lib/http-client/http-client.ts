@@ -8,7 +8,10 @@ import type { HttpResponse } from "./response.ts";
 interface HttpRequest {
   /** An http or https address without credentials. */
   url: string;
-  /** Pass the same object for requests with equal headers: the text of the headers is then made only once. */
+  /**
+   * If a request has the same headers object, address and guard as the last request with this object, the text of the
+   * headers is not made again.
+   */
   headers: Readonly<Record<string, string>>;
   body: string;
   signal: Cancellation;
@@ -16,7 +19,7 @@ interface HttpRequest {
   guard?: NetworkGuard | undefined;
 }
 
-/** Maximum number of unused connections that are kept for each origin. */
+/** Maximum number of unused connections that are kept for each origin and guard. */
 const MAX_IDLE = 256;
 
 /** The start of a request, up to the value of `content-length`. */
@@ -111,7 +114,8 @@ function preludeOf(
 }
 
 /**
- * Returns a header's value. Throws for forbidden characters in it or in its name: a line break would begin a header.
+ * Returns a header's value, trimmed. Throws when the name or the value is invalid: a line break would begin another
+ * header.
  */
 function checked(name: string, value: string): string {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))

@@ -22,8 +22,8 @@ const MAX_TRAILER_BYTES = 16 * 1024;
 /** Maximum number of interim responses before the final response. Servers send one or two. */
 const MAX_INTERIM = 16;
 /**
- * Minimum bytes of a chunk that becomes a piece of its own. Smaller chunks are joined with their neighbours, because a
- * piece costs more than copying so few bytes.
+ * Minimum bytes of a chunk that always becomes a piece of its own. When at least so many bytes are read together,
+ * smaller chunks are joined with their neighbours: a piece costs more than copying so few bytes.
  */
 const SMALL_CHUNK_BYTES = 128;
 
@@ -55,7 +55,7 @@ export class ResponseReader {
     this.#listener = listener;
   }
 
-  /** Reads received bytes. May keep a reference to them. */
+  /** Reads received bytes. The listener may get views of them. */
   push(received: Buffer): void {
     const bytes = this.#held ? Buffer.concat([this.#held, received]) : received;
     this.#held = null;
@@ -71,7 +71,7 @@ export class ResponseReader {
     this.#giveJoined();
   }
 
-  /** Called when the other side closed the connection. Throws when the response is not complete. */
+  /** Called when the other side closed the connection. Throws unless the close ends the body. */
   close(): void {
     if (this.#state !== "until close") throw new HttpError("closed", "the connection was closed");
     this.#end();
@@ -240,7 +240,10 @@ function needMore(heldBytes: number): -1 {
   return -1;
 }
 
-/** True when the line ends after the size, or continues with an extension, which is ignored (RFC 9112, 7.1.1). */
+/**
+ * True when the line ends after the size, or continues with white space or an extension. Both are ignored (RFC 9112,
+ * 7.1.1).
+ */
 function isEndOfSize(bytes: Buffer, at: number, end: number): boolean {
   if (bytes[end - 1] !== CARRIAGE_RETURN) return false;
   return at === end - 1 || bytes[at] === 0x3b || bytes[at] === 0x20 || bytes[at] === 0x09;

@@ -19,11 +19,11 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A response whose head is complete. The body can be read once, by `text` or from `body`. */
+/** A response whose head is complete. The body can be read once: by `text` or `arrivedText`, or from `body`. */
 export class HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
-  /** The body without its content coding. */
+  /** The body without its content coding, if the coding is a known one. */
   readonly body: ByteStream;
 
   constructor({ status, headers }: ResponseHead, body: ResponseBody) {
@@ -38,7 +38,7 @@ export class HttpResponse {
     return this.arrivedText() ?? decoder.decode(await body.bytes());
   }
 
-  /** Returns the whole text if it has already arrived and has no content coding, otherwise null. */
+  /** Returns the whole text if it has already arrived and needs no decompression, otherwise null. */
   arrivedText(): string | null {
     const whole = this.body instanceof ResponseBody ? this.body.takeWhole() : null;
     return whole && decoder.decode(whole);
@@ -88,7 +88,10 @@ export class ResponseBody implements ByteStream {
     return this;
   }
 
-  /** Returns all bytes since the last call in one piece. Rejects when the body is incomplete. One call at a time. */
+  /**
+   * Returns the bytes since the last call in one piece, and waits if there are none. Rejects when the connection failed
+   * before the end of the body. One call at a time.
+   */
   read(): Promise<ReadResult> {
     if (this.#pieces.length > 0) return Promise.resolve({ done: false, value: this.#take() });
     if (this.#isComplete) return Promise.resolve({ done: true });
@@ -108,7 +111,7 @@ export class ResponseBody implements ByteStream {
     }
   }
 
-  /** Returns the whole body if it has already arrived, otherwise null. */
+  /** Returns the unread bytes if the whole body has already arrived, otherwise null. */
   takeWhole(): Uint8Array | null {
     return this.#isComplete ? this.#take() : null;
   }
@@ -143,7 +146,7 @@ export class ResponseBody implements ByteStream {
     this.#source.suspend();
   }
 
-  /** Marks the body as complete. From now on the connection can be used for another request. */
+  /** Marks the body as complete. From now on the body does not use the connection, which may serve another request. */
   complete(): void {
     this.#isComplete = true;
     this.#resume();

@@ -20,16 +20,16 @@ interface Unescaped {
   read: number;
   written: number;
   /**
-   * `quote`: the closing quote; `end`: the end of the data; `more`: an incomplete escape; `invalid`: a character that
-   * JSON forbids.
+   * `quote`: the closing quote; `end`: the end of the data; `more`: an incomplete escape; `invalid`: a control
+   * character or an escape that JSON forbids.
    */
   stop: "quote" | "end" | "more" | "invalid";
 }
 
 /**
  * Writes the text of a JSON string to `out`, which must be at least as long as `data`. The two escapes of a surrogate
- * pair are read together. A lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. With `skipsLineEnds`,
- * escaped line ends and tabs are left out.
+ * pair are read together. A lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. With `skipsLineEnds`, the
+ * escapes `\n`, `\r` and `\t` are left out.
  */
 export function unescape(data: Buffer, out: Buffer, skipsLineEnds: boolean): Unescaped {
   let read = 0;

@@ -11,7 +11,9 @@ export class SpooledString {
     readonly byteLength: number,
     /** True when the text was base64; the blob then has the decoded bytes. */
     readonly decoded: boolean,
-    /** The MIME type of a decoded `data:` URL, in lower case; undefined for any other text. */
+    /**
+     * The MIME type of a decoded `data:` URL, in lower case, empty if the URL has none; undefined for any other text.
+     */
     readonly mime: string | undefined,
   ) {}
 }
@@ -64,7 +66,10 @@ export class LongString {
     } else this.#writeText(text);
   }
 
-  /** True when the text is decoded as base64, which its first 4 KiB decide. Line breaks are then ignored. */
+  /**
+   * True once the first 4 KiB have shown that the text is decoded as base64. The scanner then leaves out escaped line
+   * ends.
+   */
   get isDecoding(): boolean {
     return this.#decoder !== undefined;
   }

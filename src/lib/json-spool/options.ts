@@ -30,11 +30,11 @@ export function holdsHandles(value: StreamedJson): boolean {
 
 export interface JsonSpoolOptions {
   /**
-   * Returns true when the string at a path is an image. The string is then decoded from a `data:` URL or base64. May
-   * throw to refuse the string.
+   * Returns true when the long string at a path is an image. The string is then decoded from a `data:` URL or base64.
+   * May throw to refuse the string.
    */
   decode(path: JsonPath): boolean;
-  /** Strings longer than this go to disk. */
+  /** String values longer than this go to disk; keys do not. */
   thresholdBytes: number;
   maxBodyBytes: number;
   /** Maximum size of one long string on disk. */

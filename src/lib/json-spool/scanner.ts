@@ -68,7 +68,7 @@ export class JsonScanner {
     return this.#skeleton.subarray(0, this.#skeletonLength);
   }
 
-  /** Copies bytes to the skeleton until a string exceeds the threshold. Returns the bytes not scanned yet. */
+  /** Copies bytes to the skeleton until a string exceeds the threshold. Returns the bytes that are left to scan. */
   #scanShort(data: Buffer): Buffer {
     let copied = 0;
     for (let at = 0; at < data.byteLength; at += 1) {
@@ -217,7 +217,8 @@ export class JsonScanner {
   }
 
   /**
-   * Appends to the skeleton. While a string is open the limit is higher, because the string may still move to disk.
+   * Appends to the skeleton. The limit is higher than `maxSkeletonBytes`, because an open string may still move to
+   * disk. `finish` checks the exact limit.
    */
   #append(data: Buffer, from = 0, to = data.byteLength): void {
     const needed = this.#skeletonLength + to - from;

@@ -8,8 +8,8 @@ import { isHandle, type Handle, type StreamedJson } from "./options.ts";
 type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
 
 /**
- * Writes JSON in pieces. Only the short strings are in memory; handles are read from disk and encoded while the reader
- * reads the pieces. A piece is valid until the next piece is requested.
+ * Writes JSON in pieces. Handles are read and encoded slice by slice, as the reader takes the pieces. The rest of the
+ * JSON is in memory. A piece is valid until the next piece is requested.
  */
 export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const pieces = splitJson((hold) => {

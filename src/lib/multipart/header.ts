@@ -73,8 +73,8 @@ function readParameters(text: string): Map<string, string> {
 }
 
 /**
- * Unquotes a name. Browsers write a quote as %22, curl writes it as \". A backslash before any other character is part
- * of the name.
+ * Unquotes a name. Browsers write a quote as %22, curl writes it as \". A backslash before anything but a quote or a
+ * backslash is part of the name.
  */
 function unquote(text: string): string {
   return text.replace(/\\(["\\])/g, "$1").replace(/%22/g, '"');

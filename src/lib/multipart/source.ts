@@ -83,7 +83,7 @@ export class MultipartSource {
       if (end > maxBytes || (end < 0 && this.#data.byteLength > maxBytes + delimiter.byteLength))
         throw new MultipartError("malformed");
       if (end >= 0) {
-        // The header is copied, because the window will be overwritten.
+        // The bytes are copied, because the window will be overwritten.
         const bytes = Buffer.from(this.#data.subarray(0, end));
         this.#data = this.#data.subarray(end + delimiter.byteLength);
         return bytes;

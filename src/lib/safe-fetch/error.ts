@@ -1,5 +1,5 @@
 export type SafeFetchFault =
-  /** The link or a redirect is not allowed. */
+  /** The link, a redirect or an address is not allowed. */
   | "not_allowed"
   /**
    * The content did not arrive completely and in time, or the response has a status other than 200 or has a content

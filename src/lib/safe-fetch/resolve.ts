@@ -5,7 +5,7 @@ const TRY_MS = 1000;
 const TRIES = 2;
 const TOTAL_MS = 2000;
 
-/** Returns all addresses of a name. The list is empty when there are none. */
+/** Returns all addresses of a name. The list is empty when none is found. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 /**

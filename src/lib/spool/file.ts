@@ -83,13 +83,16 @@ export class SpoolFile {
     return Bun.file(this.path, type === undefined ? {} : { type });
   }
 
-  /** Closes and deletes the file in any state. Later writes fail. */
+  /** Closes and deletes the file in any state. Later writes do nothing; `ready` and `finish` then throw. */
   async remove(): Promise<void> {
     await this.#end();
     if (this.#isMade) await rm(this.path, { force: true });
   }
 
-  /** Gives the file to the pool, where another spool may overwrite it. Call it when nobody reads the file any more. */
+  /**
+   * Gives a finished file to the pool, where another spool may overwrite it. Deletes the file if it is not finished or
+   * there is no pool. Call it when nobody reads the file any more.
+   */
   async retire(): Promise<void> {
     const { filePool } = this.#context;
     if (!this.#isFinished || !filePool) return this.remove();

@@ -46,7 +46,7 @@ function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; processId:
 
 const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Deletes the temporary files of ended processes and returns their number. Call it once at start. */
+/** Deletes orphaned temporary files and returns the number of deleted files. Call it once at start. */
 export async function sweepSpool(directory: string, now = systemClock.now()): Promise<number> {
   const names = await readdir(directory).catch(() => []);
   let removed = 0;

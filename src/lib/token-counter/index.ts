@@ -21,8 +21,8 @@ export class TokenCounter {
   }
 
   /**
-   * Returns the number of tokens of a text of at most `MAX_COUNTED_UNITS`. Returns null when too many callers wait, the
-   * count takes too long, or the counter is closed. Never rejects.
+   * Returns the number of tokens of a text. Returns null for a text over `MAX_COUNTED_UNITS`, and when too many callers
+   * wait, the count takes too long, the thread fails or the counter is closed. Never rejects.
    */
   readonly count = (text: string): Promise<number | null> => {
     if (text === "") return Promise.resolve(0);

@@ -27,7 +27,10 @@ function countPieces(text: string): number {
   return tokens;
 }
 
-/** Returns the position before the piece's last space: the tokenizer counts a space with the word after it. */
+/**
+ * Returns the position before the piece's last space, because the tokenizer counts a space with the word after it. For
+ * a piece without a space, and for the last piece, returns its end.
+ */
 function endOfPiece(text: string, from: number): number {
   const end = from + PIECE_UNITS;
   if (end >= text.length) return text.length;

@@ -8,7 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => counter.close());
 
-// Counts for o200k_base from OpenAI's cookbook, "How to count tokens with tiktoken".
+// The counts of the word, the sum and the Japanese text are from OpenAI's cookbook, "How to count tokens with
+// tiktoken".
 test.each([
   ["", 0],
   ["antidisestablishmentarianism", 6],

@@ -15,7 +15,7 @@ export function readBedrockFailure(
   return readException(type, textOf(message ?? capitalized));
 }
 
-/** Reads an exception inside a stream. The exception's name begins with a lower-case letter. */
+/** Reads an exception by its type and message. Inside a stream, the type begins with a lower-case letter. */
 export function readException(type: string, message: string): FailureReading {
   const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(message))?.[1];
   const name = type.toLowerCase().replace(/(?:exception|error)$/, "");

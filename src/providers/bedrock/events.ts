@@ -67,7 +67,7 @@ class EventWriter {
     if (name !== "chunk") return "";
     const { bytes } = payload;
     if (typeof bytes !== "string") throw brokenResponse("gave a chunk without bytes");
-    // Line breaks occur only between JSON tokens.
+    // A line break would end the line of data. JSON has line breaks only between tokens, so a space can replace them.
     const event = Buffer.from(bytes, "base64")
       .toString()
       .replace(/[\r\n]+/g, " ");

@@ -72,7 +72,7 @@ function connectionOf(settings: BedrockSettings): BedrockConnection {
   };
 }
 
-/** Returns the host of a region (AWS General Reference, "Amazon Bedrock endpoints"). */
+/** Returns the base address of a region (AWS General Reference, "Amazon Bedrock endpoints"). */
 function regionalAddress(region: string): string {
   const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   return `https://bedrock-runtime.${region}.${domain}`;

@@ -74,8 +74,8 @@ function kindOf(failure: {
 const NO_QUOTA = /\blimit: 0\b/;
 
 /**
- * True when a short wait does not help: a quota is used up or zero, or the wait is an hour. The cap on monthly spending
- * is only in the message; every other quota has an id in the details.
+ * True when a short wait does not help: a quota is used up or zero, or the wait is an hour or longer. The cap on
+ * monthly spending is only in the message; every other quota has an id in the details.
  */
 function isUsedUp(details: Details, message: string): boolean {
   const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations : []));
