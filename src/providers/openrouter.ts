@@ -37,7 +37,7 @@ const settings = z.object({
 
 type OpenRouterSettings = z.infer<typeof settings>;
 
-/** Chat completions, and the images endpoint, which accepts ratio and resolution and returns base64. */
+/** Text and embeddings by the compatible interfaces, and images by an endpoint that accepts ratio and resolution. */
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
   title: VENDORS.openrouter.title,
@@ -123,7 +123,7 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** True when the vendor compresses: only in the caller's format. The gateway converts to any other format. */
+/** True when the vendor applies the caller's compression. The vendor does so only if it returns the caller's format. */
 function isCompressing(order: ImageOrder): boolean {
   const { format, compression } = order;
   const isLossy = format === "jpeg" || format === "webp";

@@ -36,7 +36,7 @@ export function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** Makes a sentence of a text: adds a capital letter and a full stop. */
+/** Makes a sentence of a text: adds a capital letter, and a full stop if the text does not end with a mark. */
 export function sentence(text: string): string {
   const first = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
   return /[.:!?]$/.test(first) ? first : `${first}.`;

@@ -7,7 +7,10 @@ import { code, list, type ReferencePage, sentence, table } from "./page.ts";
 
 const CATALOGUE = join(PROGRAM_ROOT, "catalogue");
 
-/** Returns the page of all providers, with the models, enabling variables, address and settings of each. */
+/**
+ * Returns the page of all providers: their capabilities, credentials, addresses and settings, and the variables that
+ * switch them on.
+ */
 export async function providersPage(): Promise<ReferencePage> {
   const files = await shippedFiles();
   const providers = describeProviders();
@@ -172,7 +175,10 @@ function imagePrice(model: ShippedModel): string {
   return `family ${family}; ${tiers.join("; ")} ${price?.currency ?? ""}. Channels ${channelsOf(model)}.`;
 }
 
-/** Returns the notes at the beginning of each catalogue file. These notes name the sources of the prices. */
+/**
+ * Returns the notes at the beginning of each catalogue file that has models. These notes name the sources of the
+ * prices.
+ */
 async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
   return await Promise.all(
     files
@@ -190,5 +196,5 @@ async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
   );
 }
 
-/** A sentence that every catalogue file contains. This page omits that sentence. */
+/** A sentence that many catalogue files contain. The page omits that sentence. */
 const OVERRIDE = /Everything here can be overridden in the\s+configuration file\./g;

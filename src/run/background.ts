@@ -31,7 +31,7 @@ interface RecordingParts extends Recorders {
   onProblem: SystemLog;
 }
 
-/** The background work that writes recorded requests to the database. */
+/** The background work that writes recorded requests to the database and removes old ones. */
 export interface Recording extends BackgroundWork {
   /** Writes the counts of requests immediately. */
   writeCounts(): Promise<void>;
@@ -46,7 +46,7 @@ const BATCH = 100;
 /** Maximum prompts in one transaction. It is smaller than `BATCH`, because prompts are longer than records. */
 const PROMPT_BATCH = 20;
 
-/** Writes the counts and records of requests to the database in the background. */
+/** Starts the background work that writes counts and records of requests to the database and removes old ones. */
 export function startRecording({ live, storage, onProblem }: ProcessBasis, recorders: Recorders): Recording {
   const parts: RecordingParts = { store: storage.admin, live, onProblem, ...recorders };
   const work = [

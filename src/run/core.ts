@@ -138,7 +138,7 @@ export interface OpenedJobs {
 const SWEEP_MS = 15_000;
 const QUEUES_MS = 5_000;
 
-/** Starts the removal of old jobs and, if this process runs jobs, its worker and the webhooks. */
+/** Starts the removal of old jobs, the metric of queues and, if this process runs jobs, its worker and the webhooks. */
 export function openJobs(basis: ProcessBasis, parts: JobParts): OpenedJobs {
   const { live, storage, onProblem } = basis;
   const { core, metrics } = parts;

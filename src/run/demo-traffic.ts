@@ -71,7 +71,7 @@ interface DemoRequest {
   record: RequestRecord | null;
 }
 
-/** Returns the activity at a time, by hour of the day and day of the week in UTC. The average is 1. */
+/** Returns the activity at a time, by hour of the day and day of the week in UTC. The average of a weekday is 1. */
 function activityAt(at: number): number {
   const date = new Date(at);
   const isWeekend = date.getUTCDay() % 6 === 0;

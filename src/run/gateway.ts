@@ -43,7 +43,10 @@ const SWEEP_MS = 10 * 60_000;
 const OUTCOMES_MS = 60_000;
 const FLUSH_MS = 5_000;
 
-/** Starts a gateway. With the role `gateway` it serves requests; with the role `worker` it only runs jobs. */
+/**
+ * Starts a gateway. With the role `gateway` it serves requests; with the role `worker` it runs jobs and serves only
+ * probes and metrics.
+ */
 export async function startGateway(
   settings: Settings,
   supervisor: SupervisorLink | null,

@@ -44,7 +44,7 @@ export async function serve(configured: LoadedSettings, load: LoadConfiguration)
   await reloading.stop();
 }
 
-/** Runs jobs until a signal stops the process. Serves no requests. */
+/** Runs jobs until a signal stops the process. Serves only probes and metrics. */
 export async function runWorker(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
   const { settings } = configured;
   if (settings.jobs.concurrency === 0)
@@ -162,7 +162,10 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
   if (process.connected) process.disconnect?.();
 }
 
-/** Time for which a start waits until the port is free. The workers of a killed supervisor may still be stopping. */
+/**
+ * Time for which a start with several workers waits until the port is free. The workers of a killed supervisor may
+ * still be stopping.
+ */
 const LEAVING_MS = 2_000;
 const PAUSE_MS = 50;
 

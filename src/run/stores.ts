@@ -61,8 +61,8 @@ async function requireDatabase(settings: Settings): Promise<void> {
 }
 
 /**
- * Returns the channels and models that the database declares; none when there is no database yet. Does not create or
- * migrate the database. Rejects when the database cannot be read.
+ * Returns the channels and models that the database declares; none when the SQLite file does not exist yet. Does not
+ * create or migrate the database. Rejects when the database cannot be read.
  */
 export async function readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]> {
   const { database: location, ...options } = databaseOf(settings);

@@ -8,7 +8,7 @@ const reply = (): ImageReply => ({ images: [new Blob(["x"])], usage });
 const failure = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind);
 const never = new AbortController().signal;
 
-/** Returns a function whose calls have these outcomes in this order. */
+/** Returns a function whose calls have these outcomes in this order. Later calls succeed. */
 function script(...outcomes: (ImageReply | Error)[]): Generate {
   return async () => {
     const outcome = outcomes.shift();

@@ -4,8 +4,8 @@ import { type ModalityTokens, sumVendorCosts } from "../../domain/usage.ts";
 
 /**
  * Makes several images by `count` parallel calls, all under the deadline in `signal`. Returns the images of the
- * successful calls and the sum of their usage, even if the signal ended other calls. Throws when no call succeeded.
- * Throws a refusal only when every call was refused.
+ * successful calls and the sum of their usage, even if the signal ended other calls. Throws when no call succeeded or a
+ * call has a bug. Throws a refusal only when every call was refused.
  */
 export async function fanOut(count: number, generate: Generate, signal: AbortSignal): Promise<ImageReply> {
   if (count === 1) return await generate(signal, 0);

@@ -43,9 +43,7 @@ interface HostedVendor {
   /** Inputs of models that the settings do not describe. */
   defaultInputs: ModelInputs;
   fetchResult: FetchResult;
-  /**
-   * Describes the job that runs `model`. `write` gets `base64` as in `writeJsonBody` and returns the inputs as JSON.
-   */
+  /** Describes the job that runs `model`. `write` gets `base64` as in `writeJsonBody` and returns the inputs. */
   describeJob(model: string, write: WriteInputs): VendorJob<string[]>;
 }
 

@@ -3,19 +3,24 @@ import type { Spool } from "../../lib/spool.ts";
 import { imageOf, readImageJson } from "../transport/image-json.ts";
 import { MAX_RESULTS, fulfilledOf, type FetchResult } from "../transport/result-link.ts";
 
-/** A response of the images protocol, `{data: [{b64_json} | {url}], …}`, whose pictures are in the spool. */
+/**
+ * A response of the images protocol, `{data: [{b64_json} | {url}], …}`. Its large pictures in base64 are in the spool.
+ */
 export interface ImageList {
   parsed: StreamedObject;
   /** The objects of `data`; undefined when the response has no such list. */
   items: StreamedObject[] | undefined;
   /**
    * Returns the pictures of the first `MAX_RESULTS` items in order; links are fetched. Leaves out items without a
-   * picture and pictures that fail. When all pictures fail, throws `broken` or the signal's reason.
+   * picture and pictures that fail. When all pictures fail, throws the error of the first one.
    */
   pictures(items: readonly StreamedObject[], fetchResult: FetchResult): Promise<Blob[]>;
 }
 
-/** Reads a response of the images protocol; its pictures are stored in `spool`. Throws `broken` for other responses. */
+/**
+ * Reads a response of the images protocol. Stores large pictures in `spool`. Throws `broken` for a response that is no
+ * JSON object, or the signal's reason.
+ */
 export async function readImageList(
   response: Response,
   spool: Spool,

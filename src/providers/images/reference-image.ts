@@ -7,8 +7,9 @@ import { transcode } from "../../imaging/transcode.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 
 /**
- * Converts reference images for a vendor. Encodes an image of another format again. Compresses an image that is too
- * large, which loses some detail. Throws `rejected` with the number of an image that cannot be converted.
+ * Converts reference images for a vendor. Encodes an image again if the vendor does not read its format. Compresses an
+ * image that is too large, which loses some detail. Throws `rejected` with the number of an image that cannot be
+ * converted.
  */
 export async function fitReferences(
   references: readonly ReferenceImage[],

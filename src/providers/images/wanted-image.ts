@@ -27,7 +27,7 @@ export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undef
   return formats.includes("png") ? "png" : formats[0];
 }
 
-/** Returns the quality to request; for `auto`, the model's default. If it is undefined, the vendor chooses. */
+/** Returns the quality to request; for `auto`, the model's default. If the result is undefined, the vendor chooses. */
 export function wantedQuality({ quality, model }: ImageOrder): string | undefined {
   return quality === "auto" ? model.image.defaultQuality : quality;
 }

@@ -11,7 +11,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
 };
 
 /**
- * Error kinds by the vendor's words. They apply to errors that have no code and have the type of an invalid request.
+ * Error kinds by the vendor's words, for errors without a known code. Their type says only that the request is invalid.
  */
 const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
   [/credit balance is too low|reached your specified .{0,20}usage limits/i, "account"],

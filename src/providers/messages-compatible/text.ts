@@ -40,7 +40,7 @@ export function createMessagesText(connection: MessagesConnection, traits: Vendo
   };
 }
 
-/** Reads a whole message. Throws an `UpstreamError` when the response contains an error instead of a message. */
+/** Reads a whole message. Throws an `UpstreamError` when the response is an error or no message. */
 export async function readMessage(
   response: VendorResponse,
   classify: Classify,

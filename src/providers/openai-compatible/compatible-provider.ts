@@ -63,7 +63,7 @@ interface CompatibleSettings extends OpenAiSettings {
   responses?: boolean;
 }
 
-/** Returns a vendor's text upstreams: chat completions, and also responses and messages if the vendor has them. */
+/** Returns a vendor's text upstreams: chat completions, and also responses and messages if the channel has them. */
 export function compatibleText(
   vendor: CompatibleVendor,
   settings: CompatibleSettings,

@@ -44,7 +44,10 @@ export function writeForm(parts: readonly FormPart[]): Form {
   };
 }
 
-/** Yields all pieces. Chunks share memory, because the runtime copies each chunk before it requests the next. */
+/**
+ * Yields all pieces. The chunks of a file share memory, because the runtime copies each chunk before it requests the
+ * next.
+ */
 async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     if (piece instanceof Blob) yield* readBlob(piece);

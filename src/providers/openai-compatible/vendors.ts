@@ -195,7 +195,7 @@ export const VENDORS = {
   },
 } as const satisfies Readonly<Record<string, CompatibleVendor>>;
 
-/** Returns traits and codes of the vendor at an address. Returns `UNKNOWN` for a vendor that is not in `VENDORS`. */
+/** Returns traits and codes of the vendor at an address. Returns `UNKNOWN` for any other address. */
 export function vendorAt(address: string): Pick<CompatibleVendor, "traits" | "ownCodes"> {
   const host = new URL(address).hostname;
   const isAt = ({ isOwnServer, baseUrl, otherHosts = [] }: CompatibleVendor) =>

@@ -20,7 +20,7 @@ export function callThroughProxies(): void {
   sendText = (request) => fetchGuarded(request.url, fetchOptions("POST", request));
 }
 
-/** A response of `post` or `send`. Header names are in lower case. */
+/** A response of `post` or `send`. Headers are read by names in lower case. */
 export interface VendorResponse {
   status: number;
   headers: ResponseHeaders;
@@ -101,7 +101,10 @@ export interface VendorRequest {
   signal: Cancellation;
 }
 
-/** Returns the error for a failed response. Receives at most the first 64 KiB of the body. */
+/**
+ * Returns the error for a failed response, or for a response with a success status that contains an error. Of a failed
+ * response, `bodyText` has at most the first 64 KiB.
+ */
 export type Classify = (
   response: Pick<VendorResponse, "status" | "headers">,
   bodyText: string,
@@ -178,7 +181,10 @@ async function collect(response: VendorResponse, maxBytes: number, signal: Cance
   return decoder.decode(whole.take());
 }
 
-/** Yields a body in pieces. Throws `broken` when it is too long or incomplete. Ended early, it closes the connection. */
+/**
+ * Yields a body in pieces. Throws `broken` when it is too long or incomplete. When its caller stops early, closes the
+ * connection.
+ */
 export async function* readPieces(
   response: VendorResponse,
   maxBytes: number,
@@ -246,7 +252,7 @@ function connectionError(error: unknown): UpstreamError {
   });
 }
 
-/** Closes a response without reading its body. */
+/** Closes a response without reading its body. Returns the error to throw. */
 async function discard(response: VendorResponse, what: string): Promise<UpstreamError> {
   await response.body?.cancel().catch(() => {});
   return new UpstreamError("broken", `the vendor ${what}`, { status: response.status });

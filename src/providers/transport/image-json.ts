@@ -23,8 +23,8 @@ const LIMITS: Partial<JsonSpoolOptions> = {
 };
 
 /**
- * Reads a JSON object that contains images as base64. The base64 is decoded into `spool` as it arrives, so that neither
- * the base64 nor the images are ever whole in memory. Throws `broken` for any other body, or the signal's reason.
+ * Reads a JSON object that contains images as base64. Base64 over 64 KiB is decoded into `spool` as it arrives, so that
+ * no large image is ever whole in memory. Throws `broken` for any other body, or the signal's reason.
  */
 export async function readImageJson(
   response: Response,
@@ -42,7 +42,8 @@ export async function readImageJson(
 }
 
 /**
- * Returns the image of a base64 field; undefined for an absent, null or empty field. Throws `broken` for other values.
+ * Returns the image of a base64 field; undefined for an absent, null or empty field. Throws `broken` for a value that
+ * is no base64.
  */
 export function imageOf(value: StreamedJson | undefined): Blob | undefined {
   if (value instanceof SpooledString && value.decoded) return value.blob;

@@ -30,7 +30,7 @@ export function guarded<Part>(part: Part, guard: NetworkGuard): Part {
   return Object.fromEntries(entries) as Part;
 }
 
-/** Calls the runtime's `fetch` for an address that the channel's guard allows. Throws `AddressRefused`. */
+/** Calls the runtime's `fetch`. Throws `AddressRefused` for an address that the channel's guard does not allow. */
 export async function fetchGuarded(link: string, init: BunFetchRequestInit): Promise<Response> {
   const guard = running.getStore();
   if (!guard) return await fetch(link, init);

@@ -11,7 +11,7 @@ const fails =
   () =>
     Promise.reject(new UpstreamError(kind, "trouble", { retryAfterSeconds }));
 
-/** Returns a job whose polls have these outcomes. `times` records the time of each poll. */
+/** Returns a job whose polls have these outcomes; later polls find it done. `times` records the time of each poll. */
 function makeJob(...polls: Poll[]): VendorJob<string> & { times: number[]; cancelled: string[] } {
   const times: number[] = [];
   const cancelled: string[] = [];

@@ -6,9 +6,9 @@ import { brokenResponse } from "./http.ts";
 /**
  * Runs a job at an asynchronous vendor. Submits the job and polls it at the vendor's interval until it ends. Cancels
  * the job when `signal` aborts or polling fails, unless another worker takes the job over. Repeats failed polls at
- * growing intervals. Throws the job's own error, or the signal's reason, at once. An error after the submission is
- * ambiguous, because the job may still finish. With a `record`, the job is stored, and a job that was already submitted
- * is only polled.
+ * growing intervals. Throws the job's own error, or the signal's reason, at once. A failure of polling is ambiguous,
+ * because the job may still finish. With a `record`, the job is stored, and a job that was already submitted is only
+ * polled.
  */
 export async function runJob<Result>(
   job: VendorJob<Result>,
@@ -27,7 +27,7 @@ interface JobPolling {
 }
 
 export interface VendorJob<Result> {
-  /** Submits the job. A vendor that delays its response may report the end of the job there. */
+  /** Submits the job. A vendor that delays its response may already report the end of the job. */
   submit(signal: AbortSignal): Promise<SubmittedJob<Result>>;
   poll(jobId: string, signal: AbortSignal): Promise<VendorJobStatus<Result>>;
   /** Cancels the job; absent when the vendor cannot cancel jobs. */
@@ -53,7 +53,7 @@ export function readJobId(id: unknown): string {
   throw brokenResponse("named no job id");
 }
 
-/** Maximum number of consecutive failed polls. */
+/** Maximum number of consecutive failed polls. The job is lost after one more. */
 const MAX_FAILURES = 5;
 const MAX_INTERVAL_MS = 10_000;
 /** Maximum duration of a single poll or cancel call. */

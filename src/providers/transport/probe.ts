@@ -8,7 +8,7 @@ export async function probeByReading(call: Omit<VendorRequest, "body">, classify
 }
 
 /**
- * The name of a model that no vendor has. A refusal that mentions this name proves that the vendor accepted address and
+ * The name of a model that no vendor has. A refusal of this name proves that the vendor accepted address and
  * credential. A refused call costs nothing.
  */
 export const UNKNOWN_MODEL = "gateway-probe";
@@ -40,7 +40,10 @@ export async function probeByEither(first: () => Promise<void>, second: () => Pr
   }
 }
 
-/** True when the vendor refused the model's name. Only a 404 with a vendor's message is about the model. */
+/**
+ * True when the vendor refused the request or the model's name. A 404 is about the model only if it has a vendor's
+ * message.
+ */
 function isRefusalByName(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   const { kind, status, vendorMessage } = error;

@@ -111,7 +111,7 @@ const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_sett
 
 /** Maximum bytes of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Regions whose host names differ in form from the host names of all other regions. */
+/** Multi-regions. Their host names have a form of their own. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {
@@ -138,7 +138,7 @@ function baseUrlOf({ baseUrl, region }: VertexSettings): string {
   return withoutEndSlash(baseUrl ?? regionalAddress(region));
 }
 
-/** Returns the host of a region (Google Gen AI SDK, `_api_client`). */
+/** Returns the base address of a region (Google Gen AI SDK, `_api_client`). */
 function regionalAddress(region: string): string {
   if (region === "global") return GLOBAL_ADDRESS;
   if (MULTI_REGIONS.has(region)) return `https://aiplatform.${region}.rep.googleapis.com`;

@@ -7,8 +7,8 @@ const MAX_QUOTE = 120;
 const MAX_RESULT = 1200;
 
 /**
- * Returns a text of the requested length, in most cases with a quotation of the question. The same question results in
- * the same text. Each choice has its own `variant` and thus its own text.
+ * Returns a text of the requested length, in most cases with a quotation of the question. The same conversation results
+ * in the same text. Each choice has its own `variant` and thus its own text.
  */
 export function composeAnswer(conversation: Conversation, variant: number): string {
   const { question, toolResult, attachments } = conversation;
@@ -55,7 +55,10 @@ function readRequestedLength(prompt: string): RequestedLength | null {
   return characters === undefined ? null : { unit: "characters", count: Number(characters) };
 }
 
-/** Returns one of the longer words of the question. Sentences and sample arguments contain this word. */
+/**
+ * Returns a name from the question, or else one of its longest words, or else `this`. Sentences and sample arguments
+ * contain this word.
+ */
 export function topicOf(question: string, random: Random): string {
   const words = question.slice(0, 2000).match(/\p{L}[\p{L}\p{N}]{3,23}/gu) ?? [];
   const names = words.slice(1).filter((word) => /^\p{Lu}\p{Ll}/u.test(word));

@@ -30,7 +30,7 @@ export interface Tool {
   parameters: unknown;
 }
 
-/** Maximum number of output tokens that the sandbox generates. */
+/** Maximum number of output tokens that the sandbox generates for one choice. */
 export const MAX_OUTPUT_TOKENS = 8192;
 
 const MAX_CHOICES = 128;
@@ -111,7 +111,10 @@ function functionTools(value: unknown): Tool[] {
   });
 }
 
-/** Returns the requested tool, otherwise the first allowed tool. Null when the reply must not call a tool. */
+/**
+ * Returns the requested tool, otherwise the first allowed tool. Null when there is no tool, or the reply must not call
+ * one.
+ */
 function chosenTool(tools: readonly Tool[], choice: unknown): Tool | null {
   if (choice === "none") return null;
   if (!isObject(choice)) return tools[0] ?? null;

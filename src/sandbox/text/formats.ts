@@ -23,7 +23,10 @@ interface FormattedReply {
 export interface SandboxFormat {
   name: TextDialect["name"];
   reply(call: TextCall): FormattedReply;
-  /** Returns the number of input tokens without generating a reply. Absent when the protocol cannot count tokens. */
+  /**
+   * Returns the response with the number of input tokens, without generating a reply. Absent when the protocol cannot
+   * count tokens.
+   */
   count?(call: TextCall): string;
 }
 

@@ -71,7 +71,10 @@ function resultText({ parts }: ToolResult): string {
   return textOf(parts).trim();
 }
 
-/** Returns the requested tool, otherwise the first allowed tool. Null when the reply must not call a tool. */
+/**
+ * Returns the requested tool, otherwise the first allowed tool. Null when there is no tool, or the reply must not call
+ * one.
+ */
 function chosenTool({ tools, toolChoice, params }: NeutralConversation): NeutralTool | null {
   if (toolChoice?.type === "none") return null;
   if (toolChoice?.type !== "tool" && toolChoice?.type !== "allowed") return tools[0] ?? null;

@@ -2,7 +2,8 @@ const MAX_STRING = 4096;
 
 /**
  * Returns a number within the bounds of the schema that is a multiple of its `multipleOf`. For an integer, only a whole
- * `multipleOf` counts. Undefined when no such number is found. Different values of `variation` give different numbers.
+ * `multipleOf` counts. Undefined when no such number is found. Different values of `variation` give different numbers
+ * if the bounds allow it.
  */
 export function sampleNumber(schema: Record<string, unknown>, variation: number): number | undefined {
   const isInteger = [schema["type"]].flat().includes("integer");
@@ -33,7 +34,7 @@ function numberOf(value: unknown, otherwise: number): number {
 
 /**
  * Returns a text in the schema's `format`. Without a known format, returns a text of an allowed length, or undefined if
- * `minLength` exceeds `MAX_STRING`. Different values of `variation` give different texts.
+ * `minLength` exceeds `MAX_STRING`. Different values of `variation` mostly give different texts.
  */
 export function sampleString(
   schema: Record<string, unknown>,
@@ -55,7 +56,7 @@ export function sampleString(
   return (text.join("") + suffix).slice(-max || MAX_STRING);
 }
 
-/** Sample values for the formats of JSON Schema 2020-12 (section 7.3 of its validation vocabulary). */
+/** Sample values for formats of JSON Schema 2020-12 (section 7.3 of its validation vocabulary), and for `url`. */
 const FORMATS: Readonly<Record<string, (number: number) => string>> = {
   date: (number) => `2026-11-${twoDigits(number)}`,
   "date-time": (number) => `2026-11-${twoDigits(number)}T09:30:00Z`,
