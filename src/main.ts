@@ -28,10 +28,7 @@ process.exitCode = exitCode;
 // A failed start, for example because a port is in use, may leave handles open. They would keep the process alive.
 if (exitCode !== 0) process.exit(exitCode);
 
-/**
- * Returns the user's name, or else the user's id. The runtime's `userInfo()` reads the variable USER, which containers
- * do not set.
- */
+/** Returns the user's name or id. The runtime's `userInfo()` reads the variable USER, which containers do not set. */
 function userName(): string {
   try {
     const { success, stdout } = Bun.spawnSync(["id", "-un"], { stderr: "ignore" });

@@ -43,7 +43,7 @@ export async function runOnce(
     () => {},
   );
   try {
-    // Fails without a master key, before the operation runs, because its result could then not be stored encrypted.
+    // Fails here, before the operation runs, if no master key could encrypt its result.
     await configuration.seal(store, name, "");
     const result = await act();
     const { sealed } = await configuration.seal(store, name, JSON.stringify(result));

@@ -23,7 +23,7 @@ import type { HttpRoute } from "./routes.ts";
 import { baseOf } from "./session-cookie.ts";
 import { SpoolQuota } from "./entrance/resource-quota.ts";
 
-/** Returns every route of the gateway. */
+/** Returns every route of the gateway, except the metrics if they have a port of their own. */
 export function allRoutes(
   options: ServerOptions,
   filePool = new FilePool(),

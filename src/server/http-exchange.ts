@@ -81,7 +81,7 @@ export function addressOf(exchange: HttpExchange, trusted: AddressList): string 
   return (exchange.address ??= callerAddress(exchange.request, exchange.server, trusted));
 }
 
-/** Turns off the connection's idle timeout while a vendor is called. The vendor's timeouts limit the wait. */
+/** Turns off the connection's idle timeout for a request that may take long, such as one that waits for a vendor. */
 export function suspendIdleTimeout({ server, request }: HttpExchange): void {
   server.timeout(request, 0);
 }
@@ -129,7 +129,8 @@ export function readSecret(headers: Headers, otherHeaders: readonly string[]): s
 
 /**
  * Returns the caller's address. This is the peer's address if the peer is not a trusted proxy. Otherwise it is the last
- * address in `X-Forwarded-For` that is not a trusted proxy's. Removes a port that a load balancer has added.
+ * address in `X-Forwarded-For` that is not a trusted proxy's, or else the peer's. Removes a port that a load balancer
+ * has added.
  */
 export function callerAddress(request: Request, server: Server<undefined>, trusted: AddressList): string {
   const peer = plainAddress(server.requestIP(request)?.address ?? "");

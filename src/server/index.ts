@@ -67,7 +67,7 @@ export function startServer(options: ServerOptions): RunningServer {
       lifecycle.phase = "draining";
       const endsAt = clock.monotonic() + drainMs;
       const isListening = drainMs === 0 || !(await stopListening(server.port ?? 0));
-      // If only the listening socket cannot be closed, the runtime's own stop is used, although it also closes idle
+      // If the listening socket cannot be closed alone, the runtime's own stop is used, although it also closes idle
       // connections.
       if (isListening) void server.stop();
       const isQuiet = () =>

@@ -65,7 +65,7 @@ interface Use {
   sessionId: string;
 }
 
-/** Writes the audit row for a session and a key, unless another process has written it. */
+/** Writes the audit row for a session and a key, unless the row was written earlier, maybe by another process. */
 async function noteUse({ context: { store } }: Administration, { by, key, sessionId }: Use): Promise<void> {
   const act = { kind: "key", action: "use" } as const;
   const earlier = await store.audit.list({ ...act, actor: by.actor, subject: key.id, limit: LAST_USES });

@@ -80,7 +80,7 @@ export function baseHeaders(requestId: string): Record<string, string> {
 
 /**
  * Returns the header that lists the caller's fields without effect; no header when there are none. The value is limited
- * in length and contains only visible ASCII.
+ * in length and contains only printable ASCII.
  */
 export function ignoredHeader(names: readonly string[]): Record<string, string> {
   if (names.length === 0) return {};
@@ -137,7 +137,7 @@ export function webSocketRefusal({ headers }: Request, family: ErrorFamily): Htt
   return { error, family, headers: { upgrade: "HTTP/1.1", connection: "upgrade" } };
 }
 
-/** Returns the refusal of a path with dot segments, because a proxy may have checked another path. */
+/** Returns the refusal of a path with dot segments or backslashes. A proxy may have read and checked another path. */
 export function badTarget(): HttpRefusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
   return { error: new GatewayError("invalid_parameter", message), family: "images" };

@@ -101,10 +101,7 @@ export interface VendorRequest {
   signal: Cancellation;
 }
 
-/**
- * Returns the error for a failed response, or for a response with a success status that contains an error. Of a failed
- * response, `bodyText` has at most the first 64 KiB.
- */
+/** Returns the error for a response that failed or contains an error. `bodyText` may be only the start of the body. */
 export type Classify = (
   response: Pick<VendorResponse, "status" | "headers">,
   bodyText: string,
@@ -181,10 +178,7 @@ async function collect(response: VendorResponse, maxBytes: number, signal: Cance
   return decoder.decode(whole.take());
 }
 
-/**
- * Yields a body in pieces. Throws `broken` when it is too long or incomplete. When its caller stops early, closes the
- * connection.
- */
+/** Yields a body in pieces. Throws `broken` when it is too long or incomplete. If left early, closes the connection. */
 export async function* readPieces(
   response: VendorResponse,
   maxBytes: number,

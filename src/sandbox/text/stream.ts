@@ -59,8 +59,8 @@ function takeFrames(frames: Iterator<string, void>, count: number): string | nul
 }
 
 /**
- * Returns a function that waits until the next frame is due. Due times count from the first frame, so that delays of
- * timers do not add up.
+ * Returns a function that waits until the next frame is due. Due times count from the start of the stream, so that
+ * delays of timers do not add up.
  */
 function createPace(
   framesPerSecond: number | undefined,

@@ -1,7 +1,7 @@
 /**
  * Splits a text into tokens. Letters and digits form pieces of up to four characters. Each punctuation mark, CJK
- * character and run of white space is one token. A piece or mark includes the space before it. Joined tokens equal the
- * text.
+ * character and run of white space is one token. A piece or mark includes a single space before it. Joined tokens equal
+ * the text.
  */
 export function splitTokens(text: string): string[] {
   const tokens: string[] = [];

@@ -98,7 +98,7 @@ const MAX_WAITING = 64;
 
 /**
  * Returns the data of an event for a member; null when the event does not concern the member. For an event of no
- * organization, members of only some organizations get no data, because the data may name channels.
+ * organization, members of only some organizations get an empty object, because the data may name channels.
  */
 function dataFor({ access }: SignedIn, { organizationId, data }: LiveEvent): object | null {
   if (access.organizations === "*") return data;
@@ -106,7 +106,7 @@ function dataFor({ access }: SignedIn, { organizationId, data }: LiveEvent): obj
   return access.organizations.includes(organizationId) ? data : null;
 }
 
-/** True while the session exists. The check does not prolong the session. */
+/** True while the session exists and has not ended. The check does not prolong the session. */
 async function hasSession({ context }: Administration, { member, session }: SignedIn): Promise<boolean> {
   const sessions = await context.store.sessions.list(member.id);
   const own = sessions.find(({ id }) => id === session?.id);

@@ -56,7 +56,10 @@ export async function serveEmbeddings(
   });
 }
 
-/** Returns the response with an id as its first field. Mistral's clients require the id; OpenAI's protocol has none. */
+/**
+ * Adds an id as the first field of a response without one. Mistral's clients require the id; OpenAI's protocol has
+ * none.
+ */
 function withId(text: string, id: string): string {
   if (text.slice(0, 64).includes('"id"')) return text;
   return text.replace("{", () => `{"id":${JSON.stringify(id)},`);

@@ -13,7 +13,10 @@ interface HealthSettings {
   status(): Promise<InstallationStatus>;
   /** Returns the metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
-  /** Bearer token that `/metrics` requires; null for none. `/readyz` shows names only to callers with this token. */
+  /**
+   * Bearer token that `/metrics` requires; null for none. Only for callers with this token, `/readyz` names
+   * organizations, models and vendors.
+   */
   metricsToken: string | null;
 }
 

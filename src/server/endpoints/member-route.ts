@@ -39,7 +39,7 @@ export function memberRoute(
   };
 }
 
-/** Runs the handler of an administrative request and renders its errors. */
+/** Runs the handler of an administrative request. Renders an `AdminError`; other errors are thrown unchanged. */
 export async function rendered(
   { requestId }: HttpExchange,
   respond: () => Promise<Response>,

@@ -210,8 +210,8 @@ const OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns `routes` at the addresses of Azure OpenAI for its clients: below `/openai/v1/`, below `/openai/`, and below
- * the name of a deployment, which is the model. These clients send the key in `api-key`.
+ * Returns `routes` at the addresses of Azure OpenAI for its clients: below `/openai/v1/` and `/openai/`, and the
+ * `OPERATIONS` also below the name of a deployment, which is the model. These clients send the key in `api-key`.
  */
 export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
   return routes.flatMap((route) => {

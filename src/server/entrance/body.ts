@@ -127,8 +127,8 @@ export class BodyLimits {
   }
 
   /**
-   * Yields a body of at most `maxBytes` as it arrives, and joins small chunks. Throws when the average speed is too
-   * low. Time in which the reader requests no piece is not counted.
+   * Yields a body of at most `maxBytes` as it arrives, and joins small chunks. Throws when the body is larger or its
+   * average speed is too low. Time in which the reader requests no piece is not counted.
    */
   async *arriving(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
     const smallChunks = declaredLength(request) === null ? new SmallChunks() : null;

@@ -6,7 +6,7 @@ export interface ClientConnection {
   descriptor: number;
   address: string;
   port: number;
-  /** True when nothing was sent to the client on the connection. */
+  /** True when the client has acknowledged no bytes from this process. */
   isUnserved: boolean;
   /** True when the client has not taken all sent bytes yet. */
   isSending: boolean;

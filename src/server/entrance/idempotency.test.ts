@@ -24,7 +24,7 @@ function exchangeOf(
   } as unknown as AuthenticatedExchange;
 }
 
-/** Sends a streamed request. By default, vendor calls continue after the client has disconnected. */
+/** Sends a request, by default a streamed one. By default, vendor calls continue after the client has disconnected. */
 async function stream({
   isClientDisconnected = false,
   callerGone = "drain",

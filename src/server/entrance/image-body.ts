@@ -55,7 +55,7 @@ export function isFormBody({ headers }: Request): boolean {
   return /^multipart\/form-data\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** Reads a JSON object in constant memory. Strings for which `isPicture` returns true are decoded from base64. */
+/** Reads a JSON object in constant memory. Long strings for which `isPicture` returns true are decoded from base64. */
 export async function readPictureJson(
   exchange: AuthenticatedExchange,
   { limits, spool }: BodyDestination,

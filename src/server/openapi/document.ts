@@ -253,7 +253,9 @@ function errorRef(family: HttpRoute["family"]): object {
   return { $ref: `#/components/schemas/${ERROR_SHAPES[family].name}` };
 }
 
-/** Returns the tag of an operation: the second part of its name, such as `keys` in `admin.keys.create`. */
+/**
+ * Returns the tag of an operation of administration, from the second part of its name: `keys` in `admin.keys.create`.
+ */
 function adminTag(name: string): string {
   const area = name.split(".")[1] ?? "";
   return `${ADMINISTRATION}${area.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;

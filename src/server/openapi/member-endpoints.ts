@@ -6,7 +6,7 @@ import { memberSchema } from "../../admin/members/schema.ts";
 
 const TAG = "Administration: session";
 
-/** Routes of administration that are not operations, by name. */
+/** Descriptions of the routes of administration that are not operations, by name of the route. */
 export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "admin.session.create": {
     tag: TAG,

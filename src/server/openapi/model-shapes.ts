@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/* The published schemas of models and prices. */
+/* The published schemas of models, prices and the usage of a key. */
 
 const modelSchema = z.looseObject({
   id: z.string(),
