@@ -20,7 +20,10 @@ export class StreamMeter {
   #reportedEighths = 0;
   /** Content that arrived in pieces. */
   readonly pieces = new SizedText();
-  /** Content in whole items; null when there were none. The larger of `pieces` and `whole` counts as delivered. */
+  /**
+   * Content in whole items; null for a protocol without such items. The larger of `pieces` and `whole` counts as
+   * delivered.
+   */
   whole: SizedText | null = null;
   /** Indexes of choices that have begun and not ended. `#ended` has the indexes of ended choices. */
   readonly #running = new Set<unknown>();

@@ -47,7 +47,7 @@ interface Passage {
   ignored: readonly string[];
   readReply(reply: VendorReply): WholeReply & { isEmpty: boolean };
   openStream(): TextStream;
-  /** Returns the caller's stream for a whole reply, if the vendor sent a whole reply to a request for a stream. */
+  /** Returns the caller's stream for a whole reply that the vendor sent in place of a stream. */
   replayReply(reply: VendorReply): TextStream;
 }
 
@@ -175,7 +175,10 @@ export function translate(
   };
 }
 
-/** Turns instructions without turns into a turn of the user, because only chat accepts a request without turns. */
+/**
+ * Makes the instructions a message of the user if there are no turns, because only chat accepts a request without
+ * turns.
+ */
 function withTurns(conversation: Conversation, vendor: TextDialect["name"]): Conversation {
   const { system, turns } = conversation;
   if (vendor === "chat" || turns.length > 0 || system.length === 0) return conversation;

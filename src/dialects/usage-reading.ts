@@ -61,7 +61,7 @@ export function reportedCost(usage: Record<string, unknown>): VendorCost | undef
   return readVendorCost(usage["cost_in_usd_ticks"], TICKS) ?? readVendorCost(usage["cost"]);
 }
 
-/** Fields of a vendor's `usage` with the operator's cost, which callers must not see. */
+/** Fields of a vendor's `usage` about the operator's cost or account, which callers must not see. */
 const COST_FIELDS = ["cost", "cost_in_usd_ticks", "cost_details", "is_byok"];
 
 export function tellsCost(usage: unknown): boolean {

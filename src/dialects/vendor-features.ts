@@ -2,8 +2,9 @@ import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature
 import { knownNames } from "./fields.ts";
 
 /**
- * Fields that use a feature if they have a value. They are checked in every protocol, because vendors accept many of
- * them in several protocols (OpenRouter and xAI API references). `fallbacks` contains names of other models.
+ * Fields that use a feature if they have a value other than false or an empty list. They are checked in all protocols
+ * but the native one, because vendors accept many of them in several protocols (OpenRouter and xAI API references).
+ * `fallbacks` contains names of other models.
  */
 const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   web_search_options: "web_search_options",
@@ -27,8 +28,8 @@ const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map
 export const FEATURE_FIELDS: readonly string[] = ["service_tier", "modalities", ...Object.keys(WHOLE_FIELDS)];
 
 /**
- * Prefixes of the types of tools that run at a vendor, for all protocols. A version date may follow. Other tools run at
- * the caller. Null means that no model may use the tool.
+ * Prefixes of the types of tools that run at a vendor, for all protocols but the native one. A version date may follow.
+ * Other tools run at the caller, except a shell in a container. Null means that no model may use the tool.
  */
 const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null])[] = [
   ["web_search", "web_search"],
@@ -53,7 +54,7 @@ const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null]
   ["advisor", "models"],
 ];
 
-/** Names of a tool's fields that the gateway reads. */
+/** Names of a tool's fields that decide which features the tool uses, and how often. */
 export const TOOL_NAMES = knownNames(["type", "tools", "environment", "max_uses"]);
 
 /** Returns the features of a request's top-level fields. An empty list and false use no feature. */

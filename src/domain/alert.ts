@@ -7,9 +7,12 @@ import type { Nanos } from "../lib/money.ts";
 export type AlertSettings =
   | {
       kind: "budget";
-      /** Percentages of a budget's amount. The rule alerts once in each period at each percentage. */
+      /** Percentages of a budget's amount. The rule alerts in each period when one of them is reached. */
       percents: readonly number[];
-      /** The budget to watch; null watches every budget of the organization and its keys. */
+      /**
+       * The budget to watch; null watches every budget of the rule's organization and its keys, or of all
+       * organizations.
+       */
       budgetId: string | null;
     }
   | {

@@ -3,7 +3,7 @@ import type { Limits } from "./limits.ts";
 import type { ModelSet } from "./model.ts";
 import type { Organization } from "./organization.ts";
 
-/** A gateway key without its secret. Only a hash of the secret is stored. */
+/** A gateway key without its secret. Of the secret, only a hash and the prefix are stored. */
 export interface ApiKey {
   id: string;
   organizationId: string;

@@ -11,7 +11,7 @@ export interface Channel {
   timeouts?: Partial<Timeouts>;
   /**
    * Networks (CIDR notation) that the channel may call in addition to the public internet. Undefined for a channel that
-   * the operator declares, which may call any address.
+   * the database does not declare; such a channel may call any address.
    */
   networks?: readonly string[];
   /** Maximum number of simultaneous calls from one process; undefined for no maximum. */

@@ -1,7 +1,7 @@
 /**
- * Request features with extra cost or risk. Vendors bill them in addition to tokens and pictures, or use another model
- * than the requested one, or give access to objects in the operator's account. A model serves only the features that
- * its record allows.
+ * Request features with extra cost or risk. With them, a vendor may bill more than tokens and pictures, use another
+ * model than the requested one, or give access to objects in the operator's account. A model serves only the features
+ * that its record allows.
  */
 export const FEATURES = [
   "service_tier",

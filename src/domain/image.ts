@@ -52,7 +52,7 @@ export interface ReferenceImage {
 /** The size to request from a model, adapted to the sizes that the model supports. */
 export interface ResolvedSize {
   tier: SizeTier;
-  /** The ratio as `W:H`, always one of the model's ratios. */
+  /** The nearest of the model's ratios, as `W:H`; `1:1` for a model without ratios. */
   ratio: string;
   width: number;
   height: number;

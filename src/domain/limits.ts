@@ -1,8 +1,8 @@
 /** Numeric limits; `null` for no limit. */
 export interface Limits {
-  /** Requests a minute on text routes (chat, messages and responses). */
+  /** Requests a minute on text routes, which include embeddings. */
   requestsPerMinute: number | null;
-  /** Tokens a minute on text routes (chat, messages and responses). */
+  /** Tokens a minute on text routes, which include embeddings. */
   tokensPerMinute: number | null;
   imagesPerMinute: number | null;
   /** Maximum number of simultaneous synchronous image calls. */
@@ -11,7 +11,6 @@ export interface Limits {
   runningJobs: number | null;
 }
 
-/** Default limits of an organization. */
 export const DEFAULT_ORGANIZATION_LIMITS: Limits = {
   requestsPerMinute: 600,
   tokensPerMinute: 1_000_000,
@@ -42,7 +41,7 @@ export interface RateWindow {
 
 /** The state of the limits for the rate-limit headers; `null` where no limit applies. */
 export interface LimitState {
-  /** State of the limit of requests a minute (text routes) or of simultaneous calls (image routes). */
+  /** State of the limit of requests a minute (text routes) or of images a minute (image routes). */
   requests: RateWindow | null;
   tokens: RateWindow | null;
 }

@@ -6,7 +6,7 @@ import type { TokenCounts } from "./usage.ts";
 const ORIGIN = { currency: "USD", effectiveFrom: 0, effectiveUntil: null } as const;
 const MILLION = 1_000_000n;
 
-/** Prices in nano-units per token: input 1 and output 4. Above 100 input tokens: input 2 and output 6. */
+/** Prices in nano-units per token: input 1, output 4, cache writes 3. Above 100 input tokens: input 2 and output 6. */
 const SHIPPED: PriceRow = {
   ...ORIGIN,
   unit: "token",

@@ -1,7 +1,7 @@
 /**
- * The sentences for operators that have a code, by this code. `{{name}}` stands for a figure. A sentence with a count
- * has a form for one (`_one`) and a form for all other counts (`_other`). The console has the same sentences in its
- * other languages.
+ * The sentences for operators that have a code, by this code, and the texts of figures, such as `noun.alert`.
+ * `{{name}}` stands for a figure. A sentence with a count has a form for one (`_one`) and a form for all other counts
+ * (`_other`). The console has the same sentences in its other languages.
  */
 export const OPERATOR_MESSAGES = {
   "part.database": "The database is unavailable: charges wait in the journal.",

@@ -34,8 +34,7 @@ export type FeatureAmounts = Partial<Record<Feature, Nanos>>;
 
 /**
  * Prices for a request with more than `above` input tokens. They apply to all tokens of the request, including cached
- * tokens. Contains only categories that are also in the row's `perMillion`. Other categories cost the same at any
- * length.
+ * tokens. Their categories are also in the row's `perMillion`. Other categories cost the same at any length.
  */
 interface LongContextAmounts {
   above: number;
@@ -97,9 +96,9 @@ export function priceStart(effectiveFrom: number): string | null {
 }
 
 /**
- * Combines rows of one currency and unit, ordered by precedence. Each amount comes from the first row that contains it.
- * Returns null for a result that cannot charge: an image price without amounts, or a token price without an amount for
- * input or output.
+ * Combines rows of one currency and unit, ordered by precedence. Each amount comes from the first row that contains it,
+ * or that has `*` for its tier. Returns null for a result that cannot charge: an image price without amounts, or a
+ * token price without an amount for input or output.
  */
 export function resolvePrice(unit: Price["unit"], currency: string, rows: readonly PriceRow[]): Price | null {
   return unit === "image" ? resolveImagePrice(currency, rows) : resolveTokenPrice(currency, rows);
@@ -198,7 +197,7 @@ export interface ChargedAmount {
   source: PriceSource;
 }
 
-/** Returns the charge for a usage; undefined when the price lacks a rate. Only this file multiplies prices. */
+/** Returns the charge for a usage; undefined when the price lacks a rate that the usage needs. */
 export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
   const lines = chargeLines(price, usage);
   if (!lines) return undefined;

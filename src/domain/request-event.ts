@@ -22,12 +22,12 @@ export interface RequestEvent {
   method: string;
   /** Path without the query. */
   path: string;
-  /** The caller's IP address if its key, address or path was refused; otherwise null. */
+  /** The caller's IP address if the status is 401, 403, 404 or 405; otherwise null. */
   address: string | null;
   status: number;
   /** Error code of a failed request; null for a successful request. */
   code: string | null;
-  /** The message to the caller of a failed request; null for a successful request. */
+  /** The message to the caller of a failed request; null for a successful one, or when the client disconnected. */
   message: string | null;
   /** Unix milliseconds at which the request began. */
   at: number;

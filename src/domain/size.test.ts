@@ -7,7 +7,10 @@ import type { SizeTier } from "./usage.ts";
 
 const rest = { qualities: [], formats: ["png" as const], backgrounds: [], maxImagesPerCall: 1 };
 
-/** Rows of landscape sizes as `[ratio, pixels per tier]`. The portrait rows are derived from them. */
+/**
+ * Returns a table of sizes from rows of `[ratio, pixels per tier]`. Adds the portrait form of each row, but not of
+ * `1:1` and of the ratios in `landscapeOnly`.
+ */
 function table(
   tiers: SizeTier[],
   rows: [string, ...string[]][],

@@ -48,8 +48,8 @@ export function ratioValue(ratio: string): number | null {
 }
 
 /**
- * Returns the supported size that is nearest to the requested size. The result is always legal: tier and ratio are the
- * model's, and the pixels are in the model's table or within its bounds.
+ * Returns the supported size that is nearest to the requested size. If the model's data are complete, the result is
+ * legal: tier and ratio are the model's, and the pixels are in the model's table or within its bounds.
  */
 export function resolveSize(requested: RequestedSize, capability: ImageCapability): ResolvedSize {
   if (requested.kind === "exact") return resolveExact(requested, capability);

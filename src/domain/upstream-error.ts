@@ -2,7 +2,7 @@ import { ExpectedError } from "./expected-error.ts";
 
 /**
  * A failed call to a vendor, classified where status and body are known. Failover, health and the response to the
- * caller depend on `kind` alone.
+ * caller depend on `kind`, and on the properties below that begin with `is`.
  *
  * | kind | means | fails over |
  * | --- | --- | --- |
@@ -54,7 +54,7 @@ interface UpstreamErrorDetail {
   publicMessage?: string;
   /** The vendor's own message. Only the log level `debug` contains it, because it may quote the prompt. */
   vendorMessage?: string;
-  /** For `rejected` and `too_long`: the request field that the vendor's error names. */
+  /** For `rejected` and `too_long`: the request field to change. */
   param?: string;
   /** For `rejected`: true when only this vendor refuses the request, before any work. Another vendor may accept it. */
   isUnsent?: boolean;

@@ -82,7 +82,10 @@ export interface ObservedUsage {
   report: UsageReport | null;
   /** Estimated number of tokens in the delivered text. */
   deliveredTokens: number;
-  /** The delivered text, whose tokens can be counted instead of estimated; absent when no text was delivered. */
+  /**
+   * The delivered text, whose tokens can be counted instead of estimated; absent for a reply without text, such as
+   * vectors.
+   */
   delivered?: CountableText;
   /** Number of uses of each feature whose results were delivered. */
   seenUses: UseCounts;

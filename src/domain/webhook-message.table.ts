@@ -25,7 +25,6 @@ export const ALERT_DATA = {
 
 export type AlertData = Record<keyof typeof ALERT_DATA, string | null>;
 
-/** The type of a message to webhooks. */
 export type WebhookMessageType = keyof typeof WEBHOOK_MESSAGES;
 
 /**

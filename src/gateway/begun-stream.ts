@@ -43,7 +43,7 @@ function withRetryHint(error: GatewayError): GatewayError {
 const APART_MS = 50;
 
 class BegunStream implements BodyWriter {
-  /** Set to null at the first content, because the object references the whole request. */
+  /** Set to null when the opening has ended, because the object references the whole request. */
   #begun: StreamToBegin | null;
   #alive: Deadline | null = null;
   /** Time of the last keep-alive frame. */

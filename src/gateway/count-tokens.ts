@@ -31,9 +31,9 @@ type TokenCount = { limitState: LimitGrant["limitState"] } & (
 );
 
 /**
- * Counts the tokens of a request at a vendor that speaks the caller's protocol and offers counting. If no target has
- * such a vendor, returns a local estimate. Counting is free; only the limit on requests applies. Throws the same
- * `GatewayError` or `UpstreamError` as serving the request would.
+ * Counts the tokens of a request at a vendor that speaks the caller's protocol and offers counting. Returns a local
+ * estimate if there is no such vendor, or if the vendor turns out to have no endpoint for counting. Counting is free;
+ * only the limit on requests applies. Throws a `GatewayError` or an `UpstreamError`.
  */
 export async function countTokens(
   core: Core,

@@ -159,7 +159,10 @@ test("a budget that covers one picture of two calls nobody", async () => {
 });
 
 describe("a client that disconnects", () => {
-  /** Starts a request whose client disconnects. With `ends`, the vendor then finishes its pictures. */
+  /**
+   * Prepares a request whose client disconnects while the vendor works. With `ends`, the vendor then finishes its
+   * pictures.
+   */
   function openAbandoned(settings: Partial<OrganizationSettings>, ends: boolean, orphanCostCap?: bigint) {
     const client = new AbortController();
     const upstream: ImageUpstream = {

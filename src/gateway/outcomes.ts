@@ -1,4 +1,6 @@
-/** Stores the outcomes of requests with an idempotency key for 24 hours. Its methods throw a `DependencyError`. */
+/**
+ * Stores the outcomes of requests with an idempotency key for 24 hours. Its promises reject with a `DependencyError`.
+ */
 export interface OutcomeStore {
   /** Claims the key if no other request has claimed it. A claim ends a minute after its last renewal. */
   claim(claim: Claim, fingerprint: string): Promise<ClaimResult>;

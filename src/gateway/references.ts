@@ -180,8 +180,9 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 }
 
 /**
- * Returns the stored picture of a link to one of the gateway's own results. Returns null when the link has expired, and
- * undefined for every other link. The signature proves the origin, so the address before the name is not checked.
+ * Returns the stored picture of a link to one of the gateway's own results. Returns null when the link or the picture
+ * has expired. Returns undefined for a link to anything else. The signature proves the origin, so the address before
+ * the name is not checked.
  */
 function ownResult(
   { links, blobs }: Pick<ReferenceSettings, "blobs" | "links">,

@@ -25,7 +25,7 @@ export interface RequestContext {
   isOutcomeKept: boolean;
   /** True when a field without effect must be refused. */
   isStrict: boolean;
-  /** All calls to vendors. A call is added when the call ends. */
+  /** All calls to vendors. A call is added when its reply is used or it has failed. */
   attempts: Attempt[];
   facts: RequestFacts;
   /** The request's trace, while traces are exported. */

@@ -83,7 +83,10 @@ interface Surroundings {
   call: Pick<Call, "signal">;
 }
 
-/** Maximum bytes of all pictures of a request. As base64 they must fit into the body of a text request. */
+/**
+ * Maximum bytes of all pictures that are fetched for a request. As base64 they must fit into the body of a text
+ * request.
+ */
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_PICTURES = 20;
 /** Formats of pictures that every vendor accepts. */

@@ -138,7 +138,7 @@ async function openRelay(
   }
 }
 
-/** Makes all decisions that precede calling a vendor: model access, price, limits and the hold. */
+/** Admits a text request: checks model access, features and price, counts tokens in the limits, and holds money. */
 function admitText(
   core: Core,
   context: RequestContext,
@@ -192,9 +192,10 @@ function coveredTokensOf(
 
 /**
  * Calls the route's targets. Calls `noteIgnored` for each called target with the fields that were not sent to it. A
- * reply without content counts as a failed call. If all calls fail and at least one reply was empty, the request is
- * settled with a charge of zero. If the last failure was an empty reply, its ignored fields are returned; otherwise the
- * last error is thrown. A call during which the client disconnects is charged.
+ * reply without content counts as a failed call, unless the request may have caused it. If all calls fail and at least
+ * one reply was empty, the request is settled with a charge of zero. If the last failure was an empty reply, its
+ * ignored fields are returned; otherwise the last error is thrown. A call during which the client disconnects is
+ * charged.
  */
 function callVendors(
   core: Core,

@@ -12,7 +12,7 @@ interface OpenItem {
   readonly index: number;
   /** Returns the last events of the item. */
   close(): string;
-  /** The complete item; null until it is complete. */
+  /** The item as its last event contains it; null until the item is closed. */
   readonly done: object | null;
 }
 

@@ -18,8 +18,8 @@ import { flatName } from "./tools.ts";
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Reads items into turns. Returns the instructions at the start separately. Joins successive items of the same side. A
- * tool result always comes first in the turn after its call.
+ * Reads items into turns. Returns the instructions at the start separately. Joins successive items of the same side.
+ * Tool results come first in the user's turn after the model's last turn.
  */
 export function readItems(input: unknown): Pick<Conversation, "system" | "turns"> {
   const reader = new ItemReader();
@@ -90,7 +90,7 @@ class ItemReader {
     const text = shown?.join("\n\n") ?? "";
     if (text === "" && !signature) return;
     const part: ReasoningPart = { type: "reasoning", text, signature: signature?.signature ?? null };
-    // Reasoning without a summary is only a signature. An empty summary is reasoning with an empty text.
+    // Reasoning without summary and content is only a signature. A summary may also have an empty text.
     this.#addAssistant(shown ? part : { ...part, isRedacted: true });
   }
 
@@ -145,7 +145,7 @@ function readResult({ call_id: id, output }: Item, path: string): ToolResult {
 type Part = Readonly<Record<string, unknown>>;
 type ContentPart = TextPart | ImagePart | FilePart;
 
-/** Reads the parts of a user or a tool: texts, pictures and documents. Skips empty texts. */
+/** Reads the content of a user, an instruction or a tool result: texts, pictures and documents. Skips empty texts. */
 function readContent(content: unknown, path: string): ContentPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];

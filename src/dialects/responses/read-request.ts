@@ -127,7 +127,7 @@ interface Types {
   string: string;
 }
 
-/** Returns the value of a field; null when the field is absent. Its type was already checked. */
+/** Returns the value of a field; null when the value is absent or has another type. */
 function typed<Name extends keyof Types>(body: Body, field: string, type: Name): Types[Name] | null {
   const value = body[field];
   return typeof value === type ? (value as Types[Name]) : null;

@@ -71,7 +71,9 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
 }
 
-/** True when the value is a link or a `data:` URL. Fields for data contain either plain base64 or such an address. */
+/**
+ * True when the value must be a link or a `data:` URL. Fields for data contain either plain base64 or such an address.
+ */
 function isLink(name: string, value: string): boolean {
   if (name === "url" || name.endsWith("_url")) return true;
   return (name === "data" || name === "file_data") && SCHEME.test(value);

@@ -34,7 +34,7 @@ export type ResponsesPayload = TextPayload<ResponsesRequest>;
 
 /**
  * Parses and checks a request. Throws a `GatewayError` whose `param` names the field to change. Refuses references to
- * earlier responses, because the gateway stores nothing between requests.
+ * earlier responses, because the gateway stores no responses.
  */
 export function readRequest(
   bytes: Uint8Array,
@@ -145,7 +145,10 @@ const FIELDS: FieldChecks = [
 /** The published schema of a request for a response. */
 export const responsesSchema = requestSchema(FIELDS, { model: text.schema }, ["model", "input"]);
 
-/** Fields that refer to data of an earlier request at the vendor. Each value is advice for the error message. */
+/**
+ * Fields that need data stored at the vendor: responses, conversations or prompts. Each value is advice for the error
+ * message.
+ */
 const STORED: Readonly<Record<string, string>> = {
   previous_response_id: "Send the whole conversation in `input` instead.",
   conversation: "Send the whole conversation in `input` instead.",
@@ -194,7 +197,7 @@ function refuseStored(body: Record<string, unknown>): void {
   }
 }
 
-/** Throws a `GatewayError` that names the first documented field with a wrong type. Ignores other fields. */
+/** Throws a `GatewayError` that names the first documented field with a wrong value. Ignores other fields. */
 function checkFields(body: Record<string, unknown>): void {
   const { input } = body;
   if (input === undefined || input === null || input === "" || (Array.isArray(input) && input.length === 0))
@@ -222,7 +225,10 @@ function checkItem(item: unknown, path: string): void {
   checkEach(`${path}.tools`, item["tools"], wrongOfTool);
 }
 
-/** Required fields of items, by type. Items of unknown types are not checked, because the vendor may accept them. */
+/**
+ * Required fields of items, by type. The fields of other items are not checked here, because the vendor may accept
+ * them.
+ */
 const ITEM_FIELDS: Readonly<Record<string, FieldChecks | undefined>> = {
   function_call: [
     ["call_id", text],

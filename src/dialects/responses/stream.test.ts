@@ -53,7 +53,7 @@ function relay(chunks: Iterable<Uint8Array>): string {
   return Buffer.concat([...output, stream.end()]).toString();
 }
 
-/** Returns the facts for billing after some events: the delivered text, and whether the usage covers all of it. */
+/** Returns the last usage that the billing policy observes after some events. */
 function observed(...sent: { type: string; [name: string]: unknown }[]) {
   const { policy, last } = observingPolicy();
   const stream = openStream("public", policy);

@@ -18,7 +18,7 @@ type VendorEvent = Record<string, unknown>;
 
 /** Types of events that end a response without a failure (OpenAI responses reference, streaming events). */
 const ENDINGS: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete"]);
-/** For each type of event, the field that official clients read without checking. */
+/** The field that official clients read without checking, by the type of the event. */
 const MEMBERS: ReadonlyMap<unknown, string> = new Map([
   ["response.created", "response"],
   ["response.in_progress", "response"],

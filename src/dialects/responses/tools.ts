@@ -42,7 +42,10 @@ function readNamed(tool: Body, path: string, namespace: string | null): Tool {
   };
 }
 
-/** Reads `tool_choice`. Throws for a tool that runs at the vendor. */
+/**
+ * Reads `tool_choice`. Throws an `UpstreamError` for a value without a neutral form, such as a tool that runs at the
+ * vendor.
+ */
 export function readToolChoice(value: unknown): ToolChoice | null {
   if (value === undefined || value === null) return null;
   if (value === "auto" || value === "none" || value === "required") return { type: value };

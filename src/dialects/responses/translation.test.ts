@@ -75,7 +75,9 @@ function userPart(part: UserPart): UserPart[] {
   return [{ ...part, isError: false, parts: part.parts.map((each) => without("cacheControl", each)) }];
 }
 
-/** Returns the part without signatures of other protocols, which vendors of this protocol cannot read. */
+/**
+ * Removes what vendors of this protocol cannot read: signatures of tool calls, and reasoning that they have not signed.
+ */
 function ownPart(part: AssistantPart): AssistantPart[] {
   if (part.type === "tool_call") return [without("signature", part)];
   return part.type !== "reasoning" || part.signature?.dialect === "responses" ? [part] : [];

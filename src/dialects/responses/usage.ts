@@ -60,7 +60,10 @@ export function writeUsage({ tokens }: TokenUsage): ResponsesUsage {
   };
 }
 
-/** Returns the text of a vendor's `usage` with the billed numbers. Other fields stay unchanged. */
+/**
+ * Returns the text of a vendor's `usage` with the billed numbers; its other top-level fields stay unchanged. Without
+ * such an object, returns the billed usage alone.
+ */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
   if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);

@@ -26,9 +26,9 @@ export function writeReply(reply: Reply, payload: ResponsesPayload, usage: Token
 }
 
 /**
- * Writes a stream with all events of the protocol, numbered from 0. Each item is opened before its pieces and closed
- * with its whole content. The last event contains the whole output. A tool call with incomplete arguments is closed
- * only at the normal end of the reply, not after an error.
+ * Writes a stream with the events of the protocol, numbered from 0. Each item is opened before its pieces and closed
+ * with its whole content. The last event of a complete reply contains the whole output. A tool call with incomplete
+ * arguments is closed only at the normal end of the reply, not after an error.
  */
 export class ResponsesWriter implements ReplyWriter {
   readonly #object: ResponseObject;
@@ -256,7 +256,7 @@ function stateFields(state: ResponseState): object {
   };
 }
 
-/** Returns the request's fields that its response repeats. */
+/** Returns the fields of the response that repeat the request or are always the same. */
 function echoOf(body: Readonly<Record<string, unknown>>): object {
   const text = isObject(body["text"]) ? body["text"] : {};
   const reasoning = isObject(body["reasoning"]) ? body["reasoning"] : {};
@@ -285,7 +285,7 @@ function echoOf(body: Readonly<Record<string, unknown>>): object {
   };
 }
 
-/** Returns a tool with all fields that a function in a response must have. */
+/** Returns the tool. Adds the fields to a function that it must have in a response. */
 function toolOf(tool: unknown): unknown {
   if (!isObject(tool) || tool["type"] !== "function") return tool;
   return { ...tool, parameters: tool["parameters"] ?? null, strict: tool["strict"] ?? null };

@@ -26,9 +26,9 @@ import { LOGPROBS } from "./read-request.ts";
 const MIN_OUTPUT_TOKENS = 16;
 
 /**
- * Writes a request for a vendor of the responses protocol. The vendor must store nothing, and must return reasoning in
- * encrypted form for the next request. Throws an `UpstreamError` that names the caller's field for content that the
- * protocol cannot express.
+ * Writes a request for a vendor of the responses protocol. The vendor must store nothing, and must return reasoning, if
+ * any, in encrypted form for the next request. Throws an `UpstreamError` that names the caller's field for content that
+ * the protocol cannot express.
  */
 export function writeConversation(
   requested: Conversation,
@@ -215,7 +215,10 @@ function writeResult({ callId, parts, isError }: ToolResult, isCustom: boolean):
   };
 }
 
-/** Writes a turn of the model. Successive texts and refusals become one message; each other part becomes an item. */
+/**
+ * Writes a turn of the model. Successive texts and refusals become one message; a tool call becomes an item, and so
+ * does reasoning with a signature of this protocol.
+ */
 function writeAssistant(parts: readonly AssistantPart[], customCalls: Set<string>): object[] {
   const items: object[] = [];
   let content: object[] = [];

@@ -32,9 +32,9 @@ export interface FrameForwarder {
 const NOTHING = new Uint8Array(0);
 
 /**
- * Relays a stream of an upstream to a caller of the same dialect. Bytes stay unchanged, except where the dialect
- * changes them. A frame that matches the template of the previous frame is not parsed. After the first content, no
- * other upstream can continue the request. `end` throws for a cut reply.
+ * Relays a stream of an upstream to a caller of the same dialect. The bytes of a frame stay unchanged, except where the
+ * dialect changes them. A frame that matches the template of the previous frame is not parsed. After the first content,
+ * no other upstream can continue the request. `end` throws for a cut reply.
  */
 export class ForwardedStream implements TextStream {
   readonly #frames = new VendorFrames();

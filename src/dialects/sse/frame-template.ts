@@ -121,7 +121,10 @@ function slotAfter(text: string, name: RegExp, from: number): JsonSpan | null {
   return { start, end };
 }
 
-/** Returns the index of the next quote, escape sequence or control character, at which plain text ends. */
+/**
+ * Returns the index of the next quote, escape sequence or control character, at which plain text ends; the length if
+ * there is none.
+ */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {

@@ -58,7 +58,9 @@ export class VendorFrames {
   }
 }
 
-/** Parses a vendor's event or whole reply. Throws an `UpstreamError` for other text and for too many values. */
+/**
+ * Parses a vendor's event or whole reply. Throws an `UpstreamError` for other text and above a limit of `parseBounded`.
+ */
 export function parseVendorObject(
   text: string,
   what: "an event" | "the response" = "an event",
@@ -78,7 +80,9 @@ export function parseVendorObject(
 /** Matches the names of vendors. A name may follow an underscore, as in `fp_name`. */
 const VENDOR = new RegExp(`(?<![a-z])(?:${VENDOR_NAMES.join("|")})`, "i");
 
-/** Returns the top-level fields that identify the vendor: `provider`, or a `system_fingerprint` with its name. */
+/**
+ * Returns the top-level fields that identify the vendor: `provider`, and a `system_fingerprint` with a vendor's name.
+ */
 export function vendorFields(body: Readonly<Record<string, unknown>>): readonly string[] {
   const { provider, system_fingerprint: fingerprint } = body;
   const isNamed = typeof fingerprint === "string" && VENDOR.test(fingerprint);
@@ -102,7 +106,10 @@ export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
 const COMMENT = /(?<=^|[\r\n]):[^\r\n]*/g;
 const COLON = 0x3a;
 
-/** Removes vendors' names from a frame's comments and its event's fields. Other bytes stay unchanged. */
+/**
+ * Replaces comments with a vendor's name. Removes the fields of `event`, the parsed data, that identify the vendor.
+ * Other bytes stay unchanged.
+ */
 export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unknown>> = {}): Buffer {
   const fields = vendorFields(event);
   const hasComment = frame[0] === COLON || frame.includes("\n:") || frame.includes("\r:");

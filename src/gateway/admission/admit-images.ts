@@ -27,8 +27,8 @@ interface EarlierTerms {
 }
 
 /**
- * Makes all decisions that precede fetching links and calling a vendor. A job that runs keeps the price of its
- * submission (`terms`). Throws a `GatewayError`.
+ * Admits an image request before links are fetched and a vendor is called: decides model, features, size, price, limits
+ * and hold. A job that runs keeps the price of its submission (`terms`). Throws a `GatewayError`.
  */
 export async function admitImages(
   core: Core,

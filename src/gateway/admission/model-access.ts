@@ -100,7 +100,8 @@ export function routeOf(directory: Directory, { organization }: Principal, model
 
 /**
  * Returns the model's target on the organization's fallback channel. Searches the organization's own route, then the
- * configured route. Returns null when neither route has such a target or no fallback channel is set.
+ * configured route. Returns null when neither route has such a target or the organization has set no fallback time or
+ * channel.
  */
 export function fallbackOf(directory: Directory, { organization }: Principal, model: string): Target | null {
   const { fallbackAfterMs, fallbackChannel } = organization.settings;

@@ -2,7 +2,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { Spool } from "../../lib/spool.ts";
 
-/** Stores delivered images until their retention period ends. */
+/** Stores delivered images, files of jobs, and bodies of kept outcomes. */
 export interface BlobStore {
   put(image: Blob, format: ImageFormat | "bin", organizationId: string): Promise<StoredBlob>;
   /** True when, as far as this process knows, `put` would succeed now. */

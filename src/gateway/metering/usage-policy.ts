@@ -15,7 +15,7 @@ import type { TextRequest } from "../../dialects/dialect.ts";
 import type { FeatureUse } from "../../domain/feature.ts";
 import { entriesOf, hasMembers } from "../../lib/json.ts";
 
-/** Upper bounds of the usage that a request can cause at a vendor. */
+/** Facts about a request for its billing. Most are upper bounds of the usage that the request can cause at a vendor. */
 export interface UsageBounds {
   /** The gateway's own estimate of the input tokens. */
   estimatedInput: number;
@@ -82,7 +82,7 @@ export function usageBounds(
 /**
  * Returns the billed usage of a text response: a whole reply, a stream or a part of a stream. A count is estimated when
  * it is missing, or zero although there was something to count. If the response was cut or went on after the vendor's
- * report, the larger of the reported and the estimated count is billed. For uses of features, the larger of the
+ * report, the larger of the reported and the estimated output is billed. For uses of features, the larger of the
  * reported and the observed count is billed. No count exceeds the bounds.
  */
 export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): TokenUsage {
@@ -133,7 +133,7 @@ function usesOf(
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;
     const count = Math.max(reported, seen);
-    // It is no anomaly if more uses were seen than reported, when the report has no count or was made before the end.
+    // Seeing more uses than reported is no anomaly if the report has no count or came before the end.
     const isLate = seen > reported && (reported === 0 || !isReportFinal);
     if (isLate) found.isEstimated = true;
     if (count > max || (reported !== seen && !isLate)) found.isAnomalous = true;
@@ -260,7 +260,7 @@ export class UsageEstimator {
 /** Counts the tokens of a text. Resolves to null when counting fails; never rejects. */
 export type CountTokens = (text: string) => Promise<number | null>;
 
-/** Returns the number of tokens of a text, including its `otherTokens`; null when counting fails. */
+/** Returns the number of tokens of a text, including its `otherTokens`; null when counting fails or `share` is 0. */
 export async function countText(
   { text, share, otherTokens }: CountableText,
   countTokens: CountTokens,

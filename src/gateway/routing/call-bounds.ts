@@ -20,8 +20,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Yields each channel that has a maximum and was considered for a call, with the number of running calls and the
-   * maximum.
+   * Yields the number of running calls and the maximum of each channel. Leaves out channels without a maximum, and
+   * channels that no request has considered.
    */
   *use(): Generator<{ channel: string; running: number; max: number }> {
     for (const [channel, semaphore] of this.#channels) {
@@ -41,7 +41,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Takes a slot, or waits for one. Resolves to null when none becomes free in time. Rejects when the signal aborts.
+   * Takes a slot, or waits for one. Resolves to null when none becomes free in time or too many requests wait. Rejects
+   * when the signal aborts.
    */
   async wait(channel: Channel, organization: string, signal: AbortSignal): Promise<Disposable | null> {
     const slots = this.#slotsOf(channel);

@@ -46,7 +46,7 @@ interface FailoverRequest<Reply> {
    * `canMoveOn` returns true while another target could be called instead.
    */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
-  /** Receives each attempt when the attempt ends. */
+  /** Receives each attempt when its reply is used or it has failed. */
   attempts: Attempt[];
   /** The request's trace, while traces are exported. */
   trace?: RequestTrace | null | undefined;
@@ -119,7 +119,10 @@ export async function callTargets<Reply>(
   throw last;
 }
 
-/** Limit of the recorded unknown fields. Callers of image endpoints can send any number of fields with any names. */
+/**
+ * Limits of the recorded fields without effect: their number, and the length of a name. Callers of image endpoints can
+ * send any number of fields with any names.
+ */
 const MAX_PARAMS = 32;
 const MAX_PARAM = 64;
 

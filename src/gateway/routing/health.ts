@@ -157,7 +157,7 @@ export class Health {
       }
   }
 
-  /** Returns the current ejections, for metrics and dry runs. A duration of 0 means that a probe may be made now. */
+  /** Returns the current ejections. With a duration of 0, the target returns to service after a successful probe. */
   ejections(): Ejection[] {
     const now = this.#clock.monotonic();
     return [...this.#targets.values()].flatMap(({ name, everyone, own }) => {
@@ -277,7 +277,10 @@ function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };
 }
 
-/** Returns the duration of the next ejection. The duration doubles with each ejection until a call succeeds. */
+/**
+ * Returns the duration of the next ejection. The duration doubles with each ejection, up to `MAX_EJECTION_MS`, until a
+ * call succeeds.
+ */
 function nextEjectionMs(state: State): number {
   const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
   state.ejections++;

@@ -95,7 +95,7 @@ export class TargetQueue {
     this.#queue.push(target);
   }
 
-  /** Moves the target for calls after a timeout to the front of the queue, if it was not called yet. */
+  /** Puts the target for calls after a timeout at the front of the queue, if it was not called yet. */
   moveAfterTimeout(): void {
     const target = this.#afterTimeout;
     if (!target || this.#called.includes(target)) return;
