@@ -1,6 +1,6 @@
 import type { Figures } from "./operator-message.ts";
 
-/** Severities of causes. A cause is `critical` when requests are refused or money is at risk. */
+/** Severities of causes. A cause is `critical` when requests fail or are refused, or money is at risk. */
 export type Severity = "warning" | "critical";
 
 /** One current problem, of the whole installation or of one organization. */

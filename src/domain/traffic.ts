@@ -1,10 +1,16 @@
 import type { RequestEvent } from "./request-event.ts";
 
-/** Number of requests in one minute that agree in all texts of this record. These counts are not part of the ledger. */
+/**
+ * Number of requests that ended in one minute and agree in all texts of this record. These counts are not part of the
+ * ledger.
+ */
 export interface TrafficCount {
   /** Unix milliseconds at which the minute starts. */
   at: number;
-  /** Id of the organization. `organizationId`, `keyId`, `model` and `channel` are empty when unknown. */
+  /**
+   * Id of the organization. `organizationId`, `keyId`, `model` and `channel` are empty when unknown, and when there are
+   * too many counts.
+   */
   organizationId: string;
   keyId: string;
   model: string;

@@ -20,7 +20,7 @@ const slots = createSemaphore(2);
 const read = (bytes: Uint8Array<ArrayBuffer>) =>
   readReference(new Blob([bytes]), { param: "image", name: "The image", slots });
 
-/** Returns the colours as an sRGB screen shows them. */
+/** Returns the size, and the colours near two corners as an sRGB screen shows them. */
 async function shown(image: Blob) {
   const picture = sharp(await image.bytes())
     .toColourspace("srgb")

@@ -7,8 +7,8 @@ import { encode } from "./transcode.ts";
 
 /**
  * Compresses a large reference (input picture) again with some loss. Keeps the format and the size in pixels. JPEG and
- * WebP get quality 85; a PNG keeps its channels, each with six bits. Returns the original for a small
- * picture, when `encodeCoarsely` returns null or fails (as for a palette PNG), and when the result is not smaller.
+ * WebP get quality 85; a PNG keeps its channels, and six bits of each colour. Returns the original for a small picture,
+ * when `encodeCoarsely` returns null or fails (as for a palette PNG), and when the result is not smaller.
  */
 export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSignal): Promise<Blob> {
   if (image.size < WORTHWHILE_BYTES) return image;

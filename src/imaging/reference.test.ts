@@ -29,7 +29,7 @@ const slots = createSemaphore(2);
 const read = (bytes: Uint8Array) =>
   readReference(new Blob([new Uint8Array(bytes)]), { param: "image", name: "Image 3 of 16", slots });
 
-/** Returns the colours at both ends of the middle row. Each channel is divided by 16 and rounded. */
+/** Returns the colours near both ends of the middle row. Each channel is divided by 16 and rounded. */
 async function sides(image: Blob): Promise<number[][]> {
   const rows: number[][] = [];
   await changePixels(

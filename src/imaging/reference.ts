@@ -30,7 +30,10 @@ export async function readReference(
   return { blob, format, width, height };
 }
 
-/** Reads the header of a caller's picture and checks the whole file structure. Throws `invalid_image`. */
+/**
+ * Reads the header of a caller's picture and checks the file's structure, as `requireWhole` does. Throws
+ * `invalid_image`.
+ */
 export async function checkReference(
   image: Blob,
   picture: Pick<ReferenceOptions, "param" | "name">,

@@ -7,11 +7,11 @@ import { removeBlobs } from "./stored-request.ts";
 interface Cancellation {
   jobs: JobStore;
   blobs: BlobStore;
-  /** Stops a job of this process immediately. */
+  /** Cancels the job if it runs in this process. */
   stopJob(jobId: string): void;
 }
 
-/** Cancels a job. A running job ends soon afterwards. Returns null for an unknown job. */
+/** Cancels a job that has not ended. A running job ends soon afterwards. Returns null for an unknown job. */
 export async function requestCancel(
   { jobs, blobs, stopJob }: Cancellation,
   organizationId: string,

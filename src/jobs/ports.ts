@@ -196,7 +196,7 @@ export interface ClaimedJob extends JobLease {
   isKeyUsable: boolean;
   terms: JobTerms;
   request: string;
-  /** The target to which an earlier worker has sent the job; null when the job was not sent. */
+  /** The target to which an earlier worker may have sent the job; null when no worker has sent it. */
   sent: SentJob | null;
 }
 

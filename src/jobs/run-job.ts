@@ -25,15 +25,16 @@ interface JobRun {
   spool: Spool;
 }
 
-/** The worker has lost the lease: another worker has the job, or the job was cancelled before a vendor was called. */
+/** The worker has lost the lease: another worker has the job, or the job has ended. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
 /**
  * Runs a claimed job with the image pipeline of the synchronous endpoints. Returns the ending of the job. A job that a
- * vendor already has is polled to its end. A job that was possibly sent but cannot be polled is not sent again. Throws
- * `LeaseLost` when a write finds that the lease is lost. Once `control.isHandedOver` is true, it may throw any error.
+ * vendor already has is polled to its end. A job that was possibly sent but cannot be polled is not sent again, unless
+ * a repeated call costs nothing. Throws `LeaseLost` when a write finds that the lease is lost. Once
+ * `control.isHandedOver` is true, it may throw any error.
  */
 export async function runJob(claimed: JobRun): Promise<JobEnding> {
   const run = isRepeatable(claimed) ? { ...claimed, job: { ...claimed.job, sent: null } } : claimed;
@@ -140,7 +141,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
 }
 
-/** Records the estimated cost of a call that was possibly sent and cannot be polled. */
+/** Records the estimated cost of a call that was possibly sent and cannot be polled, if its channel still exists. */
 async function recordLoss({ job, core: plain, context, spool }: JobRun, billing: JobBilling): Promise<void> {
   const core = runningCoreOf(plain, billing);
   const channel = job.sent && core.snapshot.directory().channels.get(job.sent.channel);

@@ -24,7 +24,7 @@ export interface JobCore extends ImageCore {
   deadlineMs(): number;
   /** Makes the worker of this process look for work immediately. */
   wake(): void;
-  /** Stops a job of this process. */
+  /** Cancels the job if it runs in this process. */
   stopJob(jobId: string): void;
 }
 
@@ -45,8 +45,8 @@ const FULL_RETRY_SECONDS = 5;
 const UNDECIDED_MS = 5_000;
 
 /**
- * Accepts a job. Makes all decisions that a synchronous request makes before its vendor is called. Then stores the
- * job's files, queues the job and holds its money. Returns the names of ignored fields. Throws a `GatewayError`.
+ * Accepts a job: admits it like a synchronous request, stores its files, queues it and holds its money. Also returns
+ * the names of ignored fields. Throws a `GatewayError`.
  */
 export async function submitJob(
   core: JobCore,
@@ -55,8 +55,7 @@ export async function submitJob(
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
-  // A repeated submission is looked up before the limits are checked, because the first submission may have used up the
-  // limits.
+  // A repeated submission is looked up before it is admitted, because the first submission may have used up the limits.
   const submitted = idempotency && (await core.jobs.findSubmitted(key.id, idempotency));
   if (submitted) return { job: accepted(submitted), ignored: [] };
   const images = await readJobRequest(request);

@@ -35,7 +35,7 @@ test("jobs of an organization that this process does not know yet are left to ot
   await worker.stop(0);
 });
 
-/** Starts a worker with one job, which waits for its picture to be stored. */
+/** Starts a worker with one job, which waits until its stored picture can be read. */
 function openRunning(isHeld: boolean) {
   const begun = Promise.withResolvers<void>();
   const letGo = Promise.withResolvers<null>();

@@ -19,7 +19,7 @@ export class Base64Decoder {
   readonly #output = Buffer.allocUnsafeSlow((BATCH_CHARACTERS / 4) * 3);
   #used = 0;
   #padding = 0;
-  /** The one to three characters before the padding; empty until the padding begins. */
+  /** The two or three characters before the padding; empty until the padding begins. */
   #tail = "";
   readonly #sink: (bytes: Uint8Array) => void;
   readonly #skipsLineEnds: boolean;

@@ -285,7 +285,7 @@ function echoOf(body: Readonly<Record<string, unknown>>): object {
   };
 }
 
-/** Returns the tool. Adds the fields to a function that it must have in a response. */
+/** Returns the tool. A function gets the fields that it must have in a response. */
 function toolOf(tool: unknown): unknown {
   if (!isObject(tool) || tool["type"] !== "function") return tool;
   return { ...tool, parameters: tool["parameters"] ?? null, strict: tool["strict"] ?? null };

@@ -107,8 +107,8 @@ const COMMENT = /(?<=^|[\r\n]):[^\r\n]*/g;
 const COLON = 0x3a;
 
 /**
- * Replaces comments with a vendor's name. Removes the fields of `event`, the parsed data, that identify the vendor.
- * Other bytes stay unchanged.
+ * Replaces each comment that names a vendor. Removes fields that identify the vendor from the data, whose parsed form
+ * is `event`. Other bytes stay unchanged.
  */
 export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unknown>> = {}): Buffer {
   const fields = vendorFields(event);

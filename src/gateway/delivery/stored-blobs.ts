@@ -2,7 +2,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { Spool } from "../../lib/spool.ts";
 
-/** Stores delivered images, files of jobs, and bodies of kept outcomes. */
+/** Stores delivered images, files of jobs and bodies of kept outcomes, at most until their retention period ends. */
 export interface BlobStore {
   put(image: Blob, format: ImageFormat | "bin", organizationId: string): Promise<StoredBlob>;
   /** True when, as far as this process knows, `put` would succeed now. */

@@ -277,10 +277,7 @@ function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };
 }
 
-/**
- * Returns the duration of the next ejection. The duration doubles with each ejection, up to `MAX_EJECTION_MS`, until a
- * call succeeds.
- */
+/** Returns the next ejection's duration. It doubles with each ejection until a call succeeds, up to a maximum. */
 function nextEjectionMs(state: State): number {
   const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
   state.ejections++;

@@ -10,8 +10,8 @@ import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
  * Reads the header of a WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`). The canvas of an extended WebP
- * must have the size of the picture inside it. Sources: WebP container specification, RFC 6386 section 9.1, WebP
- * lossless section 3.
+ * without animation must have the size of the picture inside it. Sources: WebP container specification, RFC 6386
+ * section 9.1, WebP lossless section 3.
  */
 export async function readWebp(reader: HeaderReader): Promise<ImageHeader> {
   if ((await reader.bytes(0, 8)).getUint32(4, true) + 8 > reader.size)
