@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../src/domain/usage.ts";
 import { DURATION_BUCKETS } from "../../src/domain/traffic.ts";
 import { type Gateway, launchGateway } from "../gateway.ts";
-import { ALL_ORGANIZATIONS, SERIES_SPANS_MS } from "../../src/storage/tables/usage-sums.ts";
+import { ALL_ORGANIZATIONS, SERIES, SERIES_SPANS_MS, SPAN_KEY } from "../../src/storage/tables/usage-sums.ts";
 import { spreadOf } from "../statistics.ts";
 import type { Row } from "../report.ts";
 import { databaseKinds } from "./w7-databases.ts";
@@ -64,6 +64,8 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
     ["usage of 30 days by key", `/usage?groupBy=key`],
     ...ZONES.flatMap((zone): [string, string][] => [
       [`usage of 30 days of ${zone} by key`, `/usage?groupBy=key&from=${since(30)}&zone=${zone}`],
+      [`usage of 30 days of ${zone} by member`, `/usage?groupBy=member&from=${since(30)}&zone=${zone}`],
+      [`usage of 90 days of ${zone} by client`, `/usage?groupBy=client&from=${since(90)}&zone=${zone}`],
       [`usage of 90 days of ${zone} by model`, `/usage?groupBy=model&from=${since(90)}&zone=${zone}`],
     ]),
     ["requests, newest", "/requests"],
@@ -147,9 +149,10 @@ async function fill(location: string): Promise<void> {
   for (const { name } of indexes) await database.run(`DROP INDEX ${name}`);
   for (let from = 0; from < ENTRIES; from += ENTRIES_A_STEP)
     await database.run(`INSERT INTO ledger (id, kind, request_id, organization_id, key_id, model, channel, upstream_model,
-        at, admitted_at, consumed, amount, currency, price_source, orphan_cost, budgets, attempts, flags)
+        at, admitted_at, source, client, consumed, amount, currency, price_source, orphan_cost, budgets, attempts, flags)
       SELECT 'req_' || ${database.paddedNumber}, 'charge', 'request_' || i, 'org_' || (i % 50), 'key_' || (i % 500),
         'model_' || (i % 40), 'channel_' || (i % 5), 'upstream', ${start} + i * ${YEAR_MS} / ${ENTRIES}, 0,
+        CASE WHEN i % 25 = 0 THEN 'playground/member_' || (i % 40) END, CASE WHEN i % 5 > 0 THEN 'client_' || (i % 20) END,
         '{"unit":"token","tokens":{"input":120,"output":340},"source":"upstream"}', 1000 + i % 1000, 'USD', 'default',
         0, '[]', '[{"channel":"channel","upstreamModel":"upstream","durationMs":512,"outcome":"answered"}]', '[]'
       FROM ${database.numbers(from, Math.min(from + ENTRIES_A_STEP, ENTRIES))}`);
@@ -181,14 +184,17 @@ async function fillSums({ run, month }: FilledDatabase): Promise<void> {
         ${sums.map((column) => `SUM(${column})`).join(", ")}
       FROM usage_days GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1`);
   const spans = SERIES_SPANS_MS.map((spanMs) => `SELECT ${spanMs} AS span_ms`).join(" UNION ALL ");
-  const ofEach = `span_ms, organization_id, at - at % span_ms, model, currency, channel`;
-  await run(`INSERT INTO usage_series (span_ms, organization_id, at, model, currency, channel, ${sums.join(", ")})
-      SELECT ${ofEach}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
+  for (const { table, key } of SERIES.usage) {
+    const columns = key.slice(SPAN_KEY.length);
+    const own = columns.map((column) => `COALESCE(${column}, '')`).join(", ");
+    await run(`INSERT INTO ${table} (${[...key, ...sums].join(", ")})
+      SELECT span_ms, organization_id, at - at % span_ms, ${own}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
       FROM ledger CROSS JOIN (${spans}) AS spans WHERE at > (SELECT MAX(at) FROM ledger) - ${HOURS_MS}
       GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 3`);
-  await run(`INSERT INTO usage_series (span_ms, organization_id, at, model, currency, channel, ${sums.join(", ")})
-      SELECT span_ms, '${ALL_ORGANIZATIONS}', at, model, currency, channel, ${sums.map((column) => `SUM(${column})`).join(", ")}
-      FROM usage_series GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 3`);
+    await run(`INSERT INTO ${table} (${[...key, ...sums].join(", ")})
+      SELECT span_ms, '${ALL_ORGANIZATIONS}', at, ${columns.join(", ")}, ${sums.map((column) => `SUM(${column})`).join(", ")}
+      FROM ${table} GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 3`);
+  }
   const durations = Array.from({ length: DURATION_BUCKETS }, (_, index) =>
     index === 7 ? "SUM(requests)" : "0",
   );

@@ -19,6 +19,7 @@ const MIGRATION_NAMES = [
   "0007_budget_levels",
   "0008_series",
   "0009_message_codes",
+  "0010_caller_series",
 ];
 
 onEachDatabase("The store", (databases) => {

@@ -184,7 +184,9 @@ async function usageRange(
 ): Promise<{ series: Series; range: UsageRange; otherwise: string }> {
   const own = organizationId === undefined ? null : await getOrganization(context, organizationId);
   if (keyId !== undefined) await getKey(context, keyId, "keyId");
-  const isOfHours = keyId !== undefined || by === "keyId" || by === "source" || by === "client";
+  const isOfCaller = by === "source" || by === "client";
+  const isOfHours =
+    keyId !== undefined || by === "keyId" || (isOfCaller && (model !== undefined || channel !== undefined));
   const series = readSeries({ ...times, isOfHours }, context.clock.now(), 30 * DAY_MS);
   const range = {
     ...series.where,

@@ -7,6 +7,7 @@ import eventEnds from "../migrations/0006_event_ends.sql" with { type: "text" };
 import budgetLevels from "../migrations/0007_budget_levels.sql" with { type: "text" };
 import series from "../migrations/0008_series.sql" with { type: "text" };
 import messageCodes from "../migrations/0009_message_codes.sql" with { type: "text" };
+import callerSeries from "../migrations/0010_caller_series.sql" with { type: "text" };
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0007_budget_levels", text: budgetLevels },
   { name: "0008_series", text: series },
   { name: "0009_message_codes", text: messageCodes },
+  { name: "0010_caller_series", text: callerSeries },
 ];
 
 interface Migration {

@@ -19,8 +19,9 @@ const DAYS = 2;
 export async function addMissingSeries(database: Database, now: number): Promise<void> {
   const since = startOfSpan("day", now) - DAYS * DAY_MS;
   const usage = { numbers: [...USAGE_NUMBERS, ...USAGE_MONEY], compared: ["requests", "amount"] };
-  await addMissing(database, "usage", { ...usage, since });
-  await addMissing(database, "traffic", { numbers: TRAFFIC_NUMBERS, compared: ["requests"], since });
+  const traffic = { numbers: TRAFFIC_NUMBERS, compared: ["requests"] };
+  for (const series of SERIES.usage) await addMissing(database, "usage", series, { ...usage, since });
+  for (const series of SERIES.traffic) await addMissing(database, "traffic", series, { ...traffic, since });
 }
 
 interface Missing {
@@ -33,9 +34,9 @@ interface Missing {
 async function addMissing(
   { begin, kind, read }: Database,
   name: keyof typeof SERIES,
+  { table, key }: { table: string; key: readonly string[] },
   { numbers, compared, since }: Missing,
 ): Promise<void> {
-  const { table, key } = SERIES[name];
   const ofAll = `span_ms = ${DAY_MS} AND organization_id = '${ALL_ORGANIZATIONS}'`;
   const different = compared.map(
     (column) => `(SELECT COALESCE(SUM(${column}), 0) FROM ${name}_days WHERE at >= ${since}) <>

@@ -26,16 +26,16 @@ function rowsOfParts(database: QueriedDatabase, range: UsageRange, summed: Summe
   const { table, names } = summed;
   const zoned = asZoneRange(range, names);
   if (zoned) return rowsOfZone(database, zoned, summed);
-  const isSeries = hasSeries(range, table, names);
+  const series = seriesTable(range, summed);
   return partsOf(range, names.includes("point")).map((part) => {
     const point = pointOf(range.span, part);
     const own = { ...range, ...part };
     const from = `${table}_${part.table}s`;
     if (ownersOf(range, summed) === "keys" && part.table !== "minute")
       return rowsOfKeys(database, own, summed, { from, point, times: startsIn(part) });
-    if (!isSeries || (part.table !== "day" && part.table !== "hour"))
+    if (series === null || (part.table !== "day" && part.table !== "hour"))
       return rowsOf(database, own, summed, { from, point });
-    return rowsOfSeries(database, own, summed, { spanMs: SPAN_MS[part.table], point });
+    return rowsOfSeries(database, own, summed, { table: series, spanMs: SPAN_MS[part.table], point });
   });
 }
 
@@ -44,10 +44,9 @@ function rowsOfSeries(
   database: QueriedDatabase,
   range: UsageRange,
   summed: Summed,
-  { spanMs, point }: { spanMs: number; point: string },
+  { table, spanMs, point }: { table: string; spanMs: number; point: string },
 ) {
   const { sql } = database;
-  const { table } = SERIES[summed.table];
   const time = sql`${sql.unsafe(seriesOf(range, summed, spanMs))} at >= ${range.from} AND at < ${range.to}`;
   const isOfOwners = ownersOf(range, summed) !== null;
   const from = isOfOwners ? sql`owners CROSS JOIN ${rowsInside(database, range, table, time)}` : table;
@@ -69,11 +68,11 @@ function seriesOf(range: UsageRange, summed: Summed, spanMs: string | number): s
  * Returns the kind of owners if the rows are read with the index, separately for each owner: each key of the range, or
  * each organization. Returns null if the rows are read by their time.
  */
-function ownersOf(range: UsageRange, { table, names }: Summed): "keys" | "organizations" | null {
-  if (table !== "usage") return null;
+function ownersOf(range: UsageRange, summed: Summed): "keys" | "organizations" | null {
+  if (summed.table !== "usage") return null;
   if (range.keys !== undefined) return "keys";
-  const isOfEach = range.organizations === undefined && names.includes("organization_id");
-  return isOfEach && hasSeries(range, table, names) ? "organizations" : null;
+  const isOfEach = range.organizations === undefined && summed.names.includes("organization_id");
+  return isOfEach && seriesTable(range, summed) !== null ? "organizations" : null;
 }
 
 /** Returns the query for the owners with entries in a range. The sums by month have the fewest rows. */
@@ -129,10 +128,10 @@ function startsIn({ table, from, to }: Part, ...added: number[]): number[][] {
 
 function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed): unknown[] {
   const { kind, sql } = database;
-  const { table, names } = summed;
-  const isSeries = hasSeries(range, table, names);
+  const { table } = summed;
+  const series = seriesTable(range, summed);
   const [day, ...shorter] = SERIES_SPANS_MS;
-  const { whole, pieces } = zoneParts(range, isSeries ? shorter : [SPAN_MS.hour]);
+  const { whole, pieces } = zoneParts(range, series === null ? [SPAN_MS.hour] : shorter);
   const owners = ownersOf(range, summed);
   if (owners === "keys") {
     const ofDays = startsIn({ table: "day", ...whole });
@@ -143,14 +142,15 @@ function rowsOfZone(database: QueriedDatabase, range: ZoneRange, summed: Summed)
     ];
   }
   const wholeRange = { ...range, ...whole };
-  const ofWhole = isSeries
-    ? rowsOfSeries(database, wholeRange, summed, { spanMs: day, point: "at" })
-    : rowsOf(database, wholeRange, summed, { from: `${table}_days`, point: "at" });
+  const ofWhole =
+    series === null
+      ? rowsOf(database, wholeRange, summed, { from: `${table}_days`, point: "at" })
+      : rowsOfSeries(database, wholeRange, summed, { table: series, spanMs: day, point: "at" });
   if (pieces.length === 0) return [ofWhole];
   const tuples = pieces.map(({ lengthMs, from, to, point }) => [from, to, point, lengthMs]);
-  const spanIs = isSeries ? seriesOf(range, summed, numberIn(3)) : "";
+  const spanIs = series === null ? "" : seriesOf(range, summed, numberIn(3));
   const time = sql.unsafe(`${spanIs} at >= ${numberIn(0)} AND at < ${numberIn(1)}`);
-  const rows = rowsInside(database, range, isSeries ? SERIES[table].table : `${table}_hours`, time);
+  const rows = rowsInside(database, range, series ?? `${table}_hours`, time);
   const join = sql.unsafe(owners === null ? "CROSS JOIN" : "CROSS JOIN owners CROSS JOIN");
   const ofPieces = rowsOf(database, range, summed, {
     from: sql`${jsonRows(kind, sql, tuples)} AS pieces ${join} ${rows}`,
@@ -226,11 +226,12 @@ export function asZoneRange(range: UsageRange, names: readonly string[]): ZoneRa
   return days !== undefined && names.includes("point") ? { ...range, days } : null;
 }
 
-/** True when the tables of series have the names by which a range is filtered and summed. */
-function hasSeries(range: UsageRange, table: Summed["table"], names: readonly string[]): boolean {
-  const known = new Set<string>(["point", "is_error", ...SERIES[table].key]);
+/** Returns the table of series that has all columns by which a range is filtered and summed; null if there is none. */
+function seriesTable(range: UsageRange, { table, names }: Summed): string | null {
   const filtered = FILTERS.filter(([, field]) => range[field] !== undefined).map(([column]) => column);
-  return [...names, ...filtered].every((name) => known.has(name));
+  const needed = [...names, ...filtered].filter((name) => name !== "point" && name !== "is_error");
+  const hasAll = ({ key }: { key: readonly string[] }) => needed.every((name) => key.includes(name));
+  return SERIES[table].find(hasAll)?.table ?? null;
 }
 
 /** Splits a range into parts. The middle is read from as few rows as possible, and the ends from short spans. */

@@ -4,6 +4,7 @@ import { type Span, startOfSpan } from "../../domain/calendar.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import type { Sums } from "../database/sql.ts";
 import { entriesOf } from "../../lib/json.ts";
+import { NestedMap } from "../../lib/nested-map.ts";
 
 /** The tables of sums of the ledger, each with the time span of its rows. */
 const LEVELS = [
@@ -30,16 +31,19 @@ export const SERIES_SPANS_MS = [86_400_000, 14_400_000, 3_600_000, 900_000] as c
 /** In tables of series, the `organization_id` of rows that contain the sums of all organizations. */
 export const ALL_ORGANIZATIONS = "*";
 
+/** The columns with which the key of each table of series begins. */
+export const SPAN_KEY = ["span_ms", "organization_id", "at"] as const;
+
 /**
  * The tables of sums for series of days in any time zone. They have few rows for each start of a span, because a series
  * over months reads many spans.
  */
 export const SERIES = {
-  usage: {
-    table: "usage_series",
-    key: ["span_ms", "organization_id", "at", "model", "currency", "channel"],
-  },
-  traffic: { table: "traffic_series", key: ["span_ms", "organization_id", "at", "route", "status", "code"] },
+  usage: [
+    { table: "usage_series", key: [...SPAN_KEY, "model", "currency", "channel"] },
+    { table: "caller_series", key: [...SPAN_KEY, "source", "currency", "client"] },
+  ],
+  traffic: [{ table: "traffic_series", key: [...SPAN_KEY, "route", "status", "code"] }],
 } as const;
 
 const TOKEN_COLUMNS = TOKEN_CATEGORIES.map((category) => TOKEN_CATEGORY_NAMES[category]);
@@ -68,21 +72,24 @@ type UsageRow = SumRow & UsageNumbers;
 
 /** Returns the amounts to add to each table of sums for new entries. */
 export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
-  const rows = new Map<string, UsageRow>();
+  const minutes = new Map<number, NestedMap<UsageRow>>();
+  const all: UsageRow[] = [];
   for (const entry of entries) {
     const at = startOfSpan("minute", entry.at);
+    let rows = minutes.get(at);
+    if (!rows) minutes.set(at, (rows = new NestedMap()));
     const { organizationId, keyId, model, channel, source = "", client = "", currency } = entry;
     const names = [organizationId, keyId, model, channel, source, client, currency];
-    const name = [at, ...names].join("\n");
-    let row = rows.get(name);
+    let row = rows.get(names);
     if (!row) {
       const key = { at, organization_id: organizationId, key_id: keyId, model, channel, source, client };
       row = newRow({ ...key, currency });
-      rows.set(name, row);
+      rows.set(names, row);
+      all.push(row);
     }
     addEntry(row, entry);
   }
-  return sumsOf(USAGE, [...rows.values()]);
+  return sumsOf(USAGE, all);
 }
 
 function newRow(key: { at: number } & Record<(typeof USAGE_KEY)[number], string | number>): UsageRow {
@@ -177,7 +184,7 @@ interface SummedTables {
   levels: readonly { table: string; span: Span }[];
   key: readonly string[];
   numbers: readonly string[];
-  series: { table: string; key: readonly string[] };
+  series: readonly { table: string; key: readonly string[] }[];
 }
 
 /**
@@ -193,14 +200,16 @@ function sumsOf({ levels, key, numbers, series }: SummedTables, minutes: readonl
     ...positionOf(at),
     organization_id: ALL_ORGANIZATIONS,
   }));
-  const quarters = added(minutes, series.key, numbers, positions.slice(-1));
   return [
     ...levels.map(({ table, span }) => ({
       table,
       key,
       rows: added(minutes, key, numbers, [(at) => ({ at: startOfSpan(span, at) })]),
     })),
-    { ...series, rows: added(quarters, series.key, numbers, [...positions, ...ofAll]) },
+    ...series.map(({ table, key: own }) => {
+      const quarters = added(minutes, own, numbers, positions.slice(-1));
+      return { table, key: own, rows: added(quarters, own, numbers, [...positions, ...ofAll]) };
+    }),
   ];
 }
 
