@@ -52,6 +52,23 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+/**
+ * Returns a function that collects items. They are passed to `consume` together, before the event loop waits for I/O
+ * again. For short work this costs less than a call at once, because the code and data of `consume` are then in the
+ * processor's cache for all items but the first.
+ */
+export function inBatches<Item>(consume: (items: readonly Item[]) => void): (item: Item) => void {
+  let items: Item[] = [];
+  const pass = () => {
+    const passed = items;
+    items = [];
+    consume(passed);
+  };
+  return (item) => {
+    if (items.push(item) === 1) setImmediate(pass);
+  };
+}
+
 /** Background work that runs until it is stopped. */
 export interface BackgroundWork {
   /** Prevents further runs. Resolves when the current run has ended. May be called again. */

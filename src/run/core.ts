@@ -121,7 +121,7 @@ function changeReport(onProblem: SystemLog): (change: TargetChange) => void {
 interface JobParts {
   core: ImageCore;
   metrics: JobMetrics;
-  listeners: readonly RequestListener[];
+  onEnd: RequestListener;
   beginTrace: BeginTrace | null;
 }
 
@@ -192,7 +192,7 @@ function webhookOptions(
 
 function openWorker(
   { live, storage, processId, onProblem }: ProcessBasis,
-  { core, metrics, listeners, beginTrace }: JobParts,
+  { core, metrics, onEnd, beginTrace }: JobParts,
   concurrency: number,
 ): JobWorker {
   const directory = join(live.current.dataDirectory, "spool");
@@ -200,7 +200,7 @@ function openWorker(
     pickedUp: (milliseconds) => metrics.pickedUp(milliseconds),
     ended(run) {
       metrics.ended(run.ending);
-      for (const listener of listeners) listener(eventOfRun(run));
+      onEnd(eventOfRun(run));
     },
   };
   // After its drain time, the server aborts the calls in `calls`. Calls of jobs must not be in `calls`, because jobs

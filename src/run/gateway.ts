@@ -5,7 +5,7 @@ import type { Core } from "../gateway/core.ts";
 import { DependencyError } from "../gateway/dependency-error.ts";
 import type { BudgetLeases } from "../gateway/metering/budget-leases.ts";
 import { VERSION } from "../lib/version.ts";
-import { type BackgroundWork, after, every, sleep, withDeadline } from "../lib/waiting.ts";
+import { type BackgroundWork, after, every, nextTurn, sleep, withDeadline } from "../lib/waiting.ts";
 import { type Overload, type RunningServer, startOperatorServer, startServer } from "../server/index.ts";
 import type { Blobs } from "../storage/blobs/index.ts";
 import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
@@ -82,7 +82,7 @@ export async function startGateway(
       const { drainSeconds, leaveSeconds } = settings.server;
       const jobsStopped = parts.jobs.stop((leaveSeconds + drainSeconds) * 1000);
       await drain(settings, server, core);
-      await jobsStopped;
+      await jobsStopped.then(nextTurn);
       // The stop does not wait for these tasks, because a task may wait for a database that does not respond.
       for (const work of [...background, alerts, degradations, liveMetrics]) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
@@ -181,9 +181,11 @@ function startBackgroundWork(parts: BackgroundParts): BackgroundWork[] {
 
 /**
  * Ends the calls that still run after every client was disconnected. Calls notice the disconnection within a tick and
- * write the delivered usage to the journal; detached calls are ended.
+ * write the delivered usage to the journal; detached calls are ended. One turn of the event loop later, the observers
+ * have the records of all requests.
  */
 async function endCalls({ detachedCalls }: Core): Promise<void> {
   await sleep(2 * DEADLINE_TICK_MS);
   await detachedCalls.close();
+  await nextTurn();
 }

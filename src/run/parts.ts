@@ -7,13 +7,14 @@ import type { Settings } from "../config/index.ts";
 import { openConsole } from "../console/index.ts";
 import { databaseOf } from "./stores.ts";
 import { type Degradations, gauges, type StatusSources, watchDegradations } from "./status.ts";
-import type { RequestListener } from "../domain/request-event.ts";
+import type { RequestEvent, RequestListener } from "../domain/request-event.ts";
 import { traceSampler } from "../domain/trace.ts";
 import type { Failover } from "../gateway/routing/failover.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { createCodecSlots } from "../imaging/codec.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import { systemClock } from "../lib/clock.ts";
+import { inBatches } from "../lib/waiting.ts";
 import { newId } from "../lib/ids.ts";
 import { readS3Address } from "../lib/s3-address.ts";
 import { createSafeFetch } from "../lib/safe-fetch.ts";
@@ -74,10 +75,10 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const { concurrency } = core.failover;
   const ledgerExport = openLedgerExport(basis);
   const observing = observe(basis, log, { ...watched, logOutput, concurrency, ledgerExport });
-  const { jobMetrics, metrics, listeners, recording, degradations, liveMetrics, otlp } = observing;
+  const { jobMetrics, metrics, onEnd, recording, degradations, liveMetrics, otlp } = observing;
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const beginTrace = settings.telemetry && traceSampler(settings.telemetry.sampleRatio);
-  const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners, beginTrace });
+  const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, onEnd, beginTrace });
   const alerts = openAlerts(basis, health, (organizationId) => administration.status(organizationId));
   const background = { alerts, degradations, recording, liveMetrics, otlp, ledgerExport };
   const administered = { ...watched, calls: core.failover.calls, jobs: jobs.port, ...background };
@@ -101,7 +102,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     connections,
     undeclaredProxy,
     onProblem,
-    listeners,
+    onEnd,
     beginTrace,
     metrics: gatherMetrics(metrics, settings),
   };
@@ -130,10 +131,13 @@ function observe(basis: ProcessBasis, log: RequestObserver, observed: ObservedSo
   const metrics = new Metrics(gauges(observed), otlp ? [...others, otlp] : others, channels);
   const observers: RequestObserver[] = [log, metrics, traffic, recorder, prompts];
   if (otlp) observers.push(otlp);
-  const listeners = observers.map(({ listener }) => listener);
+  // One observer gets all events before the next observer, so that its code is in the processor's cache.
+  const onEnd = inBatches<RequestEvent>((events) => {
+    for (const { listener } of observers) for (const event of events) listener(event);
+  });
   const degradations = watchDegradations(observed, () => systemClock.now());
   const recording = startRecording(basis, { traffic, recorder, prompts });
-  return { jobMetrics, metrics, listeners, recording, degradations, liveMetrics: live.start(), otlp };
+  return { jobMetrics, metrics, onEnd, recording, degradations, liveMetrics: live.start(), otlp };
 }
 
 /** Opens the export of traces, metrics and events; null when no collector is configured. */

@@ -62,7 +62,7 @@ function openFor(
     core: { ...core, limiter },
     clock: systemClock,
     trustedProxies: parseAddressList([]),
-    listeners: [(event) => events.push(event)],
+    onEnd: (event) => events.push(event),
     lifecycle,
     beginTrace: null,
     overload: { step: 0, admit() {} },

@@ -135,7 +135,7 @@ function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<Endpoint
     core,
     clock,
     trustedProxies,
-    listeners: options.listeners,
+    onEnd: options.onEnd,
     lifecycle,
     overload: options.overload,
     beginTrace: options.beginTrace,

@@ -47,7 +47,8 @@ export interface ServerOptions {
   /** True when a text has the form of a key. */
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
-  listeners: readonly RequestListener[];
+  /** Gets the record of each request at its end. */
+  onEnd: RequestListener;
   /** Begins a trace; null while no traces are exported. */
   beginTrace: BeginTrace | null;
   overload: Overload;

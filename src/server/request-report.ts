@@ -11,7 +11,7 @@ import type { HttpRoute } from "./routes.ts";
 export interface ReportSettings {
   clock: Clock;
   trustedProxies: AddressList;
-  listeners: readonly RequestListener[];
+  onEnd: RequestListener;
   connections: Pick<ConnectionLimit, "began" | "ended">;
   /** Maximum seconds for which a connection may be silent while the client has to send or to receive. */
   idleSeconds: number;
@@ -32,13 +32,13 @@ interface Ending {
 /** Reports the end of a request and returns the request's response. */
 type Report = (exchange: HttpExchange, ending: Ending) => Response;
 
-/** Returns a function that passes one record of each request to the listeners when the request ends. */
+/** Returns a function that passes one record of each request to `onEnd` when the request ends. */
 export function createReport(settings: ReportSettings): Report {
-  const { connections, listeners, idleSeconds } = settings;
+  const { connections, onEnd, idleSeconds } = settings;
   return (exchange, ending) => {
     const event = eventOf(settings, exchange, ending);
     connections.ended(exchange.request);
-    for (const listener of listeners) listener(event);
+    onEnd(event);
     restoreIdleTimeout(exchange, idleSeconds);
     return ending.response;
   };

@@ -22,29 +22,21 @@ interface RequestLog {
 }
 
 /**
- * Writes one JSON line for each request after its end. Lines are formatted after the response was sent, and are written
- * in batches. They contain only the fields of `LOG_FIELDS`: no headers, bodies, prompts or keys.
+ * Writes one JSON line for each request after its end. Lines are written in batches. They contain only the fields of `LOG_FIELDS`: no headers, bodies, prompts or keys.
  */
 export function requestLog(write: (lines: string) => void, minimum: LogLevel = "info"): RequestLog {
-  const pending: RequestEvent[] = [];
   let lines = "";
   let cancelFlush: (() => void) | undefined;
-  // Lines are formatted soon: a waiting event, with all its references, would survive a minor garbage collection.
-  const format = (): void => {
-    for (const event of pending) lines += line(event, minimum);
-    pending.length = 0;
-  };
   const flush = (): void => {
     cancelFlush?.();
     cancelFlush = undefined;
-    format();
     if (lines !== "") write(lines);
     lines = "";
   };
   return {
     listener: (event) => {
       if (!isLogged(levelOf(event), minimum)) return;
-      if (pending.push(event) === 1) setImmediate(format);
+      lines += line(event, minimum);
       cancelFlush ??= after(FLUSH_MS, flush);
     },
     flush,

@@ -351,8 +351,8 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "a request is recorded twice",
     file: "src/server/request-report.ts",
-    find: "for (const listener of listeners) listener(event);",
-    replace: "for (const listener of [...listeners, ...listeners]) listener(event);",
+    find: "    onEnd(event);",
+    replace: "    onEnd(event);\n    onEnd(event);",
     tests: endpoint,
   },
   {
