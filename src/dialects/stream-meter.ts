@@ -90,7 +90,7 @@ export function observe(
 
 /**
  * Estimates the size of text that arrives in pieces. Stores the beginning of the text, which a tokenizer counts at the
- * end if the vendor reports no usage.
+ * end if the vendor's usage is incomplete.
  */
 export class SizedText implements CountableText {
   #kept: Uint8Array<ArrayBuffer> = NOTHING;

@@ -54,7 +54,7 @@ const TICKS = 10_000_000_000;
 
 /**
  * Returns the cost from a vendor's `usage`: `cost_in_usd_ticks`, or `cost` in US dollars (OpenRouter API, "Usage
- * accounting"). The cost is billed only for vendors with the trait `reportsCost`, because other vendors may use these
+ * accounting"). The cost is recorded only for vendors with the trait `reportsCost`, because other vendors may use these
  * fields differently.
  */
 export function reportedCost(usage: Record<string, unknown>): VendorCost | undefined {

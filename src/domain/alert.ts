@@ -80,7 +80,7 @@ export interface AlertFacts {
    */
   minutes: readonly { at: number; requests: number; failed: number }[];
   ejections: readonly { target: string; reason: string; since: number }[];
-  /** All current problems; empty when no rule of the organization needs them. */
+  /** The current problems; empty when no rule of the organization needs them. */
   causes: readonly StatusCause[];
   /** Unix milliseconds at which these facts were read. */
   now: number;

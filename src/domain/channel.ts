@@ -23,7 +23,7 @@ export interface Channel {
 export interface Timeouts {
   /** For text, the time until the first byte of a stream. For images, the time until the response. */
   firstByteMs: number;
-  /** Maximum time between two bytes of a response. */
+  /** Maximum time between two bytes of a text stream. */
   idleMs: number;
   /** Maximum time of the whole call. */
   totalMs: number;

@@ -18,7 +18,7 @@ export const RETRIES = {
   yes: "Yes, with growing pauses, and not before `Retry-After` where it stands.",
 } as const;
 
-/** All errors that the gateway sends. They are thrown by their code and rendered by the route's dialect. */
+/** Every kind of `GatewayError`, by code. They are thrown by their code and rendered by the route's dialect. */
 export const ERROR_CODES = {
   invalid_request_body: {
     status: 400,

@@ -36,7 +36,7 @@ export class GatewayError extends ExpectedError {
   readonly limitState: LimitState | null;
   readonly closesConnection: boolean;
 
-  /** `message` tells the caller what to change. It contains no vendor, credential or internal address. */
+  /** `message` is for the caller. It contains no vendor, credential or internal address. */
   constructor(
     readonly code: ErrorCode,
     message: string,

@@ -92,9 +92,9 @@ export interface Attempt {
   upstreamModel: string;
   durationMs: number;
   outcome: "answered" | "caller_gone" | "stopped" | UpstreamErrorKind;
-  /** HTTP status; absent when no response arrived. */
+  /** HTTP status of a failed call; absent for a reply, and when no status is known. */
   status?: number;
-  /** True when the vendor may have done the work, and may charge for it, although no response arrived. */
+  /** True when the vendor may have done the work, and may charge for it, although no usable response arrived. */
   isAmbiguous?: boolean;
   /** The vendor's own id of the call, from its response. */
   vendorRequestId?: string;

@@ -64,7 +64,7 @@ export interface ImageModel extends ModelFacts {
 
 export type ImageFormat = "png" | "jpeg" | "webp";
 
-/** The sizes and options of an image model, from the catalogue. Sizes are in pixels. */
+/** The sizes and options of an image model. Sizes are in pixels. */
 export interface ImageCapability {
   /** `pixels`: any width and height within `bounds`; `table`: only the sizes in `sizes`. */
   sizeMode: "pixels" | "table";

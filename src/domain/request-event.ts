@@ -59,7 +59,7 @@ export interface RequestEvent {
   attempts: Attempt[];
   /** Delivered pictures that were stored. */
   pictures: readonly StoredImage[];
-  /** Prompt and reply; null if the organization does not log prompts. */
+  /** Prompt and reply; null unless the organization logs prompts and the request was admitted. */
   content: RequestContent | null;
   /** The reason for a failure, for operators, without content of the caller. */
   cause: unknown;

@@ -33,12 +33,12 @@ export interface StatusCause {
   path: string;
 }
 
-/** The state of the installation or of one organization, with all current problems. */
+/** The state of the installation or of one organization, with the current problems. */
 export interface InstallationStatus {
   /** The worst severity of the causes. Without causes: `ok`, or `idle` when no model was called recently. */
   state: "ok" | "idle" | Severity;
   /** Unix milliseconds at which the state was determined. */
   checkedAt: number;
-  /** All current problems, worst first. */
+  /** The current problems, worst first. */
   causes: readonly StatusCause[];
 }

@@ -41,11 +41,11 @@ export const KINDS_BY_REQUEST: ReadonlySet<UpstreamErrorKind> = new Set<Upstream
 ]);
 
 interface UpstreamErrorDetail {
-  /** HTTP status; absent when no response arrived. */
+  /** HTTP status of the response, if it is known. */
   status?: number;
   /** Seconds of the vendor's `retry-after` header. */
   retryAfterSeconds?: number;
-  /** True when the vendor may have done the work, and may charge for it, although no response arrived. */
+  /** True when the vendor may have done the work, and may charge for it, although no usable response arrived. */
   isAmbiguous?: boolean;
   /**
    * The message for the caller, without vendors' names, when the request causes the error. Without it, the caller gets

@@ -59,7 +59,7 @@ export interface TokenUsage {
   vendorCost?: VendorCost;
   /** `estimated` when the gateway had to estimate the input, the output or the uses. */
   source: "upstream" | "estimated";
-  /** True when the vendor reported impossible numbers, which were limited or replaced. */
+  /** True when the vendor reported numbers that are impossible or contradict what was delivered. */
   anomalous?: boolean;
 }
 

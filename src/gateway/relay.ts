@@ -90,8 +90,8 @@ class RunningRelay implements BodyWriter {
   #isCutOnAbort = false;
   #isCut = false;
   /**
-   * Bytes of the stream up to the first content. Set to null once these bytes are sent: they are a view of the vendor
-   * connection's buffer and would keep this buffer in memory.
+   * Bytes of the stream up to the first content. Set to null once these bytes are sent: they may be a view of the
+   * vendor connection's buffer and would keep this buffer in memory.
    */
   #head: Uint8Array | null;
 

@@ -44,7 +44,7 @@ export interface RequestFacts {
   surplus: number;
   /** The delivered pictures that were stored. */
   pictures: readonly StoredImage[];
-  /** Prompt and reply; null if the organization's setting does not log prompts. */
+  /** Prompt and reply; null unless the organization logs prompts and the request was admitted. */
   content: RequestContent | null;
 }
 

@@ -26,7 +26,10 @@ export interface RelayedStream {
   writer: BodyWriter;
   /** Names of the caller's fields that were not sent to the target. */
   ignored: readonly string[];
-  /** Resolves when the last byte was sent or cannot be sent. The value is the error that ended the stream, or null. */
+  /**
+   * Resolves when the stream is settled, before its last bytes are sent. The value is the error that ended the stream,
+   * or null.
+   */
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
 

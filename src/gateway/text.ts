@@ -26,7 +26,9 @@ import { relayStream, type RelayedStream } from "./text-stream.ts";
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
   limitState: LimitGrant["limitState"];
-  /** Maximum of output tokens that the budgets cover; null if the caller set one or the budgets cover the model's. */
+  /**
+   * Output tokens that the budgets cover for each choice; null if the caller set a maximum or the model's is covered.
+   */
   coveredTokens: number | null;
   /**
    * Names of the caller's fields that were not sent to the target. If a stream's response began before a target

@@ -35,7 +35,7 @@ export interface TextCall {
   isStream: boolean;
   /** The caller's headers for a vendor of the caller's protocol, by lower-case name. */
   headers: Readonly<Record<string, string>>;
-  /** Aborted when the client disconnects or a timeout passes. */
+  /** Aborted when the call must end, for example because the client has disconnected. */
   signal: Cancellation;
 }
 

@@ -33,7 +33,7 @@ interface ForeignOptions extends Omit<ForeignRequest, "decoder" | "bytes"> {
   signal?: AbortSignal;
 }
 
-/** The process decodes only one picture at a time, because a large picture takes up to a gigabyte of memory. */
+/** The process decodes only one such picture at a time, because a large picture takes up to a gigabyte of memory. */
 const TURNS = createSemaphore(1);
 
 let compiled: Promise<WebAssembly.Module> | null = null;

@@ -55,7 +55,10 @@ export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Size of a window that is far from the previous window. A nearer window is twice as large as the previous window. */
+/**
+ * Size of a window that is far from the previous window. A nearer window is twice as large as the previous window, up
+ * to a maximum.
+ */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
 /** Error message for a picture whose header is valid but whose data cannot be decoded. */

@@ -95,8 +95,8 @@ export interface JobStore {
   releaseAll(worker: string): Promise<void>;
 
   /**
-   * Ends queued jobs whose deadline has passed. Returns the number of ended jobs and the names of blobs that are no
-   * longer needed. While the number equals `limit`, call this method again.
+   * Ends queued jobs whose deadline has passed. Returns the number of jobs that it found and the names of blobs that
+   * are no longer needed. While the number equals `limit`, call this method again.
    */
   endOverdue(limit: number): Promise<{ count: number; files: string[] }>;
   /**

@@ -42,7 +42,7 @@ export function openStream(publicModel: string, policy: UsagePolicy): TextStream
 class ResponsesForwarder implements FrameForwarder {
   readonly #publicModel: string;
   readonly #meter: StreamMeter;
-  /** Content of items that arrived as a whole. */
+  /** Content of the items, from the events that end them. */
   readonly #items = new SizedText();
   /** The event that ends the response: its original frame and its parsed data. Null before it arrives. */
   #ending: { frame: Buffer; event: VendorEvent } | null = null;

@@ -135,7 +135,7 @@ export class ResponsesWriter implements ReplyWriter {
     }
     const events = this.#closeBefore();
     const item = this.#add(new ReasoningItem(this.#emit, this.#items.length));
-    // Hidden reasoning has no summary, but reasoning with an empty text has an empty summary.
+    // Hidden reasoning has no summary, but reasoning with an empty text has a summary with an empty text.
     return events + item.open() + (isRedacted ? "" : item.add("")) + item.close(sealed);
   }
 

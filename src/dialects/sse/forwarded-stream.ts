@@ -9,7 +9,7 @@ import type { StreamMeter } from "../stream-meter.ts";
 import { repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { VendorFrames } from "./vendor-frames.ts";
 
-/** The part of a forwarded stream that depends on the dialect. It reads each frame and writes the caller's frames. */
+/** The part of a forwarded stream that depends on the dialect. It reads frames and writes the caller's frames. */
 export interface FrameForwarder {
   /** True after the upstream's end mark. */
   readonly isDone: boolean;

@@ -24,7 +24,7 @@ export interface Authenticator {
 
 /**
  * Authenticates a request. Returns its key and organization; a promise only when the key must be looked up in the
- * store. Throws a `GatewayError`, which is `dependency_unavailable` when the store fails, never a 401.
+ * store. Throws a `GatewayError`. When the store fails, this is `dependency_unavailable` and not a 401.
  */
 export function authenticate(
   authenticator: Authenticator,

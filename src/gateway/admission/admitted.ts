@@ -17,7 +17,7 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   price: OfPrice;
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
-  /** Returns the maximum cost. Called only when a budget limits the request. */
+  /** Returns the maximum cost. `Billing` calls it only when a budget limits the request. */
   ceiling(): Nanos;
   /** Returns the smallest amount with which the request can be served; absent when only the ceiling is enough. */
   floor?(): Nanos;

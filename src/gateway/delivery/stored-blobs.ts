@@ -33,7 +33,7 @@ interface StoredBlob {
 export interface Links {
   /**
    * Returns an absolute link to a stored blob. `base` is the part of the address before the path. The link is valid for
-   * `hours`, or for the configured time when `hours` is null.
+   * `hours`, but no longer than pictures are kept, or for the configured time when `hours` is null.
    */
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";

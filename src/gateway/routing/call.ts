@@ -8,8 +8,9 @@ import { FairSemaphore } from "../../lib/semaphore.ts";
 const NO_PARAMS: readonly string[] = [];
 
 /**
- * One running call to a vendor. The call's cancellation is aborted when the client disconnects or a deadline passes;
- * the reason of the abort shows the cause. A deadline takes effect up to one tick of its timer late.
+ * One running call to a vendor. The call's cancellation is aborted when the client disconnects, a deadline passes or
+ * the gateway ends the call; the reason of the abort shows the cause. A deadline takes effect up to one tick of its
+ * timer late.
  */
 export class Call {
   /** The vendor's own id of the call; set once its response has begun. */
@@ -44,7 +45,7 @@ export class Call {
 
   /**
    * Ends the call with a `timeout` after `withinMs`. A later `expect` or `stopExpecting` replaces or clears this
-   * deadline. At the deadline, `extendMs` is called once and returns the milliseconds to add.
+   * deadline. At the deadline, `extendMs` returns the milliseconds to add, unless the client has disconnected.
    */
   expect(what: string, withinMs: number, extendMs?: () => number): void {
     this.stopExpecting();
