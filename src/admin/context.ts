@@ -30,7 +30,7 @@ export interface AdminContext {
 
 /** Facts and actions that need a running gateway. */
 export interface RunningGateway {
-  /** Returns the targets to which the process currently sends no requests. */
+  /** Returns the targets that the process has taken out of service. */
   ejections(): readonly Ejection[];
   /** Cancels a job by the rules of the folder `jobs` and returns the changed job; null for an unknown job. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;

@@ -74,7 +74,7 @@ export function readOverrides(env: Environment, report: ReportProblem): Override
   return overrides;
 }
 
-/** Returns the secrets of the first start. Only the environment can set them. */
+/** Returns the secrets that are used instead of generated ones. Only the environment can set them. */
 export function readBootstrap(
   env: Environment,
   report: ReportProblem,

@@ -52,8 +52,8 @@ export interface LoadedSettings {
 
 /**
  * Reads the file, the environment, the database's entries and the catalogue into settings. Precedence: environment,
- * file, database, catalogue. Throws a `ConfigurationError` with every problem found. An entry of the database that has
- * a problem causes only a warning and is left out.
+ * file, database, catalogue; for channels, the file comes first. Throws a `ConfigurationError` with every problem
+ * found. A problem in an entry of the database causes only a warning; the entry, or its invalid part, is left out.
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];

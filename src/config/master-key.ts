@@ -6,7 +6,7 @@ import type { FileSettings } from "./file-schema.ts";
 import type { ReportProblem } from "./problems.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
-/** The master keys, which encrypt the credentials in the database. They are never stored in the database. */
+/** The master keys, which encrypt the secrets in the database. They are never stored in the database. */
 export interface MasterKeys {
   /**
    * The key that encrypts new secrets; null if there was none when the settings were loaded. `currentKey` also finds a

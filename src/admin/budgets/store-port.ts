@@ -7,7 +7,9 @@ import type { BudgetRecord, LeaseInDoubt } from "./schema.ts";
 export type NewBudget = Omit<BudgetRecord, "version" | "readAt" | keyof BudgetLevel>;
 
 export interface BudgetAdminStore {
-  /** All methods return a budget in its current period (day or month), even if the stored period has ended. */
+  /**
+   * Every budget that this store returns is in its current period (day or month), even if the stored period has ended.
+   */
   create(budget: NewBudget, by: Actor): Promise<BudgetRecord>;
   get(id: string): Promise<BudgetRecord | null>;
   list(organizationId?: string): Promise<BudgetRecord[]>;

@@ -4,7 +4,7 @@ import type { ListPosition, OrganizationFilter } from "../list-page.ts";
 /** A job in the form that administration sees. */
 export interface JobRecord extends Job {
   keyId: string;
-  /** The caller's `X-Request-Id`, or the id that the gateway generated. The job's charge has the same id. */
+  /** The caller's `X-Request-Id`, or the id that the gateway generated. The job's charge has the same request id. */
   requestId: string;
   /** Unix milliseconds. */
   deadlineAt: number;

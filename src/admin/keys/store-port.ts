@@ -36,8 +36,8 @@ export interface KeyStore {
   /** Returns the last uses by key. Keys that were never used are missing from the result. */
   lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, LastUse>>;
   /**
-   * Replaces a key by the result of `change` for its current state, so that no two changes undo each other. Returns the
-   * changed key, or null when there is no such key.
+   * Replaces the fields of a key that `change` returns for its current state, so that no two changes undo each other.
+   * Returns the changed key, or null when there is no such key.
    */
   update(
     id: string,

@@ -26,8 +26,8 @@ export interface LedgerAdminStore {
   /**
    * Writes corrections of charges in one transaction, while no other correction of these charges is written. `decide`
    * receives each charge in its current state and returns the entry to write, or null. Adds the amounts to `spent` of
-   * the charge's budgets if the charge belongs to the current period of the budget. With `note`, writes an audit row.
-   * Returns the written entries.
+   * the charge's budgets if the charge belongs to the current period of the budget. With `note`, writes an audit row if
+   * there is a correction. Returns the written entries.
    */
   correct(
     charges: readonly string[],

@@ -19,9 +19,9 @@ export interface MemberStore {
   /** Returns all members, oldest first. */
   list(): Promise<MemberRecord[]>;
   /**
-   * Replaces a member by the result of `change` for the current state. When `change` throws, nothing is changed. Ends
-   * the member's sessions when the password, the role, the organizations or `isDisabled` changes. Returns the changed
-   * member, or null for an unknown member.
+   * Replaces the fields of a member that `change` returns for the member's current state. When `change` throws, nothing
+   * is changed. Ends the member's sessions when the password, the role, the organizations or `isDisabled` changes.
+   * Returns the changed member, or null for an unknown member.
    */
   update(id: string, change: MemberChange, note: MemberNote): Promise<MemberRecord | null>;
   /**

@@ -51,7 +51,7 @@ export async function getModel(
   return (await viewer(context, configured, organizationId))(requireModelOf(configured, id));
 }
 
-/** Adds a model of the operator's own. Throws 400 for incomplete input and 409 for an id that exists. */
+/** Adds a model of the operator's own. Throws 400 for incomplete or invalid input, and 409 for an id that exists. */
 export async function createModel(
   context: OperationContext,
   input: z.output<typeof modelCreationSchema>,

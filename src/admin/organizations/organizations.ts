@@ -87,7 +87,10 @@ export async function updateOrganization(
   });
 }
 
-/** Replaces an organization by the result of `change` for its current state. Throws 404 for an unknown organization. */
+/**
+ * Replaces the fields of an organization that `change` returns for its current state. Throws 404 for an unknown
+ * organization.
+ */
 export async function changeOrganization(
   context: Pick<AdminContext, "store" | "by">,
   id: string,

@@ -10,8 +10,8 @@ export interface OrganizationStore {
     page: ListPage & { search?: string; organizationIds?: readonly string[] },
   ): Promise<OrganizationRecord[]>;
   /**
-   * Replaces an organization by the result of `change` for its current state, so that no two changes undo each other.
-   * When `change` throws, nothing is changed. Returns the changed organization; null for an unknown id.
+   * Replaces the fields of an organization that `change` returns for its current state, so that no two changes undo
+   * each other. When `change` throws, nothing is changed. Returns the changed organization; null for an unknown id.
    */
   update(
     id: string,

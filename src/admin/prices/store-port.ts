@@ -18,7 +18,7 @@ export interface PriceRecord {
 export interface PriceStore {
   /** Adds a row. `replaced` contains the earlier amounts of the row's cells, for the audit. */
   add(price: PriceRecord, by: Actor, replaced?: object | null): Promise<void>;
-  /** Ends a row at a time. Returns false when there is no such row or it has already ended by then. */
+  /** Ends a row at a time. Returns false when there is no such row, or when the row ends by then anyway. */
   end(id: string, until: number, by: Actor): Promise<boolean>;
   list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
   /**

@@ -6,7 +6,10 @@ import { resolveRoute } from "./routes.ts";
 
 type Catalogue = AdminContext["catalogue"];
 
-/** Returns the routes that an organization's requests follow, by model: its own route, or the configured route. */
+/**
+ * Returns the routes that an organization's requests follow, by model: its own route, or the configured route. Leaves
+ * out models that the organization may not call.
+ */
 export function followedRoutes(
   organization: OrganizationRecord,
   catalogue: Pick<Catalogue, "routes" | "channels">,

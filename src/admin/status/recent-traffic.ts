@@ -11,7 +11,10 @@ export interface RecentTraffic {
   calls: readonly TrafficSum[];
   /** Requests of the last 5 minutes by minute, organization and error code. */
   requests: readonly TrafficSum[];
-  /** The median duration of the calls of about the last day, by channel, in milliseconds. */
+  /**
+   * The median duration of the successful calls of about the last day, by channel, in milliseconds. Channels with few
+   * calls are missing.
+   */
   usualMs: ReadonlyMap<string, number>;
 }
 

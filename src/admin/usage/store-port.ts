@@ -172,9 +172,9 @@ export interface RequestStore {
     page: { below: LedgerPosition | null; limit: number },
   ): Promise<ListedRequest[]>;
   /**
-   * Finds requests by the gateway's id, the caller's id, or the id that a vendor gave to a call; newest first, at most
-   * 20 by each of these ids. `organizations` restricts the requests to these organizations. The requests found by the
-   * gateway's or a vendor's id are in the result even if many callers have sent the same `id` as their own.
+   * Finds requests by the gateway's id or the caller's id. If no request has the gateway's id, also searches the ids
+   * that vendors gave to calls. Returns the newest 20, and always those that the gateway's or a vendor's id has found,
+   * because any caller may send the same `id`. `organizations` restricts the requests to these organizations.
    */
   find(id: string, organizations?: readonly string[]): Promise<ListedRequest[]>;
   /**

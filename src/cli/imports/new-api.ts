@@ -94,7 +94,7 @@ const NEVER = -1;
 const DOLLARS_OF_RATIO = 2;
 const QUOTA_PER_DOLLAR = 500_000;
 
-/** Imports the channels, options and tokens from responses of new-api. */
+/** Imports the channels and tokens from responses of new-api, with the prices in its options. */
 export function importNewApi(draft: ImportDraft, files: SourceFiles): void {
   const read = <Row>(schema: z.ZodType<{ data: Row[] }>): Row[] =>
     files.read(schema).flatMap(({ data }) => data);

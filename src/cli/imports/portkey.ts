@@ -72,8 +72,8 @@ const apiKeysSchema = z.looseObject({
 });
 
 /**
- * Imports Portkey's configs. Each config becomes a model under the name by which callers will use it. Also imports the
- * lists of virtual keys and API keys if they are given.
+ * Imports Portkey's configs. Each config becomes a model under the name by which callers will use it. If they are
+ * given, reads the vendors from the list of virtual keys, and imports the API keys.
  */
 export function importPortkey(draft: ImportDraft, files: SourceFiles): void {
   const vendors = new Map<string, string>();

@@ -35,7 +35,7 @@ export type ListedPrice = { model: string; currency: string } & (
   | { unit: "token"; prices: Record<string, string> }
 );
 
-/** Reads the body of a successful reply. The body is not checked, because it comes from the page's own gateway. */
+/** Reads the JSON body of a reply. The body is not checked, because it comes from the page's own gateway. */
 export async function readBody<Body>(response: Response): Promise<Body> {
   return await response.json();
 }
