@@ -1,4 +1,5 @@
-// Finds members in the text of a JSON object, so that one value can be replaced without changing another byte.
+// Finds members and items in JSON text, so that one value can be replaced without changing another byte. Also has
+// bounds on JSON text and small tools for objects.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

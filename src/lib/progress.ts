@@ -1,8 +1,8 @@
 import { every } from "./waiting.ts";
 
 /**
- * Called during long work. `step` is a sentence for people. The first call of a step has only the sentence; later calls
- * add how much is done, and the total if it is known. When this function throws, the work cleans up and ends.
+ * Called during long work. `step` is a sentence for people. `done` is how much of the step is done, and `total` how
+ * much there is; both are absent while they are not known. When this function throws, the work cleans up and ends.
  */
 export type Progress = (step: string, done?: number, total?: number) => void;
 

@@ -25,7 +25,7 @@ export function readStrictly<Schema extends ZodType>(
 const MAX_PROBLEMS = 100;
 
 interface ReadOptions {
-  /** The word for a key in messages: `setting` or `field`. */
+  /** The word for a key in messages, such as `setting`; `field` when absent. */
   noun?: string;
   /** Words that people may use for a key: `api_key` for `credential`. */
   synonyms?: Readonly<Record<string, string>>;

@@ -43,7 +43,7 @@ const settings = z.object({
 
 type DashscopeSettings = z.infer<typeof settings>;
 
-/** Alibaba Cloud's Model Studio: chat completions, and image models that are called synchronously or as tasks. */
+/** Alibaba Cloud's Model Studio: text, embeddings, and image models that are called synchronously or as tasks. */
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   title: VENDORS.dashscope.title,

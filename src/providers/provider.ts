@@ -24,6 +24,6 @@ export interface Provider<Settings> {
    * requests something unknown, which the vendor refuses. Throws an `UpstreamError`, or the signal's reason.
    */
   probe(settings: Settings, signal: AbortSignal): Promise<void>;
-  /** Returns the vendor's names of the credential's models. Throws an `UpstreamError`, or the signal's reason. */
+  /** Returns the names in the vendor's list of models. Throws an `UpstreamError`, or the signal's reason. */
   models?(settings: Settings, signal: AbortSignal): Promise<string[]>;
 }

@@ -58,7 +58,7 @@ export interface ServerOptions {
   /** Returns the state of the installation, for the details of the readiness probe. */
   status(): Promise<InstallationStatus>;
   undeclaredProxy: UndeclaredProxy;
-  /** Called with each failure of background work. */
+  /** Called with each problem for the log. */
   onProblem(message: string, cause: unknown): void;
   metrics(): Promise<string>;
   /** True when several processes listen on the same port. */

@@ -90,7 +90,10 @@ export class RouteTable {
     return new Map([...groups].map(([target, routes]) => [target, new Set(routes)]));
   }
 
-  /** Returns the route, the allowed methods of a path without this method, or null. HEAD is handled like GET. */
+  /**
+   * Returns the route; the allowed methods for a path that only has other methods; null for an unknown path. HEAD is
+   * handled like GET.
+   */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
     const wanted = method === "HEAD" ? "GET" : method;
     const exact = this.#exact.get(path);

@@ -48,8 +48,8 @@ export function writeCookie(
 }
 
 /**
- * Throws a 403 for a request that a page of another site made the browser send. Browsers send the origin of a request
- * in `Sec-Fetch-Site`, older browsers in `Origin`. A request without both headers is allowed only with `mayBeUnknown`.
+ * Throws a 403 for a request that a page of another origin made the browser send. Browsers show this by
+ * `Sec-Fetch-Site`, older browsers by `Origin`. A request without both headers is allowed only with `mayBeUnknown`.
  */
 export function requireSameOrigin(
   reach: Reachability,

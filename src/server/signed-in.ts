@@ -32,7 +32,7 @@ interface SignedInCaller {
 /**
  * Returns the sender of a request: by its admin token if it has one, otherwise by the session's cookie. When a new
  * session token is set, its cookie is added to `outgoing`. Throws an `AdminError`: 401 without a valid token or cookie,
- * 403 when a page of another site made the browser send a change.
+ * 403 when a page of another origin made the browser send a change.
  */
 export async function readCaller(
   admin: Administration,

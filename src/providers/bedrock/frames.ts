@@ -24,7 +24,7 @@ const codec = new EventStreamCodec(
 
 /** Length of a message without headers and payload. */
 const MIN_BYTES = 16;
-/** Maximum length of a message: the longest payload (16 MiB) and the longest headers (128 KiB). */
+/** Maximum length of a message: the longest payload (16 MiB), the longest headers (128 KiB) and a margin. */
 const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
 
 /** Splits a byte stream into messages, for any division into chunks. Checks each length and both checksums. */

@@ -54,8 +54,8 @@ const PLACEHOLDER = /\[(\d+)\]/g;
 const MAX_LIST_CHARACTERS = 256 * 1024;
 
 /**
- * Replaces lists of numbers in JSON that arrives in pieces. In `text`, each list contains only its index. So the text
- * can be parsed and edited even if there are millions of numbers. Lists inside strings are replaced too.
+ * Replaces lists of numbers in JSON that arrives in pieces. In `text`, a list contains only its index. So the text can
+ * be parsed and edited even if there are millions of numbers. Lists inside strings are replaced too.
  */
 export class NumberLists {
   readonly #lists: string[] = [];
@@ -72,7 +72,7 @@ export class NumberLists {
     this.#rest = text.slice(end);
   }
 
-  /** The text so far. In each complete list, the index of the list replaces the numbers. */
+  /** The text so far. In each replaced list, the index of the list is in place of the numbers. */
   get text(): string {
     return this.#text + this.#rest;
   }

@@ -61,7 +61,8 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
     prompt: order.prompt,
     n: Math.min(order.count, order.model.image.maxImagesPerCall),
   };
-  // The vendor chooses the values of absent fields. `auto` is not sent, because some compatible vendors do not know it.
+  // The vendor chooses the values of absent fields. `auto` is not sent as size or quality, because some compatible
+  // vendors do not know it.
   if (!order.size.isAuto) fields["size"] = `${width}x${height}`;
   const quality = wantedQuality(order);
   if (quality !== undefined) fields["quality"] = quality;

@@ -101,7 +101,7 @@ function effectiveQuality(order: ImageOrder): string | undefined {
   return defaultQuality ?? qualities[0];
 }
 
-/** Number of tokens that each reference (input picture) costs, and the mask. */
+/** Number of tokens that each reference (input picture) or mask costs. */
 const TOKENS_PER_REFERENCE = 560;
 
 /** Returns the token counts of a request: exact for the prompt; for the output, growing with size and quality. */

@@ -2,11 +2,11 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { countTokens } from "./tokens.ts";
 
-/** The fields of a chat completions request that the sandbox reads. The sandbox ignores all other fields. */
+/** The parts of a request that the sandbox reads, in any protocol. The sandbox ignores all other parts. */
 export interface Conversation {
   model: string;
   isStream: boolean;
-  /** Number of choices, from the field `n`. */
+  /** Number of choices: the field `n` of chat completions; 1 in other protocols. */
   choices: number;
   /** Maximum number of output tokens of one choice, with the reasoning tokens. */
   limit: number;

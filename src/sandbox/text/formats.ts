@@ -82,7 +82,8 @@ function formatOf<Request extends TextRequest>(
         outputTokens: completion,
         whole: () => dialect.writeReply(collectReply(events()), payload, usage),
         *frames() {
-          // The first event contains the number of input tokens. Here the exact number replaces the estimate.
+          // In the messages protocol, the first event contains the number of input tokens. The exact number replaces
+          // the estimate there.
           const counted = { ...payload, parsed: { ...payload.parsed, estimatedInput: prompt } };
           const writer = dialect.replyWriter(counted);
           for (const event of events()) yield writer.write(event);

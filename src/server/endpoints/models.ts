@@ -143,7 +143,10 @@ function describeForMessages(model: TextModel): object {
   };
 }
 
-/** Returns the models that a key can call. Models without a price are left out, because a call fails with a 402. */
+/**
+ * Returns the declared models that a key can call. Models without a price are left out, because a call fails with a
+ * 402.
+ */
 function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model[] {
   const directory = snapshot.directory();
   const now = clock.now();

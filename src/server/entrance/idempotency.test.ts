@@ -24,7 +24,10 @@ function exchangeOf(
   } as unknown as AuthenticatedExchange;
 }
 
-/** Sends a request, by default a streamed one. By default, vendor calls continue after the client has disconnected. */
+/**
+ * Sends a request, streamed unless `isStreamed` is false. By default, vendor calls continue after the client has
+ * disconnected.
+ */
 async function stream({
   isClientDisconnected = false,
   callerGone = "drain",
