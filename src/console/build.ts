@@ -10,7 +10,10 @@ import { DIRECTORY, readManifest, versionOfSources, writeManifest, type PageMani
 import { addressOf, mergeFirstChunks } from "./merged-chunks.ts";
 import { FirstPaint } from "./shell/frame.tsx";
 
-/** Number of builds that are kept. Pages that are still open load files of an older build. */
+/**
+ * Number of builds that are kept. A gateway that was started with earlier sources still serves the build of these
+ * sources.
+ */
 const MAX_KEPT = 3;
 
 /**

@@ -36,7 +36,7 @@ export function openConsole(onProblem: (error: unknown) => void) {
       const { page, script } = found.manifest;
       return { html: await Bun.file(join(found.folder, page)).text(), script };
     },
-    /** Returns a file that the page loads; null for an unknown name. */
+    /** Returns a file that the page loads; null for an unknown name, and when the page could not be built. */
     async file(name: string, acceptsGzip: boolean) {
       const found = await find();
       const known = found ? ownValue(found.manifest.files, name) : undefined;

@@ -82,7 +82,7 @@ function page<const Path extends string>(path: Path, load: Page) {
   });
 }
 
-/** Shows the page to members with the role. Shows a notice to all others. */
+/** Shows the page to members with the role and the reach that it needs. Shows a notice to all others. */
 function ForRole({ needs: [role, reach], page: Shown }: { needs: PageNeeds; page: RouteComponent }) {
   const { t } = useTranslation();
   const own = useSession().role;
@@ -155,7 +155,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** Shown in place of a page that failed. The navigation stays visible. */
+/** Shown in place of a page that failed. The navigation of signed-in members stays visible. */
 function ProblemPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();
   return (

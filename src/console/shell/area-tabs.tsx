@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { useMayRead } from "../api/page-needs.ts";
 import { RouteTabs } from "../ui/page/route-tabs.tsx";
 
-/** The pages of each area that has more than one page. */
+/** The pages of each area that has more than one page, except the playground, which makes its own tabs. */
 const AREA_PAGES = {
   images: [
     { to: "/images", label: "tab.controls" },
@@ -32,7 +32,7 @@ const AREA_PAGES = {
 type Area = keyof typeof AREA_PAGES;
 type AreaPage = (typeof AREA_PAGES)[Area][number];
 
-/** Returns the tabs of an area, for `Page`. */
+/** Shows the tabs of an area. They are passed to `Page`. */
 export function AreaTabs({ area }: { area: Area }) {
   const { t } = useTranslation();
   const tabs = useAreaPages()(area).map(({ to, label }) => ({ to, label: t(label) }));

@@ -2,7 +2,7 @@ import en from "../texts/en/shell.json";
 import zh from "../texts/zh/shell.json";
 import { Mark } from "./mark.tsx";
 
-/** Classes of the frame of all pages, which the first paint and the application share, so that nothing moves. */
+/** Classes of the frame around the pages. The first paint and the application share them, so that nothing moves. */
 export const FRAME = {
   page: "min-h-dvh md:grid md:grid-cols-[15rem_minmax(0,1fr)]",
   side: "sticky top-0 hidden h-dvh border-r border-line md:block",

@@ -1,4 +1,4 @@
-/** The product's logo: several lines that join into one. */
+/** The product's logo: three lines that join into one. */
 export function Mark() {
   return (
     <svg width="20" height="20" viewBox="0 0 20 20" fill="none" aria-hidden className="shrink-0 text-accent">

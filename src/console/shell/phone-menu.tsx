@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Dialog as AriaDialog } from "react-aria-components/Dialog";
 import { Modal, ModalOverlay } from "react-aria-components/Modal";
 
-/** The navigation on a phone. It slides over the page from the left. */
+/** The navigation on a phone. It covers the left part of the page. */
 export function PhoneMenu({
   label,
   onClose,

@@ -56,9 +56,10 @@ const VERBATIM = new Set([
   // Words of the configuration file, which the console quotes.
   "channels.*:problems",
   "models.*:problems",
-  // A code from the lists below. Each code has a text of its own.
+  // A code. Each code has a text of its own, as a test below checks.
   "channels.*:health.reason",
   "overview.*:channels.reason",
+  // A message to a caller, which the console quotes.
   "routes.explain:refusal.message",
   // Written by the member who made the entry.
   "ledger.*:reason",
@@ -105,7 +106,10 @@ const isText = (schema: Schema): boolean =>
         .flat()
         .some((part) => typeof part === "object" && isText(part));
 
-/** Returns the paths of texts without a code: the text's name is in `NAMES`, and its object has no figures. */
+/**
+ * Returns the paths of the texts without a code. The name of such a text matches `NAMES`, and its object has no
+ * figures.
+ */
 function sentences(schema: Schema, path: readonly string[] = []): string[] {
   const below = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), schema.items ?? []].flat();
   const properties = Object.entries(schema.properties ?? {});
@@ -122,7 +126,7 @@ function sentences(schema: Schema, path: readonly string[] = []): string[] {
 
 /** Number of refusals without a code, by file. The console cannot cause these refusals, or says more than they do. */
 const WITHOUT_CODE: Readonly<Record<string, number>> = {
-  // About cursors and formats, which only programs write.
+  // Mostly about cursors, formats and ids that only programs write.
   "admin/audit/operations.ts": 1,
   "admin/ledger/ledger.ts": 3,
   "admin/paging.ts": 2,
@@ -130,11 +134,11 @@ const WITHOUT_CODE: Readonly<Record<string, number>> = {
   "admin/exports/exports.ts": 1,
   "server/endpoints/admin-export.ts": 1,
   "server/endpoints/admin-input.ts": 1,
-  // Words of the configuration file, which the console quotes.
+  // About an imported configuration. The console quotes these words.
   "admin/document/entries.ts": 2,
   "admin/document/money-sections.ts": 3,
   "admin/document/sections.ts": 4,
-  // About unknown names, which members of the console choose from lists.
+  // Mostly about unknown names, which members of the console choose from lists.
   "admin/budgets/budgets.ts": 2,
   "admin/channels/channels.ts": 3,
   "admin/channels/test-channel.ts": 1,
@@ -148,7 +152,7 @@ const WITHOUT_CODE: Readonly<Record<string, number>> = {
   "admin/webhooks/webhooks.ts": 1,
   // Errors about missing records. The page has its own text for a missing record.
   "admin/requests/details.ts": 1,
-  // Caused only by programs, tokens and the command line.
+  // Caused by programs, tokens, the command line or the configuration.
   "admin/input.ts": 1,
   "admin/ledger/upkeep.ts": 1,
   "admin/sign-in/signed-in.ts": 1,

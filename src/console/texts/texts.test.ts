@@ -17,7 +17,7 @@ test("a text has the same placeholders in every language", () => {
   expect(different).toEqual([]);
 });
 
-/** Chinese texts that consist only of Latin letters. */
+/** Chinese texts without a Chinese character. */
 const LATIN = new Set(["Base64", "ID", "PagerDuty", "Slack", "Token", "Webhook", "YAML", "response_format"]);
 
 test("a Chinese text is Chinese", () => {

@@ -79,7 +79,7 @@ const BROWSERS = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const SYSTEMS = ["Windows", "Android", "iPhone", "iPad", "Mac OS", "Linux"];
 const NAMES: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera", "Mac OS": "macOS" };
 
-/** Returns a name such as "Firefox · Linux"; null for a program that is not a browser. */
+/** Returns a name such as "Firefox · Linux"; null when the agent names neither a known browser nor a known system. */
 function browserOf(agent: string): string | null {
   const found = [BROWSERS, SYSTEMS].map((list) => list.find((name) => agent.includes(name)));
   const named = found.flatMap((name) => (name === undefined ? [] : [NAMES[name] ?? name]));

@@ -150,7 +150,7 @@ function useColumns(): TableColumn<Alert>[] {
   ];
 }
 
-/** Returns a function that describes a rule in words. */
+/** Returns functions that describe in words when a rule fires and who is notified. */
 function useAlertWords() {
   const { t } = useTranslation("alerts");
   const share = (percent: number) => formatShare(percent / 100);

@@ -14,7 +14,10 @@ import { showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { DeliveryTable } from "./delivery-table.tsx";
 
-/** The form for an organization's settings about delivered pictures, slow vendors and clients that disconnect. */
+/**
+ * The form for an organization's settings about delivered pictures, slow vendors, clients that disconnect, and
+ * refusals.
+ */
 export function ControlForm({ organization }: { organization: Output<"organizations.get"> }) {
   const { t } = useTranslation("images");
   const form = useViewForm<ControlValues>(toValues(organization), {

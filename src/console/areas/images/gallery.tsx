@@ -42,13 +42,16 @@ export default function GalleryPage() {
   );
 }
 
-/** Minimum size of a card: a square picture, one line of facts and one line of buttons. */
+/** Minimum size of a card: a square picture, two lines of facts and one line of buttons. */
 const LEAST = new Size(152, 232);
 const MOST = new Size(300, 380);
 const SPACE = new Size(12, 12);
 const SKELETONS = 8;
 
-/** Lists the delivered pictures that are still stored, newest first. Only the visible pictures are in the document. */
+/**
+ * Lists the delivered pictures that are still stored, newest first. Only the pictures in or near the visible part are
+ * in the document.
+ */
 function Gallery({ filters }: { filters: Input<"pictures.list"> }) {
   const { t } = useTranslation("images");
   const list = useList("pictures.list", filters);

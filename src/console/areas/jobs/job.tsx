@@ -114,8 +114,7 @@ function JobDetail({ job }: { job: Job }) {
 }
 
 /**
- * Shows the charge of a job, line by line. Shows a sentence instead before the job has ended, and when there is no
- * charge.
+ * Shows the charge of a job, line by line. Shows a sentence instead until the job has ended and its request is read.
  */
 function JobCost({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");

@@ -8,7 +8,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { Attempts } from "../requests/attempts.tsx";
 import { STATES, type JobRow } from "./states.ts";
 
-/** Shows the events of a job: submission, each vendor call, and its end. */
+/** Shows the events of a job from its submission to its end. Vendor calls appear after the end. */
 export function Timeline({ job }: { job: JobRow }) {
   const { t } = useTranslation(["jobs", "shell"]);
   const { createdAt, startedAt, endedAt, deadlineAt, status, error, isCancelRequested } = job;

@@ -145,7 +145,10 @@ function TimeOrNever({ at }: { at: string | null }) {
   return at === null ? <span className="text-muted">{t("never")}</span> : <Time at={at} />;
 }
 
-/** Shows the key's budget with the largest spent share in a table's cell; nothing when the key has no budget. */
+/**
+ * Shows the key's budget with the largest spent share in a table's cell; nothing without a budget, or while the
+ * currency is unknown.
+ */
 function BudgetCell({ view }: { view: Output<"keys.list">["data"][number] }) {
   const currency = useCurrency(view.organizationId);
   const budget = view.budgets.toSorted((one, other) => shareOf(other) - shareOf(one))[0];

@@ -54,7 +54,7 @@ export function valuesOf(key: Key): KeyValues {
   };
 }
 
-/** Converts the form's values to the operation's input. A limit that is absent in the input has its default. */
+/** Converts the form's values to the operation's input. */
 export function toInput(
   values: KeyValues,
 ): Pick<

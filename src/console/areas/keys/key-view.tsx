@@ -6,7 +6,7 @@ import { useNow } from "../../ui/text/time.tsx";
 /** A key as the operation `keys.get` returns it. In lists, keys have more fields. */
 export type Key = Output<"keys.get">;
 
-/** Shows whether a key is accepted now, or the reason why it is not. */
+/** Shows whether a key is active, disabled or expired. */
 export function KeyState({ view }: { view: Pick<Key, "isDisabled" | "expiresAt"> }) {
   const { t } = useTranslation("keys");
   const now = useNow();

@@ -76,7 +76,7 @@ function CallWithIt({ view }: { view: Key }) {
   );
 }
 
-/** Shows the restrictions of a key. */
+/** Shows a key's prefix, ids, restrictions and dates. */
 function KeyBounds({ view }: { view: Key }) {
   const { t } = useTranslation(["keys", "shell"]);
   const words = useKeyWords();

@@ -19,7 +19,7 @@ export function NewSecret({ made, onClose }: { made: Output<"keys.create">; onCl
   );
 }
 
-/** Returns a model that the key can call now, for the code of example calls. */
+/** Returns a model for the code of example calls: one that the key can call now, or else the placeholder `MODEL`. */
 export function useSampleModel({ id }: Pick<Key, "id">): { model: string; kind: "text" | "image" } {
   const { data } = useOperationQuery("keys.example", { id });
   return { model: data?.model ?? "MODEL", kind: data?.kind ?? "text" };

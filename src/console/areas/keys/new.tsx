@@ -66,7 +66,10 @@ export default function NewKeyPage() {
   );
 }
 
-/** Returns a function that creates the key and then its budget. If the budget cannot be created, the key stays. */
+/**
+ * Returns a function that creates the key and, if an amount is given, its budget. If the budget cannot be created, the
+ * key stays.
+ */
 function useCreation() {
   const { t } = useTranslation("keys");
   const createKey = useOperationMutation("keys.create", ["keys"]);

@@ -32,7 +32,7 @@ interface MemberDialogProps {
 
 const ROLES = ["viewer", "billing", "admin", "owner"] as const;
 
-/** Adds a member, or changes the rights of a member. */
+/** Adds a member, or changes the email address and the rights of a member. */
 export function MemberDialog({ view, isOpen, onClose, onPassword }: MemberDialogProps) {
   const { t } = useTranslation(["settings", "shell"]);
   const { organizations } = useSession();

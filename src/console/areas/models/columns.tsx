@@ -66,8 +66,8 @@ function Targets({ targets }: { targets: ModelRow["route"]["targets"] }) {
 }
 
 /**
- * Shows the main amounts of a model's default price: of input and, unless it is free, of output; or of the cheapest
- * picture.
+ * Shows a model's price in short: the amounts of input and output tokens, or the lowest amount of a picture. Output is
+ * left out when it is free or has no amount.
  */
 function ShortPrice({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");

@@ -16,7 +16,7 @@ type Organization = Output<"organizations.list">["data"][number];
 
 const MAX_LISTED = 200;
 
-/** Lists for each organization whether it may call a model, with a button that changes this. */
+/** Lists up to `MAX_LISTED` organizations with their access to a model. Administrators can change the access. */
 export function ModelAccess({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const { data } = useOperationQuery("organizations.list", { limit: MAX_LISTED });

@@ -13,7 +13,10 @@ import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { ModelRow } from "./model-state.tsx";
 
-/** The menu of actions on a model for all organizations. Models of the configuration file have no actions. */
+/**
+ * The menu of actions on a model for all organizations. Models of the configuration file or the environment have no
+ * actions.
+ */
 export function ModelActions({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const navigate = useNavigate();

@@ -6,7 +6,7 @@ import { Quoted } from "../../ui/text/quoted.tsx";
 import { CATEGORIES } from "../prices/cells.ts";
 import { ModelStatus, stateOf, useEnabledModels, type ModelRow } from "./model-state.tsx";
 
-/** Shows a model's state with the reason, the model's origin and its endpoints. */
+/** Shows facts about a model, first its state with the reason. */
 export function ModelFacts({ model }: { model: ModelRow }) {
   const { t } = useTranslation(["models", "shell"]);
   const state = stateOf(model, useEnabledModels());
@@ -84,7 +84,7 @@ export function Capabilities({ model: { image, text, embedding } }: { model: Mod
 
 const NAMES = Object.values(CATEGORIES);
 
-/** Shows a model's default price in force, amount by amount. */
+/** Shows a model's price in force, amount by amount. */
 export function Prices({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");
   const { t: money } = useTranslation("money");

@@ -54,7 +54,10 @@ export function ModelStatus({ state }: { state: ModelState }) {
   return <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>;
 }
 
-/** Returns the enabled models of the current organization. Without an organization, returns all models. */
+/**
+ * Returns the enabled models of the current organization. Returns `"*"` without an organization, and until the models
+ * are read.
+ */
 export function useEnabledModels(): ModelSelection {
   const { id } = useOrganization();
   const query = useQuery({ ...operationQuery("organizations.get", { id: id ?? "" }), enabled: id !== null });

@@ -8,7 +8,7 @@ import { OptionsList } from "../../ui/forms/options-list.tsx";
 
 const NONE = "";
 
-/** A select outside of a form. Its value is the id of an option; null means the first entry. */
+/** A select that is no field of a form. Its value is the id of an option; null means the first entry. */
 export function PlainSelect({
   label,
   value,

@@ -72,8 +72,8 @@ function OwnRoute({
 }
 
 /**
- * The form for the default route of a model. It is read-only for models of the configuration file, and for members who
- * may not change models.
+ * The form for the default route of a model. It is read-only for models of the configuration file or the environment,
+ * and for members who may not change models.
  */
 export function DefaultRoute({
   model,

@@ -35,7 +35,7 @@ export function VendorModelField({ label }: { label: string }) {
   );
 }
 
-/** The field of `VendorModelField`, for use outside of a form. */
+/** The same field with `value` and `onChange` in place of a form's field. */
 export function VendorModelInput({
   label,
   placeholder,

@@ -166,7 +166,7 @@ interface RemoveBudgetDialogProps {
 
 /**
  * Asks for confirmation before a budget is removed. A removed budget no longer stops requests. Shows what is left of
- * the budget, and how many other budgets the organization has.
+ * the budget, and how many other listed budgets the organization has.
  */
 function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialogProps) {
   const { t } = useTranslation("money");

@@ -12,7 +12,10 @@ import { Time } from "../../ui/text/time.tsx";
 
 type Lease = Output<"leases.list">["data"][number];
 
-/** Shows the money that is still held by processes that have disappeared; nothing when there is no such money. */
+/**
+ * Shows the money that is still held by processes that have disappeared; nothing without such money, or without the
+ * right to see it.
+ */
 export function LeasesInDoubt() {
   const can = useCan();
   return can("viewer", "installation") ? <Leases /> : null;

@@ -88,7 +88,9 @@ export function EntryUsage({ usage }: { usage: Entry["usage"] }) {
   );
 }
 
-/** Returns functions that name organizations and keys by their ids. The name of a deleted key is its id. */
+/**
+ * Returns functions that name organizations and keys. Without a known name, as for a deleted key, they return the id.
+ */
 export function useNames() {
   const organizations = useOrganizationOptions();
   const keys = useKeyOptions();

@@ -42,7 +42,7 @@ export function OrganizationActions({ view }: { view: OrganizationView }) {
   );
 }
 
-/** Maximum count of keys, and maximum count of jobs. */
+/** Maximum number of keys, and of jobs, that are counted. */
 const MOST = 1000;
 
 function DisableDialog({ view, onClose }: { view: OrganizationView; onClose(): void }) {

@@ -10,7 +10,7 @@ import type { Overview } from "./overview.ts";
 
 type Budget = Overview["budgets"][number];
 
-/** Shows the spent part of each budget and the forecast for the end of its period. */
+/** Shows how much of each budget is spent or held, and its forecast if there is one. */
 export function BudgetCard({ budgets }: { budgets: readonly Budget[] }) {
   const { t } = useTranslation("overview");
   return (

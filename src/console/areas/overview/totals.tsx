@@ -104,7 +104,7 @@ function useLesserFigures({ totals, previous, currency }: Overview): LesserFigur
   }));
 }
 
-/** Returns, for each figure, a link to the page with its details in the same range. */
+/** Returns the links to the two pages with the figures' details in the same range. */
 function useParts(currency: string) {
   const range = useRangeSearch();
   return {

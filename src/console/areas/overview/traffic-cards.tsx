@@ -13,7 +13,7 @@ const USUAL = "oklch(0.62 0.13 255)";
 const HIGH = "oklch(0.66 0.16 55)";
 const BAD = "oklch(0.6 0.19 25)";
 
-/** Shows the numbers of requests and of failed requests over time. */
+/** Shows the numbers of successful and of failed requests over time. */
 export function RequestsCard({ overview }: { overview: Overview }) {
   const { series, totals } = overview;
   const { t } = useTranslation("overview");

@@ -65,7 +65,9 @@ function LatestCalls({ channels }: Pick<Overview, "channels">) {
   return `${text} · `;
 }
 
-/** Lists everything that is wrong now, each with the time when it began and a link to a page with details. */
+/**
+ * Lists everything that is wrong now, each with a link to a page with details and, if known, the time when it began.
+ */
 function Causes({ causes }: { causes: readonly Cause[] }) {
   const { t } = useTranslation("overview");
   if (causes.length === 0) return null;

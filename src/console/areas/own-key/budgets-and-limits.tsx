@@ -6,7 +6,7 @@ import { SpentOf } from "../../ui/text/money.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { OwnBudget, OwnLimit } from "./own-usage.ts";
 
-/** Shows the key's budgets and its limits per minute. */
+/** Shows the budgets and the limits per minute that apply to the key, its organization's included. */
 export function BudgetsAndLimits({
   budgets,
   limits,

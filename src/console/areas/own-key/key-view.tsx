@@ -15,7 +15,7 @@ import { LastRequests } from "./last-requests.tsx";
 import { ModelPriceList } from "./model-prices.tsx";
 import { readWithKey, type OwnUsage } from "./own-usage.ts";
 
-/** Shows all facts that the holder of a key may see. */
+/** Shows a key's usage, budgets, limits, requests, models and prices, and the code of a first call. */
 export function KeyView({ secret }: { secret: string }) {
   const usage = useOwn<OwnUsage>("usage", "/v1/usage", secret);
   const models = useOwn<{ data: ListedModel[] }>("models", "/v1/models", secret);

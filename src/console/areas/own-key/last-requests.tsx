@@ -9,7 +9,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { OwnRequest } from "./own-usage.ts";
 
-/** Lists the key's last requests, with the message of each refused request. */
+/** Lists the key's last requests, with their error messages. */
 export function LastRequests({ requests }: { requests: readonly OwnRequest[] }) {
   const { t } = useTranslation("ownKey");
   const head = "px-4 py-2 text-xs font-medium whitespace-nowrap text-muted";

@@ -10,10 +10,10 @@ export interface GatewayCall {
   body?: { kind: "json"; value: object } | { kind: "form"; fields: readonly FormField[] };
 }
 
-/** A text, or a file with its name. */
+/** A field's name and its value: a text, or a file with its name. */
 export type FormField = readonly [name: string, value: string | { blob: Blob; fileName: string }];
 
-/** A refusal of the gateway, with the gateway's message. */
+/** An error response of the gateway, or an error event in its stream. */
 export class GatewayFailure extends Error {
   constructor(
     readonly status: number,
@@ -28,7 +28,7 @@ export class GatewayFailure extends Error {
 
 /**
  * Calls the public interface with the rights of the key with this id. The session, not the key's secret, authenticates
- * the call. Throws a `GatewayFailure` unless the call succeeds.
+ * the call. Throws a `GatewayFailure` for an error response.
  */
 export async function callGateway(
   keyId: string,

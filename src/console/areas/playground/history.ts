@@ -26,7 +26,10 @@ export interface TextEntry extends EntryFacts {
   talks: readonly { model: string; turns: readonly Turn[] }[];
 }
 
-/** An earlier request, as this browser stores it. Pictures stay at the gateway; only their links are stored here. */
+/**
+ * An earlier request, as this browser stores it. References are stored as files. Delivered pictures stay at the
+ * gateway; only their links are stored here.
+ */
 export type HistoryEntry = ImageEntry | TextEntry;
 
 const STORE = "entries";
@@ -34,7 +37,10 @@ const BY_TIME = "at";
 /** Maximum number of entries. The oldest are removed. */
 const MOST = 200;
 
-/** Returns the signed-in member's history, newest first. The history never leaves the browser. */
+/**
+ * Returns the signed-in member's history, newest first, with functions that change it. The history never leaves the
+ * browser.
+ */
 export function useHistory() {
   const { id: member } = useSession();
   const client = useQueryClient();

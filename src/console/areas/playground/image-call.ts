@@ -1,7 +1,7 @@
 import type { FormField, GatewayCall } from "./gateway.ts";
 import type { ImageOptions, PlaygroundModel } from "./models.ts";
 
-/** The values of the image form. With an empty text, the model chooses the value. */
+/** The values of the image form. An option with an empty text is not sent, so that its default applies. */
 export interface ImageForm {
   prompt: string;
   /** A tier, or `EXACT`. */
@@ -96,7 +96,10 @@ export function hasCompression(options: ImageOptions, format: string): boolean {
   return options.hasCompression && (format === "jpeg" || format === "webp");
 }
 
-/** Builds a model's request from the form: a generation, or an edit when there are references. Both may be jobs. */
+/**
+ * Builds a model's request from the form: a generation, or an edit if there are references and the model takes them.
+ * Both may be jobs.
+ */
 export function imageCall(
   model: PlaygroundModel,
   form: ImageForm,

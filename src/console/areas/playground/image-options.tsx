@@ -76,10 +76,7 @@ function exactOption(label: string): Option {
 
 type ChoiceName = "size" | "ratio" | "quality" | "background" | "format" | "count" | "delivery";
 
-/**
- * A choice of one of the values that the model offers. Unless the choice is required, its first option lets the model
- * choose.
- */
+/** A choice of one of the offered values. Unless the choice is required, its first option is the default. */
 function Choice({
   name,
   values,

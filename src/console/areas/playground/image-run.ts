@@ -19,7 +19,7 @@ export interface PlaygroundRun {
   pictures: readonly string[];
   /** The options that took effect. A job does not report its options. */
   facts: { size: string; quality: string | null; format: string; background: string } | null;
-  /** A text such as `2/4` when there are fewer pictures than requested, otherwise null. */
+  /** A text such as `2/4` when there are fewer pictures than requested; null otherwise, and for a job. */
   degraded: string | null;
   failure: { code: string; message: string } | null;
 }
@@ -170,7 +170,7 @@ async function follow(keyId: string, id: string, signal: AbortSignal, onChange: 
   }
 }
 
-/** Waits until the page is visible. A hidden page must not read anything. */
+/** Waits until the page is visible, so that a hidden page does not poll. */
 async function untilVisible(signal: AbortSignal): Promise<void> {
   if (!document.hidden) return;
   const { promise, resolve } = Promise.withResolvers<void>();

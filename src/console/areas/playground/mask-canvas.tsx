@@ -78,7 +78,7 @@ function fitted({ width, height }: { width: number; height: number }) {
   return { aspectRatio: `${width} / ${height}`, maxWidth: `calc(52dvh * ${width / height})` };
 }
 
-/** Shows the position of the brush while it is moved by keys. */
+/** Shows where the keys have moved the brush; nothing before the first key. */
 function Cursor({
   at,
   brush,

@@ -6,7 +6,10 @@ import { buttonClass } from "../../ui/forms/button.tsx";
 import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
 import type { PlaygroundModel } from "./models.ts";
 
-/** Returns the models chosen in the address: one, or two to compare. */
+/**
+ * Returns the models to call: one, or two to compare. The address names them; by default, it is the first model of the
+ * list.
+ */
 export function useChosenModels(models: readonly PlaygroundModel[]): readonly PlaygroundModel[] {
   const { filters } = useFilters();
   const first = models.find(({ id }) => id === filters["model"]) ?? models[0];

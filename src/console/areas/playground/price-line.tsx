@@ -14,7 +14,7 @@ interface PriceLineProps {
   isNamed: boolean;
 }
 
-/** Shows the price of a request, beside the button that sends it. */
+/** Shows the price of a request before it is sent. */
 export function PriceLine({ keyId, model, query, count, isNamed }: PriceLineProps) {
   const { t } = useTranslation("playground");
   const price = usePlaygroundPrice(keyId, query);

@@ -14,12 +14,12 @@ import { ReferenceSource } from "./reference-source.tsx";
 interface ReferencesProps {
   references: readonly Reference[];
   onChange(references: readonly Reference[]): void;
-  /** Maximum number of pictures that the chosen models accept. */
+  /** Maximum number of pictures that any of the chosen models accepts. */
   most: number;
   hasMask: boolean;
 }
 
-/** Lists the pictures of an edit in order. The order matters, because the prompt refers to pictures by number. */
+/** Lists the pictures of an edit in order. The order matters, because the prompt may refer to pictures by number. */
 export function ReferenceList(props: ReferencesProps) {
   const { references, onChange, most } = props;
   const { t } = useTranslation("playground");

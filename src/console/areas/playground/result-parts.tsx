@@ -52,10 +52,7 @@ function Elapsed({ since }: { since: number }) {
   return <>{formatDuration(Math.max(0, Math.round((now - since) / TICK_MS) * TICK_MS))}</>;
 }
 
-/**
- * Shows the gateway's message about a failed request, and the error's code. Without a code, the message is the
- * browser's.
- */
+/** Shows the message about a failed request. A message with a code is the gateway's, and is quoted with the code. */
 export function ResultFailure({ failure }: { failure: { code: string; message: string } | null }) {
   const { t } = useTranslation();
   if (!failure) return null;

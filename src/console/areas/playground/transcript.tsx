@@ -82,7 +82,7 @@ function isJson(text: string): boolean {
   return /^\s*(?:\{\s*["}]|\[\s*["[{])/.test(text);
 }
 
-/** Shows tokens, speed, charge and request id of a reply. */
+/** Shows facts about a reply: failure, tokens, charge, time to the first text, stop reason and request id. */
 function ReplyFacts({ reply }: { reply: TalkReply }) {
   const { t } = useTranslation("playground");
   const { state, requestId, input, output, stop, failure, firstTextMs } = reply;

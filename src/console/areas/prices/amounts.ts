@@ -25,7 +25,10 @@ export function emptyAmounts(row: ModelPrices): AmountValues {
   };
 }
 
-/** Converts the amounts of a form to the operation's input; null without amounts outside the long context. */
+/**
+ * Converts the amounts of a form to the operation's input. Returns null when no amount is set, or only amounts of the
+ * long context.
+ */
 export function toAmounts(values: AmountValues): Amounts | null {
   const perImage = named(
     Object.fromEntries(Object.entries(values.perImage).map(([tier, row]) => [tier, named(row)])),

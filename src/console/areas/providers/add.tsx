@@ -113,7 +113,7 @@ function AddForm({ provider }: { provider: ProviderView }) {
     const { id: _, ...input } = creationOf(values, provider);
     return input;
   };
-  // The connection is tested first, because an untested credential must not replace a working one.
+  // The connection is tested first, so that a wrong credential is found before requests use the channel.
   const submit = async (values: ChannelValues) => {
     const { ok, ...outcome } = await call("channels.test", readTest(values));
     if (ok) await connect(values);

@@ -87,7 +87,10 @@ function MoreSettings({ provider }: { provider: ProviderView }) {
   );
 }
 
-/** The field for a credential. An existing credential is never shown, and stays unchanged while the field is empty. */
+/**
+ * The field for a credential. Of an existing credential, at most the last characters are shown. It stays unchanged
+ * while the field is empty.
+ */
 function CredentialField({
   provider,
   present,

@@ -33,7 +33,7 @@ export function fieldsOf({ settings }: Pick<ProviderView, "settings">): SettingF
 
 /**
  * Returns the form's values for a new channel. The id is the id of a shipped channel of the provider, so that the new
- * channel serves that channel's models. The id is empty when all these ids are taken.
+ * channel serves that channel's models. The id is empty when no such id is free.
  */
 export function newValues(provider: ProviderView): ChannelValues {
   const open = provider.shippedChannels.filter(({ isTaken }) => !isTaken);

@@ -222,7 +222,7 @@ function ChannelUses({ uses: { models, organizationRoutes } }: { uses: Uses }) {
   );
 }
 
-/** Shows the consequences of removing a channel, in figures. */
+/** Shows the consequences of removing a channel. */
 function RemovalConsequences({
   uses: { models, unroutable, organizationRoutes },
   hasCredential,

@@ -10,7 +10,10 @@ import { Status } from "../../ui/text/status.tsx";
 
 type Result = Output<"channels.test">;
 
-/** Calls the vendor once with the input that `read` returns, and shows the outcome. Nothing is stored. */
+/**
+ * Calls the vendor with the input that `read` returns, and shows the outcome. Stores no channel, but the audit log
+ * records the test.
+ */
 export function TestConnection({ read }: { read(): Input<"channels.test"> }) {
   const { t } = useTranslation("providers");
   const test = useOperationMutation("channels.test", []);

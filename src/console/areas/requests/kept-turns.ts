@@ -81,7 +81,7 @@ export const ANSWERING: ReadonlySet<string> = new Set([
   "reasoning",
 ]);
 
-/** Reads the content of a whole reply of any protocol. Returns null for any other text, such as a stream. */
+/** Reads the text of a whole reply of any protocol. Returns null for a reply without text, and for a stream. */
 export function replyText(reply: string): string | null {
   const body = fieldsOf(parsed(reply));
   if (!body) return null;

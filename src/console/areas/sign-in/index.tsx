@@ -77,7 +77,7 @@ export default function SignInPage() {
   );
 }
 
-/** Checks for an existing session, for example after an outage. With a session, no form is needed. */
+/** Calls `onFound` if there is a session already, for example after an outage. */
 function useExistingSession(onFound: (member: SignedInMember) => unknown): void {
   const found = useRef(onFound);
   useEffect(() => {

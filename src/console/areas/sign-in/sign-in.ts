@@ -13,12 +13,12 @@ export async function signIn(credentials: SignInFields): Promise<SignedInMember>
   return await send("POST", "/session", credentials);
 }
 
-/** True when the name and the password were right but a code is missing. */
+/** True when the name and the password were right, but the code is missing or wrong. */
 export function needsCode(error: unknown): boolean {
   return error instanceof ApiError && error.type === "code_required";
 }
 
-/** True when the name or the password was wrong. */
+/** True when the gateway refused the name and the password. */
 export function isWrong(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && !needsCode(error);
 }

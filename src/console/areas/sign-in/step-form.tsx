@@ -4,7 +4,7 @@ import { Button } from "../../ui/forms/button.tsx";
 import { FormProblem } from "../../ui/forms/form-problem.tsx";
 import { submitHandler } from "../../ui/forms/submit-handler.ts";
 
-/** A step of the sign-in: its fields and one button. */
+/** A form with one button, such as a step of the sign-in. */
 export function StepForm<Values extends FieldValues>({
   form,
   onSubmit,

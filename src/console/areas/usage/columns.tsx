@@ -26,7 +26,10 @@ const FILTERS: Record<GroupBy, string | null> = {
   client: null,
 };
 
-/** Returns the columns of the usage by group. The figures link to their requests in the same range. */
+/**
+ * Returns the columns of the usage by group. Numbers of requests and of failed requests link to these requests in the
+ * same range, if the list of requests has the filter.
+ */
 export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly TableColumn<Group>[] {
   const { t } = useTranslation("money");
   const range = useRangeSearch("7d");

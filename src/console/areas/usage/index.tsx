@@ -35,9 +35,7 @@ const STEPS = ["hour", "day", "month"] as const;
 
 type Usage = Output<"usage.list">;
 
-/**
- * The page of usage. It shows the spend of every group in a range over time, and compares it with the previous range.
- */
+/** The page of usage. It shows spend over time, and the usage of each group compared with the previous range. */
 export default function UsagePage() {
   const { t } = useTranslation(["money", "shell"]);
   const { change } = useFilters();

@@ -7,7 +7,8 @@ let slots: Record<string, number> | null = null;
 
 /**
  * Returns the colour of a series. The colour depends on the name, so that a model has the same colour in every chart.
- * If two names would get the same colour, the name that this browser saw later gets the next free colour.
+ * If two names would get the same colour, the name that this browser saw later gets the next colour that is free, if
+ * there is one.
  */
 export function seriesColour(name: string): string {
   return colourOf(slotOf(name));
@@ -20,7 +21,7 @@ function colourOf(slot: number): string {
 
 /**
  * Gives each series of a chart its colour. If the colour of a name is already used in the chart, the name gets the next
- * colour that the chart does not use yet.
+ * colour that the chart does not use yet, if there is one.
  */
 export function withColours<Series extends { name: string; colour?: string }>(
   series: readonly Series[],

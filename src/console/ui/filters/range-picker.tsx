@@ -10,7 +10,7 @@ import { RANGES, useRange, type Range, type RangeName } from "./range.ts";
 
 const CustomRange = lazy(async () => ({ default: (await import("./custom-range.tsx")).CustomRange }));
 
-/** Chooses the range in the address. `useRange` reads it. */
+/** Chooses the range in the address, which `useRange` reads, and the time zone in which times are shown. */
 export function RangePicker({ usual = "24h" }: { usual?: RangeName }) {
   const { t } = useTranslation();
   const { change } = useFilters();

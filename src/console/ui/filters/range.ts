@@ -24,7 +24,8 @@ export interface Range {
 }
 
 /**
- * Returns the range in the address: `range=7d`, or `from` and `to`. A range that ends now moves forward every minute.
+ * Returns the range in the address (`range=7d`, or `from` and `to`), else the usual range. A range that ends now moves
+ * forward every minute.
  */
 export function useRange(usual: RangeName = "24h"): Range {
   const { filters } = useFilters();

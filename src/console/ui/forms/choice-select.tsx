@@ -15,7 +15,7 @@ interface ChoiceSelectProps {
   onSearch?: ((typed: string) => void) | undefined;
 }
 
-/** A select outside of forms and filters. Use `SelectField` in a form and `FilterSelect` for a filter. */
+/** A select that is no field of a form. Use `SelectField` for a field, and `FilterSelect` for a filter. */
 export function ChoiceSelect({ label, options, value, onChange, onSearch }: ChoiceSelectProps) {
   return (
     <Select

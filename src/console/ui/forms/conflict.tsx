@@ -18,8 +18,8 @@ export interface FormSubject {
 }
 
 /**
- * Shows who has changed the record since the form was opened, and the changes. A button reads the record again and
- * keeps the user's input.
+ * Shows who last changed the record since the form was opened, and the changes since then. A button reads the record
+ * again and keeps the user's input.
  */
 export function Conflict({ subject: { kind, id, version } }: { subject: FormSubject }) {
   const { t } = useTranslation(["shell", "settings"]);

@@ -10,7 +10,10 @@ import { submitHandler } from "./submit-handler.ts";
 
 interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, "title" | "isOpen" | "size"> {
   form: UseFormReturn<Values>;
-  /** Called with the form's values. The dialog closes when the promise resolves. An error is shown beside its field. */
+  /**
+   * Called with the form's values. The dialog closes when the promise resolves. An error is shown beside its field, or
+   * above the form.
+   */
   onSubmit(values: Values): Promise<unknown>;
   onClose(): void;
   submitLabel?: string;

@@ -8,8 +8,8 @@ import { CONFLICT } from "./submit-handler.ts";
 const Conflict = lazy(async () => ({ default: (await import("./conflict.tsx")).Conflict }));
 
 /**
- * Shows a refusal of the gateway that is about no single field. If somebody else has changed the record, shows who has
- * changed it and how.
+ * Shows an error that belongs to no field of the form. If somebody else has changed the record, shows who has changed
+ * it and how.
  */
 export function FormProblem({ subject }: { subject?: FormSubject | null }) {
   const { errors } = useFormState();

@@ -10,9 +10,9 @@ import { Dialog } from "./dialog.tsx";
 
 interface ConfirmDialogProps {
   title: string;
-  /** The consequences in figures, such as '3 keys and 2 running jobs lose access'. */
+  /** The consequences, with figures if there are any, such as '3 keys and 2 running jobs lose access'. */
   consequences: ReactNode;
-  /** The action in one word, such as Delete. */
+  /** The action in few words, such as Delete. */
   confirmLabel: string;
   /** A name that the user must type first. For actions that cannot be undone. */
   name?: string;

@@ -9,7 +9,6 @@ export interface DialogProps {
   title: string;
   isOpen: boolean;
   onClose(): void;
-  /** Use `m` for a form. */
   size?: "s" | "m" | "l";
   /** True for a question that needs an answer: pressing outside does not close the dialog. */
   isAlert?: boolean;
@@ -22,7 +21,7 @@ export interface DialogProps {
 
 const SIZES = { s: "sm:max-w-md", m: "sm:max-w-xl", l: "sm:max-w-4xl" };
 
-/** A modal dialog. On a phone it is a sheet that slides in from below. */
+/** A modal dialog. On a phone it is a sheet at the lower edge. */
 export function Dialog({
   title,
   isOpen,

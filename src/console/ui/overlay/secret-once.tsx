@@ -12,12 +12,12 @@ interface SecretOnceProps {
   about?: string;
   /** Null while there is nothing to show. */
   secret: string | null;
-  /** Commands that contain the secret and can be run as they are. `keySnippets` makes the commands for a key. */
+  /** Code that contains the secret, such as example calls. `keySnippets` makes the code for a key. */
   snippets?: readonly Snippet[];
   onClose(): void;
 }
 
-/** Shows a secret once. The user must copy it before closing the dialog. */
+/** Shows a secret once. Escape closes the dialog only after the user has copied the secret. */
 export function SecretOnce({ title, about, secret, snippets = [], onClose }: SecretOnceProps) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(secret ?? "");

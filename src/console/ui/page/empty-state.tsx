@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** Shown in place of an empty list: one sentence and one action to take next. */
+/** Shown in place of an empty list: one sentence and, if given, one action to take next. */
 export function EmptyState({
   icon: Icon,
   children,

@@ -16,7 +16,7 @@ const AWAY: Readonly<Record<number, "away.database" | "away.gateway">> = {
   504: "away.gateway",
 };
 
-/** Returns the text that says what is unavailable; undefined when the gateway has answered with another failure. */
+/** Returns the text that says what is unavailable; undefined for any other failure. */
 export function awayReason(error: unknown): "away.database" | "away.gateway" | undefined {
   return error instanceof ApiError ? AWAY[error.status] : undefined;
 }

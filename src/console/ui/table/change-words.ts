@@ -90,7 +90,7 @@ export const FIELDS = [
   "way",
 ] as const;
 
-/** Matches names of fields that readers do not need: ids, and fields that every record has. */
+/** Matches names of fields that readers of a change do not need, such as ids, hashes and times of use. */
 export const HIDDEN =
   /^(?:id|version|createdAt|readAt|lastUsedAt|lastSeenAt|periodStart|periodEnd|nearSince|spentSince|prefix|hash|sha256|unit|spent|held|source|isBuiltIn)$|Ids?$/;
 

@@ -20,7 +20,7 @@ import { TwoLineHead, TwoLineRow } from "./two-line-row.tsx";
 export interface TableColumn<Row> {
   id: string;
   header: string;
-  /** Returns the content of a cell; for an absent value, a dash marked by `data-nothing`, which two-line rows omit. */
+  /** Returns the content of a cell. Rows of two lines omit an empty cell, and a cell with the mark `data-nothing`. */
   cell(row: Row): ReactNode;
   /** True for numbers, which are aligned to the right. */
   isNumber?: boolean;
@@ -62,7 +62,9 @@ const TWO_LINE_ROW_HEIGHT = 65;
 const OVERSCAN = 12;
 const SKELETON_ROWS = 8;
 
-/** A table that reads more rows when the user scrolls. Only the visible rows are in the document. */
+/**
+ * A table that reads more rows when the user scrolls. Only the rows in or near the visible part are in the document.
+ */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { id, columns, list, filters, actions } = props;
   const screen = useScreen();
@@ -146,7 +148,7 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
   );
 }
 
-/** Returns all rows, the rows that are in the document, and the visible columns. */
+/** Returns all rows, the visible columns, and the virtualizer, which decides which rows are in the document. */
 function useRowsInSight<Row extends RowData>(
   { columns, list, rowId, visible }: RowsProps<Row>,
   isTwoLine: boolean,

@@ -10,7 +10,7 @@ const FORMATS = [
   { format: "json", label: "JSON" },
 ] as const;
 
-/** Downloads all rows of a list that match a filter, and not only the rows read so far. */
+/** Downloads the rows of a list that match a filter, and not only the rows read so far. */
 export function ExportMenu({
   of,
   filter,

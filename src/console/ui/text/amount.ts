@@ -3,7 +3,7 @@ import { ApiError } from "../../api/call.ts";
 const AMOUNT = /^\d{1,9}(\.\d{1,9})?$/;
 const PLACES = 12;
 
-/** True for an amount that the gateway accepts. */
+/** True for a text in the gateway's form of an amount. */
 export function isAmount(text: string): boolean {
   return AMOUNT.test(text);
 }

@@ -22,7 +22,7 @@ function money(amount: string, currency: string, least: number, most: number): s
   try {
     return format(`money ${currency} ${most}`, { style: "currency", currency, ...digits }).format(amount);
   } catch {
-    // The browser does not know this currency.
+    // The currency is not a code of three letters, which `Intl` requires.
     return `${format(`plain ${most}`, digits).format(amount)} ${currency}`;
   }
 }
@@ -95,7 +95,7 @@ export function formatAge(at: number, now: number): string {
   );
 }
 
-/** Returns a message of the gateway as a sentence. The messages begin with a lower-case letter. */
+/** Returns a message of the gateway with a capital at its start. Messages may begin with a lower-case letter. */
 export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
