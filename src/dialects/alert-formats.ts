@@ -4,8 +4,8 @@ import type { AlertData, WebhookMessageType } from "../domain/webhook-message.ta
 const MAX_TEXT = 3_000;
 
 /**
- * Writes an alert for an incoming webhook of Slack. `text` contains the whole alert, because receivers without support
- * for blocks, such as Mattermost, show only `text`.
+ * Writes an alert for an incoming webhook of Slack. `text` contains the same as the blocks, because receivers without
+ * support for blocks, such as Mattermost, show only `text`.
  */
 export function writeSlackMessage(type: WebhookMessageType, data: AlertData): object {
   const { alert_name: name, severity, message, link, installation, organization_id: organization } = data;

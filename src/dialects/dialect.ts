@@ -13,7 +13,10 @@ export interface TextRequest {
   /** Maximum number of output tokens of one choice; null when the caller set no maximum. */
   maxTokens: number | null;
   choices: number;
-  /** Upper bound of the input tokens. Each byte counts as one token, and each image counts as a fixed number. */
+  /**
+   * Upper bound of the input tokens. Each byte of text counts as one token. Media and vendor features have bounds of
+   * their own.
+   */
   inputCeiling: number;
   /** Estimated number of all input tokens. `mediaTokens` is the part of this estimate that is for media. */
   estimatedInput: number;
@@ -41,7 +44,7 @@ export interface VendorTraits {
    * refuse `max_tokens`, but many compatible vendors support only `max_tokens` (OpenAI reference, chat completions).
    */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** Fields and roles of chat completions that OpenAI accepts and this vendor refuses. */
+  /** Fields, roles and values of chat completions that OpenAI accepts and this vendor refuses. */
   refuses?: readonly (
     | "allowed_tools"
     | "custom_tools"

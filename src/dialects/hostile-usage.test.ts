@@ -7,7 +7,7 @@ import { readUsage as readMessages } from "./messages/usage.ts";
 import { readUsage as readNative } from "./native/text/usage.ts";
 import { readUsage as readResponses } from "./responses/usage.ts";
 
-/* Tests all readers of a vendor's usage with hostile, incomplete or contradictory reports. */
+/* Tests the readers of a vendor's token usage with hostile, incomplete or contradictory reports. */
 
 /** Path of a number in a protocol's usage: the names of the nested fields, outermost first. */
 type Path = readonly string[];

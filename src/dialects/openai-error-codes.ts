@@ -96,6 +96,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   "1301": "refused",
   "1113": "account",
   "1211": "account",
+  // Codes for exhausted credits, spend limits and inactive accounts.
   insufficient_quota: "account",
   credit_balance_exhausted: "account",
   organization_spend_limit_exceeded: "account",
@@ -119,8 +120,9 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   invalidapikey: "account",
   "throttling.allocationquota": "limited",
   "throttling.ratequota": "limited",
-  // Codes of Groq (Groq API, "Error codes").
+  // A code of Groq (Groq API, "Error codes").
   model_decommissioned: "account",
+  // Codes for a refused key, model, request or country.
   invalid_api_key: "account",
   authentication_error: "account",
   permission_error: "account",
@@ -132,6 +134,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   permissiondenied: "account",
   deploymentnotfound: "account",
   operationnotsupported: "account",
+  // Codes for too many requests and too much load; `1302` is Zhipu's.
   rate_limit_exceeded: "limited",
   "1302": "limited",
   usage_limit_reached: "limited",

@@ -155,7 +155,7 @@ test("a role that was put in is not repeated in the frames after", () => {
   expect(output.match(/assistant/g)).toHaveLength(1);
 });
 
-/** Returns the events that a caller receives for these chunks of a complete reply. */
+/** Returns the events that a caller receives for these chunks. The stream ends if a chunk has a finish reason. */
 function relay(chunks: readonly object[]): unknown[] {
   const stream = openStream(PUBLIC, policyFor(3));
   const output = chunks.map((chunk) =>

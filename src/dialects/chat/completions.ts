@@ -49,7 +49,7 @@ export const completionsSchema = requestSchema(
   ["model", "prompt"],
 );
 
-/** Fields without an equivalent in chat. Each list has the allowed values, which request nothing. */
+/** Fields that are refused. Each list has the allowed values, which request nothing. */
 const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ["suffix", [""]],
   ["echo", [false]],
@@ -67,7 +67,7 @@ const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...F
 
 /**
  * Reads a request of the completions protocol (OpenAI reference, "Completions") and converts it to a chat request.
- * Throws a `GatewayError` that names the field to change.
+ * Throws a `GatewayError`, which names the field to change if there is one.
  */
 export function readCompletion(bytes: Uint8Array): Completion {
   const { body, raw } = readBody(bytes, []);

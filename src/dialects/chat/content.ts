@@ -19,7 +19,7 @@ export function addContent(sized: SizedText, message: Record<string, unknown>): 
   addMedia(sized, message);
 }
 
-/** True for a delta that contains nothing but text. Two of these deltas differ only in their text. */
+/** True for a delta with text and without tool calls and media. */
 export function isTextDelta(delta: Record<string, unknown>): boolean {
   const { tool_calls: calls, function_call: call, audio, images } = delta;
   if (calls || call || audio || images) return false;

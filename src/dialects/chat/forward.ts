@@ -51,7 +51,10 @@ function withModelAndUsage(
   return edits.length === 0 ? raw : splice(raw, edits);
 }
 
-/** Renames refused fields and roles. Removes refused fields without an equivalent, or with one that the caller set. */
+/**
+ * Renames refused fields and roles. Removes a refused field that has no equivalent, or whose equivalent the caller has
+ * set.
+ */
 function adapt(
   text: string,
   body: Readonly<Record<string, unknown>>,
@@ -98,7 +101,7 @@ function asSystem(role: string | undefined): string | undefined {
 /**
  * Reads a whole reply. Keeps the vendor's text, but changes the model name, adds required fields, and removes fields
  * that identify the vendor or contain the operator's cost. Changes `usage` if other numbers are billed. Throws an
- * `UpstreamError` when the text is not a chat completion or has no choices.
+ * `UpstreamError` for a text that is not a chat completion with choices, and for a failure of the vendor.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);

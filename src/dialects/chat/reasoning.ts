@@ -60,8 +60,8 @@ function readThinking(content: unknown): ReasoningPart[] {
 
 /**
  * Reads a signature. A vendor that relays other vendors accepts a signature only with the id and format that it sent.
- * Therefore all three values are packed into one text. A signature without an id and with the gateway's `OWN_FORMAT` is
- * not packed.
+ * Therefore all three values are packed into one text. A signature without an id is packed only if it has another
+ * format than the gateway's `OWN_FORMAT`.
  */
 function readSignature({ id, format }: Record<string, unknown>, value: string): Signature | null {
   if (value === "") return null;

@@ -216,7 +216,7 @@ describe("the text for the vendor", () => {
   });
 });
 
-/** Names of fields that the gateway reads. */
+/** Names that generated fields must not have: those of fields that the gateway reads, and `__proto__`. */
 const RESERVED = new Set([
   "__proto__",
   "model",

@@ -36,7 +36,7 @@ export interface ChatRequest extends TextRequest {
 
 export type ChatPayload = TextPayload<ChatRequest>;
 
-/** Parses and checks a request. Throws a `GatewayError` whose `param` names the field to change. */
+/** Parses and checks a request. Throws a `GatewayError`, whose `param` names the field to change if there is one. */
 export function readRequest(bytes: Uint8Array, isMistralClient = false): ChatPayload {
   const { raw, body, spans, bodyStart } = readBody(bytes, ["model", "stream_options"]);
   const model = requireModelName(body);
@@ -273,7 +273,7 @@ function readReferences(messages: unknown, size: InputSize): References {
   }
 }
 
-/** True when the value is a link. Fields for data contain either plain base64 or a link. */
+/** True for a field of links, and for a field of data whose value is a link in place of base64. */
 function isLink(name: string, value: string): boolean {
   if (name === "url" || name.endsWith("_url")) return true;
   return (name === "data" || name === "file_data") && SCHEME.test(value);

@@ -32,7 +32,7 @@ export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
   return edits;
 }
 
-/** Returns the edits for a chunk, except for its choices. `created` replaces a missing time, in Unix seconds. */
+/** Returns the edits for a chunk, except for its choices. `created` (Unix seconds) replaces a missing or wrong time. */
 export function editsOfChunk(event: Readonly<Record<string, unknown>>, created: number): Edits {
   const edits: Edits = {};
   if (event["object"] !== "chat.completion.chunk") edits["object"] = always("chat.completion.chunk");

@@ -20,8 +20,8 @@ const payloadOf = (body: object) => readRequest(Buffer.from(JSON.stringify(body)
 const payload = payloadOf({ model: "public-model", messages: [{ role: "user", content: "hi" }] });
 
 /**
- * Chat has a single text for instructions, no flag for failed tools, no reasoning budget, and a single kind of cached
- * tokens. It accepts no reasoning of other protocols.
+ * Chat has a single text for instructions, no flag for failed tools, no reasoning budget, and a single kind of tokens
+ * that were written to a cache. It accepts no reasoning of other protocols.
  */
 const lawful: LawfulDialect<ChatRequest> = {
   dialect: chat,

@@ -122,7 +122,7 @@ function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): 
   if (text === "" && refusal === "" && calls.length === 0) return [];
   const message = {
     role: "assistant",
-    // A vendor without support for `refusal` gets the refusal as ordinary text of the model.
+    // A vendor without support for `refusal` gets a refusal as ordinary text, unless the model also wrote text.
     content: text || (traits.takesRefusals ? null : refusal || null),
     ...(refusal !== "" && traits.takesRefusals && { refusal }),
     ...writeReasoning(parts, traits),

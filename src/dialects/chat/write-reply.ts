@@ -59,9 +59,9 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
 
 /**
  * Writes a stream of chunks: the role, the pieces of the reply, the finish reason, one usage chunk without choices, and
- * `[DONE]`. All chunks have the same id. A client of Mistral gets the usage in its last chunk with a choice.
- * After its last piece, reasoning is sent again as a whole, in the form that a client must send back. This is needed
- * because OpenAI's clients keep only the last value of an unknown field (openai 6, `ChatCompletionStream`).
+ * `[DONE]`. All chunks have the same id. A client of Mistral gets the usage in its last chunk with a choice. When the
+ * reasoning has ended, it is sent again as a whole, in the form that a client must send back. This is needed because
+ * OpenAI's clients keep only the last value of an unknown field (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
   readonly #model: string;

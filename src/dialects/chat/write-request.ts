@@ -9,7 +9,7 @@ import { isObject } from "../../lib/json.ts";
 
 /**
  * Writes a request for a vendor of chat completions. Omits the fields that the vendor's traits refuse. Throws an
- * `UpstreamError` that names the caller's field for content without a field at the vendor.
+ * `UpstreamError` for content that the vendor does not accept. The error names the caller's field.
  */
 export function writeConversation(
   requested: Conversation,

@@ -20,8 +20,8 @@ export function readArguments(text: string): RawJson | null {
 }
 
 /**
- * Returns the reply if it was cut or the arguments of all its function calls are objects. Otherwise throws a `broken`
- * error, because a client would run a tool with arguments that the model did not intend.
+ * Returns the reply if it was cut or refused, or if the arguments of all its function calls are objects. Otherwise
+ * throws a `broken` error, because a client would run a tool with arguments that the model did not intend.
  */
 export function requireArguments(reply: Reply): Reply {
   const isCut = reply.finish.reason === "length" || reply.finish.reason === "refused";

@@ -129,7 +129,7 @@ class CustomCallReader implements ReplyReader {
         if (input !== null) yield this.#release(event.call, input);
         continue;
       }
-      // Arguments that are not a complete object with `input` at the end are sent unchanged.
+      // If the arguments are no complete object with `input` when the reply ends, they are sent unchanged.
       if (event.type === "finish") for (const [call, { text }] of this.#held) yield this.#release(call, text);
       yield event;
     }

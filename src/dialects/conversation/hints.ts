@@ -47,7 +47,8 @@ const MAX_TEMPERATURE = 1;
  * `safety_identifier` or `metadata.user_id`.
  */
 export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
-  // Reasoning comes first, because the conditions of the sampling settings use its result.
+  // The order matters: a condition sees the result of earlier hints. `reasoning` precedes `reasoningVisibility`, and
+  // `temperature` precedes `topP`.
   reasoning: { chat: reasoned, messages: reasoned, responses: reasoned, native: reasoned },
   reasoningVisibility: { chat: false, messages: shown, responses: shown, native: shown },
   temperature: {
@@ -121,8 +122,8 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
 const HINTS = entriesOf(TOLD_HINTS);
 
 /**
- * Returns the conversation without the hints that vendors of this protocol do not get. Calls `leaveOut` for each
- * removed hint that requests something. Returns the same object when no hint is removed.
+ * Returns the conversation without the hints that vendors of this protocol do not get. Calls `leaveOut` for each of
+ * these hints that requests something. Returns the same object when no hint is removed.
  */
 export function tellHints(telling: Telling, vendor: TextDialectName, leaveOut: LeaveOut): Conversation {
   let left = telling;

@@ -1,6 +1,6 @@
 import type { AssistantPart, TextPart, ToolResult, Turn, UserPart } from "./request.ts";
 
-/** A turn to which parts can be added. Tool results come before the user's other parts. */
+/** A turn to which parts can be added. `results` come before `parts`. */
 interface OpenTurn {
   role: Turn["role"];
   results: ToolResult[];
@@ -26,7 +26,7 @@ export class OpenTurns {
     if (role === "assistant") this.#lastAssistant = this.#turns.length - 1;
   }
 
-  /** Adds a tool result to the user's turn after the assistant's last turn. Inserts this user's turn if missing. */
+  /** Adds a tool result to the user's turn after the assistant's last turn. Inserts this turn if it is missing. */
   addResult(result: ToolResult): void {
     if (this.#lastAssistant < 0) return this.add({ role: "user", parts: [result] });
     const next = this.#turns[this.#lastAssistant + 1];

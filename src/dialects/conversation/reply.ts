@@ -23,7 +23,7 @@ export interface Reply {
   report: UsageReport | null;
   /** Features with results in the reply. Each use of a feature has its own entry. */
   uses?: readonly Feature[];
-  /** Log probabilities of the reply's text. Absent when the caller did not request them. */
+  /** Log probabilities of the reply's text. Absent or empty when the caller did not request them. */
   logprobs?: readonly TokenLogprob[];
   /** True when the reply also has content that the neutral form cannot express. */
   hasOther?: boolean;

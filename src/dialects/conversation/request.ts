@@ -33,7 +33,7 @@ export interface Conversation {
   user: string | null;
   /** Key of requests with the same beginning, which a vendor may cache; null when the caller sent no key. */
   cacheKey: string | null;
-  /** Names of the caller's hints that other protocols lack: labels, cache keys, limits of the vendor's tools. */
+  /** Names of the caller's hints that other protocols lack, such as labels and settings of caches. */
   ownHints: readonly string[];
   /** Names of unknown fields, and of fields that are no hints and have no equivalent in other protocols. */
   ownFields: readonly string[];
@@ -60,7 +60,7 @@ export type Hint =
   | "detail"
   | "fileName";
 
-/** Called for each hint that the target does not get. */
+/** Called for each hint that requests something and that the target does not get. */
 export type LeaveOut = (hint: Hint) => void;
 
 /** Successive messages of the same side. `system` is an instruction in the middle of the conversation. */
@@ -134,7 +134,7 @@ export interface ToolCall extends Cacheable {
   type: "tool_call";
   id: string;
   name: string;
-  /** Form of the arguments: JSON text for `function`, which is never reformatted, or any text for `custom`. */
+  /** Form of `arguments`: JSON text for `function`, any text for `custom`. JSON text is never reformatted. */
   kind: "function" | "custom";
   arguments: string;
   signature?: Signature;
@@ -144,7 +144,7 @@ export interface Tool extends Cacheable {
   kind: "function" | "custom";
   name: string;
   description: string | null;
-  /** JSON Schema of the function's arguments; null for a function without arguments. */
+  /** JSON Schema of a function's arguments; null for a function without arguments and for a custom tool. */
   parameters: Readonly<Record<string, unknown>> | null;
   strict: boolean | null;
   /** Grammar of a custom tool's input, in the form of the responses protocol. */

@@ -1,6 +1,6 @@
 import type { TextDialectName } from "../name.ts";
 
-/** A vendor's proof that it wrote reasoning or a tool call. Only vendors of this dialect can verify it. */
+/** A vendor's proof that it wrote reasoning or a tool call. Only vendors of the dialect `dialect` can verify it. */
 export interface Signature {
   dialect: TextDialectName;
   value: string;

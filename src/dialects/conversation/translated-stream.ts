@@ -14,7 +14,7 @@ import type { ReplyEvent, ReplyReader, ReplyWriter } from "./reply.ts";
  */
 const MAX_BYTES = 128 * 1024 * 1024;
 
-/** A stream from a vendor of one dialect to a caller of another dialect. */
+/** A stream that is read in the vendor's dialect and written in the caller's. */
 export class TranslatedStream implements TextStream {
   readonly #frames = new VendorFrames();
   readonly #reader: ReplyReader;
@@ -95,7 +95,7 @@ export class TranslatedStream implements TextStream {
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
 /** Maximum of characters of a reply, which some protocols repeat at its end; enough for two million tokens. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
-/** Maximum of tokens with log probabilities and their alternatives; enough for 24,000 tokens with twenty each. */
+/** Maximum of tokens with log probabilities and their alternatives; enough for 23,000 tokens with twenty each. */
 const MAX_LOGPROBS = 500_000;
 /** Maximum number of items. Items are tool calls, signatures, and uninterrupted runs of text or reasoning. */
 const MAX_ITEMS = 10_000;
@@ -122,7 +122,7 @@ export class Delivered {
     return this.#meter.hasContent;
   }
 
-  /** True when the reply has ended without any content. */
+  /** True when the reply has ended normally and without any content. */
   get isEmpty(): boolean {
     return this.#emptiness.isEmpty;
   }

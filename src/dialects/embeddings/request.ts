@@ -61,7 +61,9 @@ export const embeddingsSchema = requestSchema(FIELDS, {
 
 const NAMES = knownNames(["model", "input", ...FIELDS.map(([name]) => name), ...FEATURE_FIELDS]);
 
-/** Parses and checks a request (OpenAI API reference, "Create embeddings"). Throws a `GatewayError`. */
+/**
+ * Parses and checks a request (OpenAI API reference, "Create embeddings"). Throws a `GatewayError` for a wrong request.
+ */
 export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
   const { raw, body, spans } = readBody(bytes, ["model"]);
   const model = requireModelName(body);

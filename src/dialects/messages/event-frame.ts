@@ -30,7 +30,7 @@ const NAME = Buffer.from("event:");
 /** Matches the data of an event on a single line, as vendors write it. */
 const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
 
-/** Edits one field of the event in a frame. Other bytes stay unchanged. */
+/** Edits one field of the event in a frame. Other bytes stay unchanged if the data is on one line. */
 export function editEvent(frame: Buffer, name: string, edit: MemberEdit): Buffer {
   const asBytes: MemberEdit = (old) => {
     const edited = edit(old === undefined ? undefined : Buffer.from(old, "latin1").toString());

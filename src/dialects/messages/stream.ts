@@ -30,9 +30,9 @@ import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
 
 /**
- * Returns a messages stream of an upstream with the same dialect. Changes the model name, fields that identify the
- * vendor, and usage that differs from the billed usage. Other content of events and blocks stays unchanged. Keeps back
- * the events that end the message until the upstream has sent all of them.
+ * Returns a messages stream of an upstream with the same dialect. Changes the model name and usage that differs from
+ * the billed usage, and removes fields that identify the vendor. Other content of events and blocks stays unchanged.
+ * Keeps back the events that end the message until the upstream ends or further content arrives.
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);

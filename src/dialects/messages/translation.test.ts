@@ -26,8 +26,9 @@ const payload = read(JSON.stringify({ model: "public-model", max_tokens: 9, mess
 const chatPayload = readChat(Buffer.from(JSON.stringify({ model: "public-model", messages: question })));
 
 /**
- * The messages protocol has no custom tools, audio or refusals, and has instructions only at the start. Vendors accept
- * no reasoning of other protocols, require a maximum of output tokens, and accept only small ranges for sampling.
+ * The messages protocol has no custom tools, audio or refusals, and its vendors get instructions only at the start.
+ * Vendors accept no reasoning of other protocols, require a maximum of output tokens, and accept only small ranges for
+ * sampling.
  */
 const lawful: LawfulDialect<MessagesRequest> = {
   dialect: messages,

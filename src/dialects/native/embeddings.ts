@@ -36,7 +36,7 @@ export const batchEmbedSchema = requestSchema(
 
 /**
  * Parses and checks an `embedContent` request, or a `batchEmbedContents` request if `isBatch` is true (Gemini API
- * reference, "Embeddings"). Throws a `GatewayError`.
+ * reference, "Embeddings"). Throws a `GatewayError` for a wrong request.
  */
 export function readEmbeddings(
   bytes: Uint8Array,

@@ -98,7 +98,7 @@ export function readFeatures(body: StreamedObject, config: StreamedObject): Feat
   return uses;
 }
 
-/** Returns the fields that request a service tier other than the standard tier. */
+/** Returns the names of the fields that request a service tier other than the standard tier. */
 export function otherTiers(body: StreamedObject, config: StreamedObject): string[] {
   const tiers = [body, config].map((object) => findField(object, "serviceTier"));
   return tiers.flatMap((tier) => (tier && !isStandardTier(tier.value) ? [tier.key] : []));

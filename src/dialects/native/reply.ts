@@ -20,7 +20,7 @@ export function writeReply(delivery: ImageDelivery, responseId: string): Streame
   return native ? repeatReply(native, delivery) : newReply(delivery, responseId);
 }
 
-/** Repeats the vendor's reply. Omits pictures that were not requested, because they are not billed. */
+/** Repeats the vendor's reply. Omits pictures beyond those in `delivery`, because they are not billed. */
 function repeatReply(native: StreamedObject, delivery: ImageDelivery): StreamedObject {
   const left = delivery.images.values();
   const repeatPart = (part: StreamedJson): StreamedJson[] => {

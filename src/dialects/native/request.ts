@@ -18,7 +18,7 @@ import { isThought, type PicturePart, readPicture } from "./parts.ts";
 /**
  * Reads a `generateContent` body into the common image request (Gemini API reference, `GenerateContentRequest`). Also
  * stores the body for an upstream of the same protocol. All pictures of the conversation become references, in order.
- * All texts in the caller's turns become parts of the prompt. Throws a `GatewayError`.
+ * All texts in the caller's turns become parts of the prompt. Throws a `GatewayError` for a wrong request.
  */
 export async function readRequest(body: StreamedObject, model: string): Promise<ImageRequest> {
   refuseCaseVariants(body, BODY_NAMES);

@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, UpstreamErrorKind>> = {
   INVALID_ARGUMENT: "rejected",
 };
 
-/** Returns the error for a failure inside a running stream. Vendors report this failure as an event with `error`. */
+/** Returns the error for a failure in a reply or a running stream. Vendors report it in the field `error`. */
 function inStreamError(error: unknown): UpstreamError {
   const { status = "", code = "", message = error } = isObject(error) ? error : {};
   const named = `${String(status)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);

@@ -38,7 +38,7 @@ interface NativeCall {
 
 /**
  * Parses and checks a `generateContent` request for a text model. Accepts camel-case and snake-case names of fields
- * (Gemini API reference, `GenerateContentRequest`). Throws a `GatewayError`.
+ * (Gemini API reference, `GenerateContentRequest`). Throws a `GatewayError` for a wrong request.
  */
 export function readRequest(bytes: Uint8Array, call: NativeCall): NativePayload {
   const { raw, body } = readBody(bytes, []);
