@@ -1,8 +1,9 @@
 import { ownCommand, processEnvironment, RUNTIME_VARIABLES } from "./config/environment.ts";
 
-/* Starts the program with the environment variables that the runtime reads at its start. If one is missing, the
-   process replaces itself (execve); its id, open files and signals stay the same. Only a few modules are loaded
-   before that. */
+/*
+ * Starts the program with the environment variables that the runtime reads at its start. If one is missing, the process
+ * replaces itself (execve) and keeps its process id. Only a few modules are loaded before that.
+ */
 const given = processEnvironment();
 const missing = Object.entries(RUNTIME_VARIABLES).filter(([name]) => !given[name]);
 if (missing.length > 0 && process.execve) {

@@ -55,9 +55,9 @@ export interface Storage extends Stores {
    * state without these charges.
    */
   restored(): number;
-  /** Returns the number of entries that the database has refused permanently. */
+  /** Returns the number of entries of this machine that the database has refused permanently. */
   refused(): number;
-  /** Returns the number of journal files that are in quarantine because the files could not be read. */
+  /** Returns the number of files in the quarantine of this machine's journals. */
   quarantined(): number;
   /** Returns a description of the damage of the database; null when no damage is known. */
   damage(): string | null;

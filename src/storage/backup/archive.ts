@@ -53,7 +53,8 @@ async function addFiles(
 }
 
 /**
- * Unpacks a tar file into a folder and syncs each file to the disk. Throws an `Error` when the file is not a backup.
+ * Unpacks a tar file into a folder and syncs each file to the disk. Throws an `Error` when the file is no complete tar
+ * file, or has an entry that is not a file below the folder.
  */
 export async function unpackFolder(path: string, folder: string, onBytes: OnBytes = () => {}): Promise<void> {
   const archive = extract();

@@ -11,27 +11,28 @@ import { dumpPostgres, type DumpedServer } from "./postgres-backup.ts";
 import { doSqliteWork, type SqliteWork } from "./sqlite-work.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** The parts of one installation on one machine that are backed up and restored. */
+/** The parts of an installation on one machine that a backup and a restore work with. */
 export interface Installation {
   /** A PostgreSQL database with the environment of its client programs, or the path of a SQLite file. */
   database: string | DumpedServer;
   /** The folder of all journals of this machine. */
   journals: string;
-  /** Yields the stored pictures. The backup lists their names and does not copy them. */
+  /** Yields the stored pictures. The backup lists the pictures and does not copy them. */
   pictures(): AsyncIterable<{ name: string; size: number }>;
   /** Ids of the master keys. The first is the current key. */
   masterKeys: readonly string[];
 }
 
-/** Names of files in a backup. */
+/** Names of the files and of the folder of journals in a backup. */
 export const DATABASE = { sqlite: "database.sqlite", postgres: "database.dump" } as const;
 export const JOURNALS = "journal";
 export const PICTURES = "pictures.jsonl";
 
 /**
- * Writes a verified backup as one tar file, while gateways run. The backup contains every charge that was journaled
- * before the call. The file gets its final name only when it is complete; a killed process leaves `<path>.partial`,
- * which the next call removes. Throws an `Error` when the copy is damaged.
+ * Writes a verified backup as one tar file, while gateways run. The backup contains every charge that this machine
+ * journaled before the call. The file gets its final name only when it is complete; a killed process leaves
+ * `<path>.partial`, which the next call with the same path removes. Throws an `Error` when the path exists or the copy
+ * is damaged.
  */
 export async function makeBackup(
   installation: Installation,

@@ -48,7 +48,7 @@ function journalFiles(root: string): string[] {
   return [...segments, ...quarantined, ...(existsSync(refused) ? [refused] : [])];
 }
 
-/** Returns the names in a folder; none when the folder does not exist. */
+/** Returns the names in a folder; none when there is no such folder. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -26,7 +26,7 @@ export async function dumpPostgres(
       // A dump is compressed, so its size cannot be known from the size of the database.
       await run(server, command, () => onProgress("Copying the database.", 0));
       const journals = copyJournals();
-      // The comparison must use the snapshot of the dump: the running gateway has posted more charges since then.
+      // The comparison must use the snapshot of the dump: the running gateway may have posted more charges since then.
       const { waiting } = await compareJournals("postgres", sql, journals);
       return { entries: await countEntries(sql), journals, waiting };
     });

@@ -33,8 +33,8 @@ interface RestoreOptions {
  * Restores a backup after verifying all of it. Existing journals stay, because they may contain charges that are
  * nowhere else. The journals of the backup are added to the existing journals, and the next start posts charges that
  * the ledger lacks. Throws an `Error` without any change when the installation is in use, when the backup is damaged,
- * or when a PostgreSQL database has tables. Unless forced, also throws when a SQLite database or journals exist, or
- * when the master key is a different one.
+ * newer than this program or of the other kind of database, or when a PostgreSQL database has tables. Unless forced,
+ * also throws when a SQLite database or journals exist, or when the master key of the backup is missing here.
  */
 export async function restoreBackup(
   installation: Installation,

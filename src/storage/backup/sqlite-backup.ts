@@ -27,7 +27,10 @@ export async function migrateSqlite(path: string): Promise<void> {
   }
 }
 
-/** Reads a whole copy. Throws an `Error` when it is damaged. `journals`: the folder of the journals of the backup. */
+/**
+ * Reads a whole copy. Throws an `Error` when it is damaged or lacks migrations. `journals`: the folder of the journals
+ * of the backup.
+ */
 export async function verifySqlite(path: string, journals: string): Promise<DatabaseFacts> {
   const database = await openDatabase(path);
   try {
@@ -58,8 +61,8 @@ export function isSqliteInUse(location: string): boolean {
 }
 
 /**
- * Moves a verified copy to the path of a database. Keeps an existing database under another name, and returns that
- * name; null when there was no database.
+ * Moves a verified copy to the path of a database. Moves an existing database to another path, and returns that path;
+ * null when there was no database.
  */
 export function replaceSqlite(copy: string, location: string, at: Date): string | null {
   const kept = replacedName(location, at);

@@ -2,7 +2,10 @@ import { doCalls } from "../thread/do-calls.ts";
 import { copySqlite, migrateSqlite, verifySqlite } from "./sqlite-backup.ts";
 import type { SqliteWork, SqliteWorkResult } from "./sqlite-work.ts";
 
-/* The thread that copies and reads whole SQLite files, so that the command stays responsive and can be interrupted. */
+/*
+ * The thread that copies, migrates and verifies whole SQLite files, so that the command stays responsive and can be
+ * interrupted.
+ */
 doCalls<SqliteWork>({
   async run(work): Promise<SqliteWorkResult> {
     try {

@@ -12,8 +12,8 @@ import { openPendingStore } from "./pending.ts";
 import { openS3Store } from "./s3.ts";
 
 /**
- * Opens the store of delivered images, on disk or in S3-compatible storage, and removes half-written files of ended
- * processes. Throws a `RangeError` for impossible settings.
+ * Opens the store of pictures, on disk or in S3-compatible storage, and removes half-written files of ended processes.
+ * Throws a `RangeError` when a link secret is missing or too short.
  */
 export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   const { clock = systemClock, linkHours = 24, retentionDays = 7 } = settings;
@@ -62,7 +62,10 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   };
 }
 
-/** Yields every stored blob with its size in bytes, including blobs that wait for the object storage. */
+/**
+ * Yields every stored blob with its size in bytes, including blobs that wait for the object storage. A blob that was
+ * just uploaded may be yielded twice.
+ */
 export async function* listBlobs({
   directory,
   s3,
@@ -74,10 +77,10 @@ export async function* listBlobs({
 }
 
 interface BlobSettings {
-  /** The data directory, in which blobs are stored when there is no object storage. */
+  /** The data directory, for blobs that are not in object storage. */
   directory: string;
   s3?: S3Address;
-  /** Hours for which a link is valid; 24 by default. */
+  /** Hours for which a link is valid unless its organization has set others; 24 by default. */
   linkHours?: number;
   /** Returns the lifetimes of links that organizations have set, in hours; null stands for the default. */
   linkHoursInUse?(): Iterable<number | null>;
@@ -95,7 +98,7 @@ interface BlobSettings {
 export interface Blobs {
   store: BlobStore;
   links: Links;
-  /** True when the last call reached the object storage, or when there is no object storage. */
+  /** False from a failed read or write in the object storage until a call succeeds. */
   isRemoteUp(): boolean;
   /** Returns the number of pictures on the local disk that wait for the object storage. */
   pending(): number;

@@ -4,12 +4,13 @@ import type { NamedStore } from "./named-store.ts";
 
 /**
  * Object storage together with a folder on the local disk. When the object storage does not accept a picture, the
- * folder stores and serves the picture until the upload succeeds. So no picture that a vendor was paid for is lost.
+ * folder stores and serves the picture until the upload succeeds. So a picture that a vendor was paid for survives an
+ * outage of the object storage.
  */
 interface PendingStore extends NamedStore, BackgroundWork {
-  /** True while a picture can be stored, in the object storage or on the local disk. */
+  /** False while the object storage is unavailable and `maxPending` pictures or more wait for it. */
   isAvailable(): boolean;
-  /** True when the last call reached the object storage. */
+  /** False from a failed read or write in the object storage until a call succeeds. */
   isRemoteUp(): boolean;
   /** Returns the number of pictures that wait for the object storage. */
   pending(): number;
@@ -33,7 +34,7 @@ const STORAGE = {
   available: "the object storage is available again",
 };
 
-/** Opens the store and uploads the files that an earlier process left on the local disk. */
+/** Opens the store. Pictures that earlier processes left on the local disk are uploaded in the background. */
 export async function openPendingStore(options: PendingOptions): Promise<PendingStore> {
   const { remote, local, report, intervalMs = INTERVAL_MS, maxPending = MAX_PENDING } = options;
   const pending = new Set<string>();
@@ -86,7 +87,7 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
   };
 }
 
-/** Makes a call to the object storage and records whether it responded. */
+/** Makes a call to the object storage and records whether it succeeded. */
 async function noting<T>(outage: ReturnType<typeof outageReport>, call: () => Promise<T>): Promise<T> {
   try {
     const result = await call();

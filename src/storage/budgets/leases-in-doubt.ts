@@ -67,7 +67,7 @@ async function find(
   return rows.map(inDoubt.read);
 }
 
-/** Reports each process that has disappeared while its leases contain money. Each process is reported once. */
+/** Returns a check that reports the processes whose leases have come into doubt since the previous check. */
 export function inDoubtReport(leases: LeaseStore, onProblem: StorageReport): () => Promise<void> {
   let reported = new Set<string>();
   return async () => {

@@ -29,7 +29,7 @@ export interface LeaseStore extends BudgetStore {
 const TAKE_TIMEOUT_MS = 1000;
 
 /**
- * Maximum number of leases changed in one transaction. On SQLite the transaction occupies the thread of requests, on
+ * Maximum number of leases changed in one transaction. On SQLite the transaction occupies the thread of requests; on
  * PostgreSQL it blocks other transactions.
  */
 export const LEASES_A_TRANSACTION = 250;
@@ -165,8 +165,8 @@ async function deleteEmpty(
 }
 
 /**
- * Finds the budgets on which this process has a lease while other processes need money of the same budgets. Makes two
- * queries, so that the cost depends neither on the number of budgets nor on the number of the process's leases.
+ * Finds the wanted budgets of which this process's leases contain money. Makes at most two queries, so that the cost
+ * depends neither on the number of budgets nor on the number of the process's leases.
  */
 async function contended(database: Database, processId: string): Promise<ReadonlySet<string>> {
   const { kind } = database;

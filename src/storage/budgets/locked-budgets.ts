@@ -6,7 +6,7 @@ import { type BudgetLevel, levelOf } from "../../domain/budget-level.ts";
 import { type Period, runningPeriod } from "../../domain/calendar.ts";
 
 /**
- * Budget rows that stay locked for the rest of a transaction. The rows are locked in the order of their ids, so that
+ * A budget row that stays locked for the rest of a transaction. Rows are locked in the order of their ids, so that
  * transactions cannot deadlock. The running period replaces a period that has ended, and also a period that a wrong
  * clock began too early.
  */

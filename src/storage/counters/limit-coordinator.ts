@@ -34,8 +34,8 @@ interface LimitCoordinatorOptions {
 
 /**
  * Counts the limits of all workers of a machine. Requests under small limits are counted one by one. For ample limits,
- * workers get credits, which count as used until they are returned, so the sum never exceeds a limit. Before a request
- * is refused, the credits of its limit are recalled.
+ * workers get credits, which count as used until they are returned, so credits never raise the sum above a limit.
+ * Before a request is refused, the credits of its limit are recalled.
  */
 export class LimitCoordinator {
   readonly #options: LimitCoordinatorOptions;
@@ -55,8 +55,8 @@ export class LimitCoordinator {
   }
 
   /**
-   * Processes a message. Takes are decided at the end of the turn of the event loop, when all messages that workers
-   * sent before are received. So a take sees the earlier corrections of all workers.
+   * Processes a message. Takes are decided at the end of the turn of the event loop, after all messages that arrived in
+   * this turn. So a take sees the corrections that other workers sent before it.
    */
   receive(worker: number, { returns, corrections, releases, takes }: WorkerLimits): void {
     for (const returned of returns) this.#return(worker, returned);

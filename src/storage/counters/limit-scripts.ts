@@ -8,7 +8,8 @@ export const SLOTS = 30;
  * Functions on windows. A window is one packed value, `{began, total, last, amount, open, last, amount, open, …}`.
  * `began` is the start of the newest slot, and `total` the sum of all amounts. Each slot, oldest first, has the time of
  * its last addition, its amount, and the open part of the amount, which running requests may give back. Times are the
- * server's, in milliseconds. After a clock was set back, a value may be from the future; such a value counts as empty.
+ * server's, in milliseconds. After a clock was set back, a value may be from the future; it counts as empty if that is
+ * more than a window ahead.
  */
 const WINDOWS = `
 local time = redis.call("TIME")

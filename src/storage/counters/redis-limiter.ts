@@ -60,12 +60,13 @@ const SETTLE_MS = 2 * EPOCH_CHECK_MS;
 const SEEDED_AT_ONCE = 100;
 
 /**
- * Counts in Redis, by the server's clock. The sum over all processes is exact; a request costs one round trip and one
+ * Counts in Redis, by the server's clock. The sum over all processes is exact; a take costs one round trip and one
  * atomic script. No request waits longer than the bound (50 ms): when the store fails or is slower, each process counts
  * alone until the store is quick again. The limit of a process is then the configured limit divided by the number of
  * processes, and the grants from before the failure count. When the store has lost its data (FLUSHALL, a restart
- * without persistence), each process writes its grants to the store again. The sum may exceed a limit in two cases, by
- * less than the limit itself: when the store's clock is set forward, and around an outage with uneven load.
+ * without persistence), each process writes its grants to the store again. Apart from corrections, the sum may exceed a
+ * limit in two cases, by less than the limit itself: when the store's clock is set forward, and around an outage with
+ * uneven load.
  */
 export class RedisLimiter implements Limiter {
   /** Settles when the first connection is established or has failed. Never rejects. */
@@ -216,7 +217,7 @@ export class RedisLimiter implements Limiter {
     );
   }
 
-  /** Loads the scripts into a new connection, and tests that the store accepts writes and is quick. */
+  /** Loads the scripts into the store over a new connection, and tests that the store accepts writes and is quick. */
   async #prepare(send: Send): Promise<void> {
     for (const { source } of [EPOCH, SEED, TAKE, CORRECT, RENEW]) await send("SCRIPT", ["LOAD", source]);
     await this.#checkEpoch(send);

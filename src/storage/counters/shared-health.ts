@@ -65,8 +65,8 @@ export class SharedHealth {
     const { url, prefix = "gateway:" } = options;
     this.#hash = `${prefix}ejections`;
     this.#channel = `${prefix}ejected`;
-    // The list of ejections is read by the connection that becomes ready last, so that no ejection is lost between
-    // reading and subscribing.
+    // The list of ejections is read when either connection becomes ready. The later reading finds the ejections that
+    // were announced before the process subscribed.
     const onState = (isUp: boolean) => {
       if (isUp) this.#readList();
     };
@@ -88,7 +88,7 @@ export class SharedHealth {
         await Promise.all([subscribed, send("PING", [])]);
       },
     });
-    // A failed ping closes its connection, and the link reports that, so the error is ignored here.
+    // A failed ping closes its connection, and the link connects again by itself, so the error is ignored here.
     this.#pings = every(
       PING_MS,
       () => this.#subscriber.send("PING", []),

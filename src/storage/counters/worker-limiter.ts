@@ -158,8 +158,8 @@ export class WorkerLimiter implements Limiter {
   }
 
   /**
-   * Returns a reservation that is counted against this worker's credits. Corrections of a returned credit go to the
-   * supervisor.
+   * Returns a reservation that is counted against this worker's credits. A correction goes to the supervisor when its
+   * credit was returned or does not cover it.
    */
   #creditReservation(credits: readonly Credit[], requests: readonly LimitRequest[]): LimitReservation {
     let isOpen = true;

@@ -26,7 +26,7 @@ export function padded(items: readonly string[]): string[] {
 
 /**
  * Returns a table made from one parameter, for statements on sets of any size. Each row is a tuple in the column
- * `value`; read its parts as text by `value ->> 0` and so on. Whole numbers are passed as text, so CAST them.
+ * `value`; read its parts by `value ->> 0` and so on. CAST the numbers, because they may be read as text.
  */
 export function jsonRows(kind: Database["kind"], sql: Sql, tuples: readonly (readonly unknown[])[]) {
   // Amounts of money are converted first, because a replacer would make `JSON.stringify` three times as slow.

@@ -1,7 +1,7 @@
 import { nextTurn } from "../../lib/waiting.ts";
 import { isRefusal } from "./unavailable.ts";
 
-/** Work that costs the same for many items as for one, such as a transaction for the items of several callers. */
+/** Work that costs little more for many items than for one, such as a transaction for the items of several callers. */
 interface BatchedWork<Item, Result> {
   /** Returns the lane of an item. Items of a lane are processed in order; lanes do not wait for each other. */
   laneOf(item: Item): string;

@@ -15,7 +15,10 @@ export function insertStatement(
   return [text, rows.flatMap((row) => Object.values(row))];
 }
 
-/** Returns one statement that adds the numeric columns of rows to the stored rows with the same key. */
+/**
+ * Returns one statement that inserts rows, or adds their columns outside of the key to the stored row with the same
+ * key.
+ */
 export function additionStatement(
   kind: "sqlite" | "postgres",
   { table, key }: { table: string; key: readonly string[] },

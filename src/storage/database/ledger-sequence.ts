@@ -5,7 +5,7 @@ import type { Database, Sql } from "./sql.ts";
 /*
  * Each ledger entry has a sequence number. A reader that has read up to a number finds all later entries above this
  * number. Transactions that post do not wait for each other: each chooses a number above all numbers promised to
- * readers. A number is promised only after all transactions that may have chosen a lower number have ended.
+ * readers. A reader gets a promised number only after all transactions that may have chosen a lower number have ended.
  */
 
 /** Number of the advisory lock. It may be any number that no other program uses on the same database. */

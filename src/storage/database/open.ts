@@ -14,7 +14,9 @@ export interface DatabaseOptions {
    * `DependencyError`: a new empty file would receive the rows that belong in the lost file.
    */
   mustExist?: boolean;
-  /** Called after each call that is not a report, even a failed call, with its name and its duration in seconds. */
+  /**
+   * Called after each read, transaction, insert and persist, even a failed one, with its name and duration in seconds.
+   */
   onCall?: ObserveCall;
 }
 

@@ -40,7 +40,7 @@ export function openedFiles(location: string): OpenedFiles {
  */
 export const SQLITE_SUFFIXES = ["", "-wal", "-shm"] as const;
 
-/** Returns the new name of a database that another database replaces. */
+/** Returns the new path of a database that another database replaces. */
 export function replacedName(location: string, at: Date): string {
   return `${location}.replaced-${at.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
 }

@@ -21,8 +21,9 @@ export interface PostgresConnection {
 
 interface PostgresConnector {
   /**
-   * Connects to the last used server, otherwise to the next server that is reachable and accepts writes. Throws a
-   * `DependencyError` when there is no such server. When the signal aborts, the attempt is given up.
+   * Connects to the last used server, otherwise to the next reachable one. Of several servers, only one that accepts
+   * writes is used. Throws a `DependencyError` when there is no such server. When the signal aborts, the attempt is
+   * given up.
    */
   connect(signal: AbortSignal): Promise<PostgresConnection>;
   /**
@@ -30,7 +31,7 @@ interface PostgresConnector {
    * server. This is enough, because listeners also poll.
    */
   listener(): SQL;
-  /** The statements that set the timeouts at the beginning of a transaction through a pooler. */
+  /** The statements that set timeouts and other settings at the beginning of a transaction through a pooler. */
   readonly transactionSettings: string;
 }
 
@@ -150,7 +151,9 @@ class Connector implements PostgresConnector {
       throw new DependencyError("no server of the database accepts changes");
   }
 
-  /** Returns a client with one connection, with TCP keepalives after 60 s of silence (Bun manual, SQL, timeouts). */
+  /**
+   * Returns a client with one connection. It sends TCP keepalives after 60 s of silence (Bun manual, SQL, timeouts).
+   */
   #client(
     { url, encryption }: PostgresServer,
     { isPooled, onclose }: { isPooled: boolean; onclose?: () => void },

@@ -9,7 +9,7 @@ import { isUnavailable } from "./unavailable.ts";
  */
 export interface Database {
   readonly kind: "sqlite" | "postgres";
-  /** Runs a query outside of a transaction. It reads only committed rows. */
+  /** Runs a query outside of `begin`. The query reads only committed rows. */
   read<T>(query: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
   /**
    * Runs reads on one consistent state of the database without blocking writers. For reports, which may take an hour.

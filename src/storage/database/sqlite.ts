@@ -198,8 +198,8 @@ const BUSY_TIMEOUT_MS = 2;
 const BUSY_RETRY_MS = 2;
 
 /**
- * Repeats a transaction while another connection has the lock. An immediate transaction can fail on the lock only at
- * its beginning, so no work is repeated.
+ * Repeats an attempt while another connection has the lock. An immediate transaction can fail on the lock only at its
+ * beginning, so no work is repeated.
  */
 async function retryWhileLocked<T>(attempt: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
@@ -229,7 +229,7 @@ interface RowInserter {
   close(): void;
 }
 
-/** Opens a connection to a database that has its tables already. */
+/** Opens a connection to an existing database file. */
 function openRowInserter(location: string, settings: readonly string[]): RowInserter {
   const database = new Connection(location, { readwrite: true, safeIntegers: true });
   for (const setting of settings) database.run(setting);

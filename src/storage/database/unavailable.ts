@@ -2,8 +2,8 @@ import { SQL } from "bun";
 import { SQLiteError } from "bun:sqlite";
 
 /**
- * True when an error means that the database is unavailable now: gone, frozen, full, locked or shutting down. False
- * when the query was wrong.
+ * True when an error means that the database is unavailable now, such as gone, full, locked, damaged or shutting down.
+ * False when the query was wrong.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof SQL.PostgresError) {
@@ -31,7 +31,7 @@ export function isRefusal(error: unknown): boolean {
   return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(sqliteCode(error));
 }
 
-/** True when SQLite refused because another connection is writing. */
+/** True when SQLite refused because another connection has a lock. */
 export function isLocked(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 }
@@ -55,8 +55,8 @@ const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
 
 /**
  * SQLSTATE classes of an unavailable server (PostgreSQL manual, appendix A): connection, authorization, unknown
- * database, transaction conflict, no resources, operator intervention including timeouts, a lock that was not granted,
- * and a read-only server (with 0A000, a standby refuses a writing transaction).
+ * database, transaction conflict, no resources, operator intervention including timeouts, system errors, a lock that
+ * was not granted, and a read-only server (with 0A000, a standby refuses a writing transaction).
  */
 const SERVER_STATES = /^(08|28|3D|40|53|57|58)|^(55P03|25006|0A000)$/;
 

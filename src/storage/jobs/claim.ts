@@ -35,7 +35,7 @@ export async function claimJob(
   return isBusy ? "busy" : null;
 }
 
-/** Returns the id of a job whose worker did not renew its lease. Such a job already counts as running. */
+/** Returns the id of a job whose worker released or did not renew its lease. Such a job already counts as running. */
 async function findAbandoned(kind: Database["kind"], sql: Sql): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`SELECT id FROM jobs
     WHERE lease_until < (SELECT ${storeTime(kind, sql)}) ORDER BY lease_until LIMIT 1 ${skipLocked(kind, sql)}`;

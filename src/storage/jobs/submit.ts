@@ -22,7 +22,7 @@ interface KnownJob {
 
 /**
  * Decides on jobs of one organization in their order, in one transaction. For an accepted job, counts it in the queue,
- * holds its money and writes its row. Writes nothing for a refused job.
+ * holds its money and writes its row. For a refused job, holds no money and writes no row.
  */
 export async function submitJobs(
   kind: Database["kind"],
@@ -59,7 +59,10 @@ function nameOf({ keyId, idempotency }: Pick<NewJob, "keyId" | "idempotency">): 
   return `${keyId} ${idempotency?.key}`;
 }
 
-/** Returns the jobs that earlier submissions made with the idempotency keys of these jobs. */
+/**
+ * Returns the jobs that earlier submissions made with the idempotency keys of these jobs. First frees keys that are
+ * older than `IDEMPOTENCY_MS`.
+ */
 async function findKnown(
   kind: Database["kind"],
   sql: Sql,

@@ -43,8 +43,8 @@ const dueDeliveries = table<DueDelivery>("webhook_deliveries", {
 const ATTEMPT_MS = 60_000;
 
 /**
- * Maximum number of messages of one organization that are sent at the same time. So slow receivers of one organization
- * do not delay the messages of other organizations.
+ * Maximum number of messages of one organization that one call takes from the queue. So slow receivers of one
+ * organization do not delay the messages of other organizations.
  */
 const AT_ONCE_PER_ORGANIZATION = 4;
 

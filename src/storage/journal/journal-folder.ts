@@ -23,7 +23,7 @@ export interface JournalFolder {
   readonly path: string;
   /** Name of the folder, and of the process's budget leases. */
   readonly processId: string;
-  /** Moves a file of the folder to the quarantine, where files are neither read nor removed. */
+  /** Moves a file of the folder to the quarantine, where files are neither posted nor removed. */
   quarantine(name: string): void;
   /** Releases the lock and keeps the files. */
   release(): void;
@@ -32,8 +32,7 @@ export interface JournalFolder {
 }
 
 /**
- * Name of the folder of files that could not be read. It is below the journals' root. A person has to inspect these
- * files.
+ * Name of the folder of unreadable and unknown files, below the journals' root. A person has to inspect these files.
  */
 export const QUARANTINE = "quarantine";
 
