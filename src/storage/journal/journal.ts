@@ -20,7 +20,7 @@ export interface FileJournal extends Journal {
   isWritable(): boolean;
   /** Begins a new segment. */
   rotate(): void;
-  /** Resolves when everything written is on the disk. */
+  /** Syncs everything written to the disk. Also resolves when the sync fails; the failure is reported. */
   sync(): Promise<void>;
   /** Refuses further records, syncs the last segment to the disk and closes it. May be called more than once. */
   close(): Promise<void>;

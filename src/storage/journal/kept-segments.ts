@@ -6,7 +6,7 @@ import { systemClock } from "../../lib/clock.ts";
 
 /**
  * Name of the folder of segments whose charges are posted. It is below the journals' root and contains a folder for
- * each ledger and process.
+ * each ledger, and in that one for each process.
  */
 export const KEPT = "posted";
 
@@ -35,7 +35,7 @@ export interface KeptSegment {
  * kept segments.
  */
 export interface KeptSegments {
-  /** Returns the segments, ordered by process and number. */
+  /** Returns the segments of one process or of all. */
   list(processId?: string): KeptSegment[];
   /** Moves segments from the folder of their journal to the kept segments. */
   keep(folder: string, processId: string, segments: readonly number[], batch: number): void;

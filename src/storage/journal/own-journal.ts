@@ -12,8 +12,8 @@ interface OwnJournal {
   journal: FileJournal;
   shipper: Shipper;
   /**
-   * Posts the journal for at most `deadlineMs` milliseconds. If all its charges are posted, moves its segments to the
-   * kept segments.
+   * Posts the journal and then returns the leases, each for at most `deadlineMs` milliseconds. If both succeed, moves
+   * the segments to the kept segments.
    */
   close(deadlineMs: number): Promise<void>;
 }

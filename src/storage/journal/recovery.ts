@@ -86,7 +86,9 @@ export function createRecovery(options: RecoveryOptions): Recovery {
   };
 }
 
-/** Posts the journal in a folder. Returns the number of charges in it, and how many of these the database had lost. */
+/**
+ * Posts the journal in a folder. Returns its number of charges; if the database went back, also the number of new ones.
+ */
 async function recoverFolder(options: RecoveryOptions, folder: JournalFolder) {
   const { onProblem, kept, marks } = options;
   const { processId, path } = folder;

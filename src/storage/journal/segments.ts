@@ -78,8 +78,8 @@ export function* readSegment(
 const LINE_FEED = 10;
 
 /**
- * Yields the final records of an ended process's journal: every charge, and each checkpoint that no charge followed. An
- * incomplete last line is cut off; a segment with damage stays unchanged.
+ * Yields the final records of an ended process's journal: every charge, and the last checkpoint of each request without
+ * a later charge. An incomplete last line is cut off; a segment with damage stays unchanged.
  */
 export function* replay(
   files: readonly SegmentFile[],

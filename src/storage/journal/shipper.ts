@@ -34,8 +34,8 @@ export interface ShipperOptions extends LostChargesOptions {
   /** Resolves when everything posted so far would survive a loss of power. Only then may segments be moved. */
   persist(): Promise<void>;
   /**
-   * Returns the journal whose charges are posted. It is called only when there is work, so the journal may be opened
-   * after the shipper.
+   * Returns the journal whose charges are posted. It is first called after `startShipper` has returned, so the journal
+   * may be opened after the shipper.
    */
   journal: () => FileJournal;
   /** Maximum number of charges in memory; 20,000 by default. */
@@ -50,8 +50,8 @@ const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
 /**
- * Maximum number of charges in memory that the disk has refused. This limit is never reached, because fewer requests
- * run at the same time, and new requests are refused while the disk is full.
+ * Maximum number of charges in memory that the disk has refused. This limit should never be reached, because fewer
+ * requests run at the same time, and new requests are refused while the disk is full.
  */
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;
@@ -71,7 +71,7 @@ class JournalShipper implements Shipper {
   #backlog = 0;
   /** Charges that are not on any disk. */
   #kept: LedgerEntry[] = [];
-  /** Position of the first charge that did not fit into memory; null when all unposted charges are in memory. */
+  /** Position on disk of the first charge that is not in memory; null when all unposted charges are in memory. */
   #unread: { segment: number; offset: number } | null = null;
   /** Segments that are moved to the kept segments once the database has their charges on disk. */
   #settled: number[] = [];

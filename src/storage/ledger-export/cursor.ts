@@ -40,7 +40,7 @@ interface CursorRow {
 
 export function cursorStore(database: Database, destination: string, processId: string): CursorStore {
   const { kind } = database;
-  /** The cursor that this process stored last; null if it has stored none. */
+  /** The cursor that this process stored last; null if it stored none or its last attempt failed. */
   let left: { cursor: ExportCursor; untilTime: number } | null = null;
   let highestEpoch = 0;
   const keep = (row: CursorRow | null): ExportCursor | null => {

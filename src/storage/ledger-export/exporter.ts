@@ -24,7 +24,10 @@ interface ExportOptions extends ExportTarget {
 export interface ExportStep {
   /** Files contain all entries up to this sequence number, which is a time in Unix milliseconds. */
   exported: number;
-  /** True when the next step may write another file. False when all is exported or another process may write. */
+  /**
+   * True when the next step may write another file. False when all is exported, when another process may write, or when
+   * the cursor has changed.
+   */
   isMore: boolean;
 }
 

@@ -26,7 +26,7 @@ export type ExportResult = ExportStep | { problem: string };
 export interface LedgerExport extends BackgroundWork {
   /** Returns the seconds since the time up to which files contain all posted entries. */
   lagSeconds(): number;
-  /** Returns the number of files that this process could not write. */
+  /** Returns the number of this process's failed attempts to write a file. */
   failures(): number;
 }
 

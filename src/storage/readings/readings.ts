@@ -38,7 +38,7 @@ const THREADS: Readonly<Record<Thread, { name: string; connections: number; pati
 };
 
 /**
- * Returns the store with its long readings on separate threads with separate connections. No request waits for a
+ * Returns the store with its long readings on separate threads with separate connections. No request waits for a long
  * reading of administration, and no report waits for a verification.
  */
 export function withReadingThreads(

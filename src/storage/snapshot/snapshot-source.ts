@@ -13,7 +13,10 @@ import type { BudgetScope, Stored } from "./directory.ts";
 export interface SnapshotSource {
   /** Returns the kinds of rows that changed after the revision `after`, up to `upTo`. */
   changedKinds(after: bigint, upTo: bigint): Promise<Set<ChangeKind>>;
-  /** Returns the budgets that were created, changed or removed after the revision `after`, up to `upTo`. */
+  /**
+   * Returns the ids of the budgets that changed after the revision `after`, up to `upTo`. It may also contain other
+   * ids.
+   */
   changedBudgets(after: bigint, upTo: bigint): Promise<string[]>;
   /** Returns `old` with the rows of the given kinds read from the database again. */
   load(kinds: ReadonlySet<ChangeKind>, old: Stored): Promise<Stored>;
@@ -22,7 +25,7 @@ export interface SnapshotSource {
    * once for each secret.
    */
   changedKeys(after: bigint, upTo: bigint): AsyncGenerator<KeyRecord[]>;
-  /** Returns the most recently changed keys. */
+  /** Returns the most recently changed keys, without deleted ones. */
   latestKeys(limit: number): Promise<KeyRecord[]>;
   findKey(hash: string): Promise<KeyRecord | null>;
 }
@@ -123,7 +126,7 @@ async function budgetScopes(database: Database): Promise<BudgetScope[]> {
 
 /**
  * Recently used keys by hash, in limited memory. Two generations approximate the order of use: a key that was used
- * since the last change of generations survives the next change. A hit costs one lookup.
+ * since the last change of generations survives the next change. A hit in the recent generation costs one lookup.
  */
 interface KeyCache {
   get(hash: string): ApiKey | undefined;

@@ -29,7 +29,7 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   ageMs(): number;
   /** Returns the number of the last administrative change that is in force in this process. */
   revision(): number;
-  /** True when the last poll reached the database. */
+  /** False after a poll that could not reach the database, until a poll succeeds. */
   isDatabaseUp(): boolean;
 }
 
