@@ -3,10 +3,13 @@ import { NestedMap } from "../lib/nested-map.ts";
 /** The suffix of the metric's name, the labels without braces, and the value. */
 export type Sample = readonly [suffix: string, labels: string, value: number];
 
-/** Maximum number of series of one metric. In further series, some labels get the value `other`. */
+/**
+ * Maximum number of series of one metric that have the same number of folded labels. In further series, another label
+ * gets the value `other`.
+ */
 const MAX_SERIES = 2_000;
 
-/** Maximum number of series of a histogram. It is lower than `MAX_SERIES`, because a series has a sample per bucket. */
+/** The same maximum for a histogram. It is lower than `MAX_SERIES`, because a series has a sample per bucket. */
 export const MAX_HISTOGRAMS = 300;
 
 /** Time after which a series without changes may be removed for another series. */

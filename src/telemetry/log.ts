@@ -22,7 +22,8 @@ interface RequestLog {
 }
 
 /**
- * Writes one JSON line for each request after its end. Lines are written in batches. They contain only the fields of `LOG_FIELDS`: no headers, bodies, prompts or keys.
+ * Writes one JSON line for each request of at least the level `minimum`, after its end. Lines are written in batches.
+ * They contain only the fields of `LOG_FIELDS`: no headers, bodies, prompts or keys.
  */
 export function requestLog(write: (lines: string) => void, minimum: LogLevel = "info"): RequestLog {
   let lines = "";

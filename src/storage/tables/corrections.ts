@@ -65,7 +65,7 @@ export function correctionStore(
   };
 }
 
-/** Maximum number of rows of one read, and of one transaction of corrections. */
+/** Number of charges that one call of `charges` reads. */
 const PAGE = 200;
 
 async function lockCharges(kind: Database["kind"], sql: Sql, ids: readonly string[]): Promise<LedgerEntry[]> {

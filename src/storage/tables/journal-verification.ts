@@ -151,7 +151,7 @@ export function countRefused(root: string): number {
   return existsSync(path) ? readFileSync(path, "utf8").split("\n").length - 1 : 0;
 }
 
-/** Returns the journal files in the quarantine. Each file may contain charges, and a person has to look at it. */
+/** Returns the files in the quarantine. Each file may contain charges, and a person has to look at it. */
 export function listQuarantined(root: string): LedgerDifference[] {
   const folder = join(root, QUARANTINE);
   if (!existsSync(folder)) return [];

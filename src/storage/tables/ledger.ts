@@ -12,9 +12,9 @@ import { usageSums } from "./usage-sums.ts";
 /** The ledger. This store only inserts rows, each exactly once. */
 export interface LedgerStore {
   /**
-   * Books entries in one transaction. New entries add to the `spent` of their budgets. Charges are also subtracted from
-   * `held` and the process's leases, if these exist. Posting the same entries again, in any order and grouping, changes
-   * nothing, so a failed attempt can be repeated as a whole. Returns the number of new entries.
+   * Books entries, those with budgets in one transaction. New entries add to the `spent` of their budgets. Charges are
+   * also subtracted from `held` and the process's leases, if these exist. Posting the same entries again, in any order
+   * and grouping, changes nothing, so a failed attempt can be repeated as a whole. Returns the number of new entries.
    */
   post(processId: string, entries: readonly LedgerEntry[]): Promise<number>;
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;

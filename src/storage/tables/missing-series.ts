@@ -13,8 +13,8 @@ const [DAY_MS, , HOUR_MS] = SERIES_SPANS_MS;
 const DAYS = 2;
 
 /**
- * Adds missing rows of the last two days to the tables of series, from the tables of hours. A process of an earlier
- * version may still run, and adds only to the tables of hours.
+ * Adds missing rows of today and the two days before to the tables of series, from the tables of hours. A process of an
+ * earlier version may still run, and adds only to the tables of hours.
  */
 export async function addMissingSeries(database: Database, now: number): Promise<void> {
   const since = startOfSpan("day", now) - DAYS * DAY_MS;

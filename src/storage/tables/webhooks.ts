@@ -101,7 +101,9 @@ function rotate(
   );
 }
 
-/** Reads the next attempt only for waiting messages: for ended messages, the column has the last attempt. */
+/**
+ * Reads the next attempt only for waiting messages: for ended messages, the column is left over from the last attempt.
+ */
 function readDelivery(row: Row): WebhookDelivery {
   const delivery = deliveries.read(row);
   return delivery.status === "waiting" ? delivery : { ...delivery, nextAt: null };
