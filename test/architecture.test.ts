@@ -48,7 +48,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   },
   // An existing file may be the database, so this code may only create a file or leave an existing file unchanged.
   { name: "private files", what: /openSync\(path, "(?!ax")/, where: /^(?!storage\/private-files\.ts$)/ },
-  // A build contains only the threads and folders that are listed in this file.
+  // A build contains only the threads and folders that `lib/program-files.ts` lists.
   {
     name: "files beside the program's list",
     what: /new URL\([^)]*import\.meta\.url\).*ts"|new URL\("\.[^)]*import\.meta\.url/,
@@ -118,7 +118,7 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "main.ts",
   // Reads one format, as the other files of its folder do.
   "imaging/headers/bmp.ts",
-  // Routes of one endpoint each.
+  // Routes of one endpoint.
   "server/endpoints/stored-responses.ts",
   "sandbox/index.ts",
   "storage/database/wal-file.ts",

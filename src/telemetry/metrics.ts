@@ -19,7 +19,7 @@ export interface MetricFamily {
 }
 
 /**
- * Counters in Prometheus' text format (version 0.0.4). Callers cannot create series, because label values are from
+ * Metrics for Prometheus' text format (version 0.0.4). Callers cannot create series, because label values are from
  * closed sets or declared by operators (models, organizations, channels). A model that matches a pattern counts under
  * the id of the pattern. The number of series of a metric is limited.
  */

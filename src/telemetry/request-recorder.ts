@@ -7,7 +7,7 @@ import { redact, redactPersonal } from "./redaction.ts";
 import type { PromptRecord } from "../admin/prompts/schema.ts";
 
 export interface RecorderSettings {
-  /** `all` records every request with a key. `failed` records only failed, slow and retried requests. */
+  /** `failed` records failed, slow and retried requests. `all` also records every other request with a key. */
   log: "failed" | "all";
   /** Duration in milliseconds at which a request counts as slow. */
   slowMs: number;
@@ -23,7 +23,7 @@ const MAX_TEXT = 500;
 /** Maximum length of names that callers choose, in characters. */
 const MAX_NAME = 128;
 
-/** Routes that are not recorded: they call no model, and serve only people and probes. */
+/** Routes that are not recorded, because they call no model: probes, files, the console and administration. */
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
 
 /**

@@ -52,7 +52,7 @@ const SILENCE_MS = 30_000;
 /** A text that counts as one token, both at the vendor and in the gateway's estimate. */
 const WORD = "abcd";
 
-/** Faults that end a stream after some content. */
+/** Faults that occur after some content of a response. */
 export const CUTS: readonly Fault[] = [
   "truncated",
   "reset-midway",

@@ -1,7 +1,8 @@
 /**
  * Runs fifty honest callers beside one attack at a time: `bun test/battery/crowd.ts [--seconds N] [--only NAME,…]
- * [--list]`. An attack has a hostile key and N seconds, by default 20. Exits with 1 when an attack succeeded or harmed
- * callers, with 2 when the attacks could not run. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
+ * [--list]`. An attack uses keys of a hostile organization for N seconds, by default 20. Exits with 1 when an attack
+ * succeeded or harmed callers, with 2 when the attacks could not run. Needs Linux with `unshare`, `ip`, `prlimit` and
+ * `openssl`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -13,7 +13,7 @@ const CONNECTED_MS = 100;
 const MIN_OUTAGE_MS = 500;
 const MAX_OUTAGE_MS = 3_000;
 
-/** Faults that can happen during a mix. Each function resolves when its fault has ended and all processes serve. */
+/** Faults that can happen during a mix. Each function resolves when its fault has ended, or has begun if it lasts. */
 export const FAULTS = {
   kill: (setting, random) =>
     killMachine(setting, machineOf(setting, random), () => Bun.sleep(random() * 500)),

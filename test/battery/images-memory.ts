@@ -14,7 +14,7 @@ export interface Figures {
   p95PingMs: number;
   maxPingMs: number;
   stallMs: number;
-  /** Number of temporary files after the run, and milliseconds until none remained. */
+  /** Number of temporary files that remained, and milliseconds until none remained or the wait ended. */
   leftOver: number;
   cleanAfterMs: number;
 }
@@ -60,7 +60,10 @@ channels:
   };
 }
 
-/** Measures the cost of calls at an idle gateway. Each call returns its status and the number of sent bytes. */
+/**
+ * Measures the cost of calls at an idle gateway. Each call returns its status and the number of bytes that it sent or
+ * received.
+ */
 export async function measure(
   { gateway }: Rig,
   what: string,
@@ -99,7 +102,7 @@ export async function measure(
   };
 }
 
-/** Returns the names of the temporary files of requests. */
+/** Returns the names of the files in the folder for temporary files. */
 export function spooled(gateway: TestGateway): string[] {
   try {
     return readdirSync(join(gateway.dataDirectory, "spool"));

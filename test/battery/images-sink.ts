@@ -1,7 +1,7 @@
 /**
- * A vendor of family A for memory tests, in a separate process. Received bytes are only counted, and all pictures come
- * from one buffer. In a prompt, `[[base64=20000000]]` sets the characters of each base64 picture, and `[[cut]]` omits
- * the second half of the response. Prints `listening <port>`.
+ * A vendor of family A for memory tests, in a separate process. Received bytes are only counted, and all pictures of
+ * one size come from one buffer. In a prompt, `[[base64=20000000]]` sets the characters of each base64 picture, and
+ * `[[cut]]` omits the second half of the response. Prints `listening <port>`.
  */
 import { makePng, pngChunk } from "../support/pictures.ts";
 

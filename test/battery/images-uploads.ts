@@ -20,7 +20,10 @@ export interface Upload {
   onProgress?(written: number): void;
 }
 
-/** Sends an edit with large references, in pieces and on its own socket. Returns status and body. */
+/**
+ * Sends an edit with large references, in pieces and on its own socket. Returns status, body and the number of sent
+ * bytes.
+ */
 export async function uploadEdit(upload: Upload): Promise<{ status: number; body: string; sent: number }> {
   const { hostname, port } = new URL(upload.url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });

@@ -16,9 +16,9 @@ export interface JobKillReport {
   lost: string[];
   /** Jobs that never ended. */
   stuck: string[];
-  /** Jobs that were charged for a wrong number of images or more than once. */
+  /** Jobs that were charged for a wrong number of images, more than once, or not at all although they completed. */
   mischarged: string[];
-  /** Jobs for which a vendor was called more than once. */
+  /** Prompts of jobs for which a vendor was called more than once. */
   repeated: string[];
   /** Jobs that completed although no vendor was called. */
   invented: string[];

@@ -14,7 +14,7 @@ export interface Edit {
   replace: string;
 }
 
-/** Protections by attack, for all attacks of `crowd/attacks.ts` except the groups of malformed inputs. */
+/** Edits by attack, for all attacks of `crowd/attacks.ts` except the groups of malformed inputs. */
 export const MENDS: readonly Mend[] = [
   {
     attack: "H1",

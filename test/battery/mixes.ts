@@ -17,7 +17,7 @@ export interface Mix {
   clients: number;
   /** Maximum pause of a client between two requests. */
   thinkMs: number;
-  /** Pause after a fault ends. */
+  /** Mean pause after a fault. */
   gapMs: number;
 }
 

@@ -81,7 +81,7 @@ async function callOnce(fleet: Fleet, requestId: string, isStream: boolean): Pro
   return reported === undefined ? null : Number(reported);
 }
 
-/** Returns true when only running processes still hold amounts. */
+/** Returns true when at most one lease for each machine contains money, otherwise undefined. */
 async function onlyLivingHold(fleet: Fleet): Promise<true | undefined> {
   const leases = await fleet.query("SELECT lease FROM leases WHERE amount > 0");
   return leases.length <= MACHINES ? true : undefined;

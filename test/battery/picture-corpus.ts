@@ -10,8 +10,8 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { GatewayError } from "../../src/domain/gateway-error.ts";
 
 /**
- * Pictures from source packages of image libraries, which `pictures.sh` downloads. Another decoder reads each picture
- * too. The two results must agree on readability, displayed size and colours.
+ * Pictures from source packages of image libraries; `pictures.sh` downloads the packages. Another decoder reads most
+ * pictures, too. The two results must agree on readability, displayed size and colours.
  */
 export interface PictureCorpus extends AsyncDisposable {
   /** Paths of the pictures, sorted. */

@@ -4,7 +4,9 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { judge, openCorpus, type PictureCorpus } from "./picture-corpus.ts";
 import { required } from "./setting.ts";
 
-/** Compares the gateway's reading of the corpus with another decoder's. A hundred cut pictures must be refused. */
+/**
+ * Compares the gateway's reading of the corpus with another decoder's. About a hundred cut pictures must be refused.
+ */
 export async function readCorpus(): Promise<{ what: string; violations: string[] }> {
   await using corpus = required(
     (await openCorpus()) ?? { missing: "there are no pictures: run test/battery/pictures.sh" },

@@ -34,7 +34,7 @@ export interface Setting extends AsyncDisposable {
   history: History;
 }
 
-/** Start and end of an outage, in Unix milliseconds. */
+/** Start and end of a fault, in Unix milliseconds. */
 export interface Span {
   from: number;
   to: number;

@@ -10,7 +10,7 @@ export interface Installed {
 
 const MAX_MS = 300_000;
 
-/** Installs a program's packages by npm or pip, once for each folder. If this fails, returns the reason. */
+/** Installs a program's packages by npm or pip, once for each list of packages. If this fails, returns the reason. */
 export async function install({ npm, pip }: Program, root: string): Promise<Installed | string> {
   const packages = npm ?? pip ?? [];
   const folder = join(root, Bun.hash(packages.join()).toString(36));

@@ -1,7 +1,7 @@
 /**
  * Runs third-party programs through the gateway in front of simulated vendors: `npm run clients`. The programs use
  * their default settings and the blocks of docs/connect. Before the runs, the programs are installed into a temporary
- * or a permanent folder. Exits with 1 unless each program ended as required.
+ * or a permanent folder. Exits with 1 unless each installed program ended as required.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

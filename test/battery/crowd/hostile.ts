@@ -1,6 +1,5 @@
 /**
- * Runs one attack with one key in a separate process. The argument is a JSON object of type `HostileOrder`. Prints
- * `HostileFigures`.
+ * Runs one attack in a separate process. The argument is a JSON object of type `HostileOrder`. Prints `HostileFigures`.
  */
 import type { AttackContext } from "./attack.ts";
 import { ATTACKS } from "./attacks.ts";

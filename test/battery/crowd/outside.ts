@@ -1,8 +1,8 @@
 /**
- * All servers that the crowd's gateway calls, in one process: a vendor of chat and pictures, and the hosts of links.
- * Prints one line of JSON with the vendor's address. A prompt may contain markers: `[[delay=500]]` delays the response,
- * `[[base64=20000000]]` sets a picture's length in characters, `[[names]]` requests a list of the received fields,
- * `[[relay]]` requests the vendor's name.
+ * The servers that the crowd's gateway calls, except S3, in one process: a vendor of chat and pictures, and the hosts
+ * of links. Prints one line of JSON with the vendor's address. A prompt may contain markers: `[[delay=500]]` delays the
+ * response, `[[base64=20000000]]` sets a picture's length in characters, `[[names]]` requests a list of the received
+ * fields, `[[relay]]` requests the vendor's name.
  */
 import { gradient, makePng, pngChunk } from "../../support/pictures.ts";
 import { certificateOf, DENIED_HOST, LINK_HOST, namespaceFolder } from "./network.ts";
@@ -102,7 +102,9 @@ for (const hostname of [LINK_HOST, DENIED_HOST])
     fetch: linked,
   });
 
-/** Serves links: `/a.png` returns a picture, `/silent` never responds, `/slow` sends single bytes at long intervals. */
+/**
+ * Serves links: `/silent` never responds, `/slow` sends single bytes at long intervals, other paths return a picture.
+ */
 function linked(request: Request): Response | Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname.startsWith("/silent")) return new Promise(() => {});

@@ -32,7 +32,7 @@ const MAX_NAMED_FAILURES = 3;
 const MIB = 1024 * 1024;
 /** Uploads leave the reserve of free space untouched. Other data may use this many MiB of it. */
 const RESERVE_SLACK_MIB = 4;
-/** Allowed increases over the values of the quiet run. */
+/** Allowed increases over the values of the quiet run, and the allowed lag of the event loop. */
 const NORMAL = { residentMb: 150, descriptors: 30, lagSeconds: 0.05 };
 
 /** A gateway that is first measured without attacks (the quiet run). Each attack is compared with that run. */
