@@ -1,7 +1,8 @@
 /**
  * Sends random bodies to every endpoint that accepts a body: `bun test/battery/fuzz.ts [--bodies N] [--seed N] [--from
- * N]`. Allows no status from 500 up, no stall over 100 ms, and no growth of memory, files or descriptors. A violation
- * has a number, and `--from NUMBER --bodies 1` repeats the violation. Exits with 1 on a violation.
+ * N]`. Allows no status from 500 up, no stall over 100 ms, no left temporary file, and no growth of memory or
+ * descriptors beyond a bound. A violation has a number, and `--from NUMBER --bodies 1` repeats the violation. Exits
+ * with 1 on a violation.
  */
 import { join } from "node:path";
 import { spooled } from "./images-memory.ts";

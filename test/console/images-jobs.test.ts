@@ -6,7 +6,7 @@ import { tabTo } from "../support/keyboard.ts";
 describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
   let console: TestConsole;
   beforeAll(async () => {
-    // No worker runs, so a job waits until it is cancelled.
+    // The gateway itself runs no job, so a job waits until it is cancelled or a worker starts.
     console = await startTestConsole({ env: { JOBS_CONCURRENCY: "0" } });
     await console.signIn();
   }, 30_000);

@@ -7,7 +7,7 @@ const MAX_SHIFT = 0.05;
 const REFUSED = "Not for your role";
 const SMALL = { width: 1024, height: 768 };
 
-/** Pages that are opened by their address. All other pages are reached by links from these pages. */
+/** Pages that are opened by their address, besides the pages of a key and of a request. */
 const PAGES = [
   "/",
   "/playground",
@@ -75,7 +75,8 @@ describe.skipIf(chromium === null)("every page of the console", () => {
       ]);
       const findings: unknown[] = [];
       for (const path of pages) {
-        // A new document has the language. Other pages are opened in it.
+        // The first page is loaded as a new document, which has the language. The other pages are opened in this
+        // document.
         await (path === "/" ? shown.load(path) : shown.open(path));
         const shift = await shown.layoutShift();
         const rules = await shown.accessibilityFindings();

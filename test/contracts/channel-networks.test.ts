@@ -39,7 +39,7 @@ const ACCOUNT = {
   project_id: "project",
 };
 
-/** Settings of each provider, with all addresses at the test server. */
+/** Settings of providers that need more than an address and a key, with all addresses at the test server. */
 const SETTINGS: Readonly<Record<string, readonly object[]>> = {
   vertex: [
     { baseUrl: url, project: "project", metadataUrl: url },
@@ -221,7 +221,7 @@ function signedInAs(role: Role): Pick<OperationContext, "signedIn"> {
   return { signedIn: { member: { ...member, ...never, ...access }, access, session: null } };
 }
 
-/** Returns all calls that the gateway can make for a channel. The first call is the probe. */
+/** Returns calls for a channel: the probe first, then calls for text, embeddings and pictures. */
 function callsOf(channel: Channel): (() => Promise<unknown>)[] {
   const upstreams = openUpstreams([channel], new FairSemaphore(2));
   const raw = JSON.stringify({

@@ -28,7 +28,7 @@ type Document = Record<string, Record<string, Record<string, unknown>>>;
 
 const SECRET = "sk-document-secret-0123456789";
 
-/** Creates one record of each kind that a document contains. */
+/** Creates at least one record of each kind that a document contains. */
 async function fill({ as }: ConfiguredAdministration): Promise<OperationContext> {
   await createChannel(await as({}), {
     provider: "openai",

@@ -273,7 +273,8 @@ onEachDatabase("jobs submitted at once", (databases) => {
             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         );
       await until("a wait for the lock", async () => hasEnded || (await waiting()).length > 0 || undefined);
-      // Fails at once if `work` has locked this budget. Otherwise both transactions would wait for each other.
+      // NOWAIT fails at once if `work` has locked this budget. Without NOWAIT, both transactions would wait for each
+      // other.
       await sql`SELECT id FROM budgets WHERE id = 'budget_2' FOR UPDATE NOWAIT`;
     });
     await ended;

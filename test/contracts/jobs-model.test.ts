@@ -167,7 +167,7 @@ test("states, counts and money agree whatever happens at once", async () => {
         count += 1;
         const location = join(folder, `model-${count}.sqlite`);
         const stores = await openStores(location);
-        // A second process on the database of the first.
+        // A second connection, as another process would have.
         const other = await openDatabase(location);
         try {
           await stores.admin.organizations.create(anOrganization("org_a"), BY);

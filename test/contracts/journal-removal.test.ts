@@ -240,7 +240,7 @@ const configured = {
   prices: new PatternMap<PriceRow>(),
 };
 
-/** Opens a storage on an old copy of the database, made before `proc_late` started and ended. */
+/** Replaces a database by an old copy, made before `proc_late` started and ended. Returns a function that opens it. */
 async function openOlderCopy(name: string) {
   const location = join(folder, `${name}.sqlite`);
   const journals = join(folder, name);

@@ -216,7 +216,9 @@ async function openWorld(location: string, format: "jsonl" | "parquet" = "jsonl"
   };
 }
 
-/** Returns the files that the documented SQL statement loads. Runs its pattern and its query in SQLite. */
+/**
+ * Returns the files that the documented SQL statement loads. Matches names by its pattern and runs its query in SQLite.
+ */
 function countedFiles(names: readonly string[]): string[] {
   const [, pattern = ""] = /'(ledger-\(.*)\\\.parquet\$'/.exec(LOAD) ?? [];
   const [, query = ""] = /\), (epochs AS \([\s\S]*?)\n\);/.exec(LOAD) ?? [];

@@ -41,7 +41,7 @@ onEachDatabase("The export of the ledger", (databases) => {
       await post(stores, `round${round}`, 7, posted);
       s3.requests.length = 0;
       const exporter = startExporter(location, `proc_${round}`);
-      // At this time the file exists, but the cursor is not updated.
+      // From this time on the file may exist while the cursor is not updated yet.
       await until("a file", async () => s3.requests.some((one) => one.startsWith("PUT")) || undefined);
       exporter.kill("SIGKILL");
       await exporter.exited;
@@ -229,7 +229,7 @@ function runningExport(
   return { ...running, [Symbol.asyncDispose]: () => running.stop() };
 }
 
-/** Ends the time for which a killed process has the right to export. */
+/** Ends the time for which a process has the right to export. */
 async function endTurn({ database }: Stores): Promise<void> {
   await database.begin(async (sql) => void (await sql`UPDATE ledger_exports SET until_time = 0`));
 }

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { openStores } from "../../src/storage/index.ts";
 import { anEntry } from "./storage-harness.ts";
 
-/* Posts batches of different sizes in a separate process until its input ends. Some entries have a budget. */
+/* Posts batches of different sizes in a separate process until it gets input. Some entries have a budget. */
 const [location = "", name = ""] = process.argv.slice(2);
 const stores = await openStores(location);
 const over = new AbortController();

@@ -1,4 +1,7 @@
-/** Takes from a shared limiter as fast as possible, in a separate process. Prints the number of admissions. */
+/**
+ * Takes from a shared limiter as fast as possible, in a separate process. Prints `ready`, waits for a line of input,
+ * takes, and prints the number of admissions.
+ */
 import type { LimitRequest } from "../../src/gateway/admission/limits.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { RedisLimiter } from "../../src/storage/counters/redis-limiter.ts";

@@ -7,7 +7,7 @@ import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn } from "../../src/storage/tables/stores.ts";
 import { BY, onEachDatabase } from "./storage-harness.ts";
 
-/* The database's records of administrators. A second handle simulates another process. */
+/* The database's records of members. A second handle simulates another process. */
 onEachDatabase("The stores of members", (databases) => {
   let database: Database;
   let store: AdminStore;

@@ -19,7 +19,7 @@ import { anOrganization, BY } from "./storage-harness.ts";
 
 /*
  * Counts the rows that the store returns to each operation. An operation that declares to read one page must read
- * equally many rows from a small and from a large store. An input that finds no record fails the test.
+ * equally many rows from a small and from a large store.
  */
 const ORGANIZATION = "many";
 const ENTRY = "entry_many";

@@ -10,8 +10,8 @@ import { aMember, anAlert, aPrice, aSession, aToken, aWebhook, fill } from "../s
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 /*
- * The store as a member of the organization `mine` sees it. No method may return or change records of `theirs`, and
- * each method must return the records of `mine`. A new method must be listed here.
+ * The store as a member of the organization `mine` sees it. No method may return or change records of `theirs`, and the
+ * calls of `OWN` must find records of `mine`. A new method must be listed in `FOREIGN`.
  */
 const PAGE = { limit: 100 };
 const POSTED = { ...PAGE, after: { sequence: -1, id: "", kind: "" }, upTo: 10 ** 15 };

@@ -6,7 +6,7 @@ import { SIMULATED_KEY as FAL_KEY, startFal } from "../upstreams/fal.ts";
 import { SIMULATED_KEY as OPENROUTER_KEY, startOpenRouter } from "../upstreams/openrouter.ts";
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 
-/* Image models at resellers. Each vendor in a model's route must accept all options of that model's record. */
+/* Image models at resellers. Each of these resellers must accept all options of the records of its models. */
 const fal = await openHarness({
   channel: "fal",
   variables: ["FAL_KEY"],
