@@ -76,7 +76,9 @@ export function newBlobName(format: ImageFormat | "bin"): string {
   return `${randomBytes(16).toString("hex")}.${EXTENSIONS[format]}`;
 }
 
-/** True for a text that can be the name of a stored blob. No other text is used in a path, a key or a signature. */
+/**
+ * True for a text that can be the name of a stored blob. Other texts must not get into a path, a key or a signature.
+ */
 export function isBlobName(name: string): boolean {
   return NAME.test(name);
 }

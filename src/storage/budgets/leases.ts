@@ -165,7 +165,7 @@ async function deleteEmpty(
 }
 
 /**
- * Finds the wanted budgets of which this process's leases contain money. Makes at most two queries, so that the cost
+ * Finds the wanted budgets on which this process has a lease with money. Makes at most two queries, so that the cost
  * depends neither on the number of budgets nor on the number of the process's leases.
  */
 async function contended(database: Database, processId: string): Promise<ReadonlySet<string>> {

@@ -16,8 +16,8 @@ export function insertStatement(
 }
 
 /**
- * Returns one statement that inserts rows, or adds their columns outside of the key to the stored row with the same
- * key.
+ * Returns one statement that inserts rows. For a key that is stored already, it adds the other columns to the stored
+ * row.
  */
 export function additionStatement(
   kind: "sqlite" | "postgres",

@@ -74,7 +74,7 @@ export interface Sql {
 
 export const REPORT_TIMEOUT_MS = 60 * 60_000;
 
-/** Maximum number of waiting calls. Further calls are refused, so that an outage does not fill the memory. */
+/** Maximum number of calls that run or wait. Further calls are refused, so that an outage does not fill the memory. */
 const MAX_CALLS = 2000;
 
 /** Runs work under a deadline. The signal aborts when the deadline has passed and the caller no longer waits. */

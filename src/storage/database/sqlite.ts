@@ -128,9 +128,7 @@ function failureOn(location: string, error: unknown, onDamage: (reason: string) 
     : failureOf(error);
 }
 
-/**
- * Throws an error that names the file and the remedy when the file cannot be opened. Throws any other error unchanged.
- */
+/** Throws an error that names the file and the remedy when a remedy is known. Otherwise throws the error unchanged. */
 function fail(error: unknown, location: string): never {
   const cause = error instanceof DependencyError && damageOf(error.cause) !== null ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";

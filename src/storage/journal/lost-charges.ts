@@ -10,7 +10,10 @@ import { countText } from "../../lib/count-text.ts";
 
 /** Posts charges of the running process again when the database has lost them by going back to an earlier state. */
 export interface LostCharges {
-  /** Looks for lost charges, at most every few seconds unless `isNow`. Call it while nothing is being posted. */
+  /**
+   * Looks for lost charges and posts them again, at most every few seconds unless `isNow`. Call it while nothing is
+   * being posted.
+   */
   find(lastBatch: number, isNow: boolean): Promise<void>;
   /** Returns the number of lost charges found so far. */
   count(): number;

@@ -109,7 +109,7 @@ CREATE TABLE processes (
 );
 
 -- Members with a role in some organizations or in all. An empty password hash means that the member has no password and
--- signs in at an identity provider.
+-- can sign in only at an identity provider.
 CREATE TABLE administrators (
   id TEXT NOT NULL PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,

@@ -4,8 +4,8 @@ import { parseAddressList, type AddressList } from "../../lib/cidr.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 
 /**
- * Makes the keys that requests are checked against. Equal sets of scopes and models share one object, which keeps a
- * hundred thousand keys small.
+ * Makes the keys that requests are checked against. Equal sets of scopes share one object, and so do equal sets of
+ * models, which keeps a hundred thousand keys small.
  */
 interface KeyFactory {
   make(record: KeyRecord, budgets: readonly string[]): ApiKey;

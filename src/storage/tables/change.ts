@@ -25,8 +25,8 @@ interface Effect {
 }
 
 /**
- * Makes a change in one transaction, with the next revision and an audit row. `work` writes the revision into the
- * changed row, and returns null when there was nothing to change. Returns true when something was changed.
+ * Makes a change in one transaction, with the next revision and an audit row. `work` gets the revision for the changed
+ * row, and returns null when there was nothing to change. Returns true when something was changed.
  */
 export async function makeChange(
   database: Database,
