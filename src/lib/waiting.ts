@@ -54,8 +54,8 @@ export function nextTurn(): Promise<void> {
 
 /**
  * Returns a function that collects items. They are passed to `consume` together, before the event loop waits for I/O
- * again. For short work this costs less than a call at once, because the code and data of `consume` are then in the
- * processor's cache for all items but the first.
+ * again. For short work this costs less than a separate call for each item, because the code and data of `consume` are
+ * then in the processor's cache for all items but the first.
  */
 export function inBatches<Item>(consume: (items: readonly Item[]) => void): (item: Item) => void {
   let items: Item[] = [];

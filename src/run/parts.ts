@@ -115,7 +115,10 @@ interface RequestObserver {
 
 type ObservedSources = StatusSources & Pick<LiveSources, "concurrency">;
 
-/** Returns the observers of requests: log, metrics, and records for administration. */
+/**
+ * Makes the observers of requests: log, metrics, records for administration and, if configured, the export of
+ * telemetry.
+ */
 function observe(basis: ProcessBasis, log: RequestObserver, observed: ObservedSources) {
   const jobMetrics = new JobMetrics();
   const traffic = new TrafficCounters();

@@ -61,7 +61,7 @@ export type Handler = (request: Request, server: Server<undefined>, target: Foun
 
 /**
  * Returns the handler of all HTTP requests. It gives each request an id, authenticates the request as its route
- * requires, and renders errors in the route's format. At the end, it reports each request once to the listeners.
+ * requires, and renders errors in the route's format. At the end, it reports each request once to `onEnd`.
  */
 export function createHandler(settings: EndpointSettings): Handler {
   const report = createReport(settings);
