@@ -361,7 +361,7 @@ onEachDatabase("alerts", (databases) => {
       expect((await events()).map((event) => event.resolvedAt)).toEqual([null, null]);
       if (endReason === "disabled") await updateAlert(admin, id, { isDisabled: true });
       else await removeAlert(admin, id);
-      // The process that sends alerts may have read the rule before the change.
+      // The process that evaluates the rules may have read the rule before the change.
       const late = { condition: "late", subject: "late", message: "late", code: null, figures: {} };
       const condition = { ...late, severity: "warning" } as const;
       await stores.alerts.settle(known!, [condition], Date.now(), { name: "gateway", url: null });

@@ -10,7 +10,10 @@ import { aJob } from "../support/jobs.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/* Jobs submitted concurrently share a transaction. Each job must get the same decision as if submitted alone. */
+/*
+ * Jobs that one organization submits concurrently share a transaction. Each job must get the same decision as if
+ * submitted alone.
+ */
 onEachDatabase("jobs submitted at once", (databases) => {
   let database: Database;
   let stores: Stores;

@@ -15,7 +15,7 @@ export interface Subject {
   pass(durationMs: number): Promise<void>;
 }
 
-/** The guarantees of every limiter, with counts in memory or in Redis. */
+/** The guarantees of every limiter, with counts in memory, at the supervisor or in Redis. */
 export function contract(make: (windowMs?: number) => Subject | Promise<Subject>): void {
   test("exactly the limit is admitted in a window, and again when it has passed", async () => {
     const { limiter, pass } = await make();

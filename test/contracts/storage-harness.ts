@@ -34,7 +34,7 @@ export function onEachDatabase(name: string, suite: (databases: TestDatabases) =
   describe(`${name} on PostgreSQL`, () => suite(postgresDatabases(found.folder)));
 }
 
-/** Also runs the suite on a server behind PgBouncer. */
+/** Runs a suite as `onEachDatabase` does, and through PgBouncer as well if it is installed. */
 export function onEachDatabaseAndPooler(name: string, suite: (databases: TestDatabases) => void): void {
   onEachDatabase(name, suite);
   const [found, pooler] = [findPostgres(), findPgBouncer()];

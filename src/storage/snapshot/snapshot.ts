@@ -19,7 +19,7 @@ import type { KeyRecord } from "../../admin/keys/schema.ts";
 export interface LiveSnapshot extends Snapshot, BackgroundWork {
   /** Reads changes now and puts them in force. Throws a `DependencyError` when the database is unavailable. */
   refresh(): Promise<void>;
-  /** From now on, calls `listener` with the ids of budgets that were changed or removed. */
+  /** From now on, calls `listener` with the ids of budgets that were created, changed or removed. */
   onBudgetsChanged(listener: (budgets: readonly string[]) => void): void;
   /** Awaits `listener` when channels or models were changed in the database, before the revision counts as loaded. */
   onConfigurationChanged(listener: () => Promise<void>): void;

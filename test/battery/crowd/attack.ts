@@ -26,7 +26,6 @@ export interface AttackContext {
 }
 
 export interface Reply {
-  /** HTTP status; 0 when the connection broke. */
   status: number;
   text: string;
 }
