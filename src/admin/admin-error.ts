@@ -1,4 +1,5 @@
 import type { Figures, MessageCode, OperatorMessage } from "../domain/operator-message.ts";
+import type { Problem } from "../domain/schema-problems.ts";
 
 /**
  * The error for an action that administration refuses. The message says what to change and contains no secret. `field`
@@ -16,11 +17,22 @@ export class AdminError extends Error {
     readonly field: string | null,
     message: string | OperatorMessage,
     /** `type` distinguishes errors with the same status. A retry may succeed after `retryAfterSeconds`. */
-    readonly more: { type?: "code_required" | "password_change_required"; retryAfterSeconds?: number } = {},
+    readonly more: {
+      type?: "code_required" | "password_change_required";
+      retryAfterSeconds?: number;
+      /** The problems that the message lists, in its order. */
+      problems?: readonly Problem[];
+    } = {},
   ) {
     super(typeof message === "string" ? message : message.message);
     if (typeof message === "string") return;
     this.code = message.code;
     this.figures = message.figures;
   }
+}
+
+/** Returns the error that lists the problems of an input. */
+export function wrongInput(problems: readonly Problem[]): AdminError {
+  const lines = problems.map(({ path, message }) => `${path || "it"} ${message}`);
+  return new AdminError(400, problems[0]?.path || null, lines.join("; "), { problems });
 }

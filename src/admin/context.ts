@@ -1,11 +1,11 @@
 import type { Job } from "../domain/job.ts";
 import type { Model } from "../domain/model.ts";
-import type { OperatorMessage } from "../domain/operator-message.ts";
+import { operatorMessage, type OperatorMessage } from "../domain/operator-message.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Progress } from "../lib/progress.ts";
 import { isPattern } from "../lib/pattern-map.ts";
-import { didYouMean } from "../lib/suggest.ts";
+import { meantBy } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import type { Catalogue, Configuration } from "./configuration/store-port.ts";
 import type { AdminStore } from "./admin-store.ts";
@@ -90,6 +90,6 @@ export function requireModels(catalogue: Catalogue, id: string, field: string): 
 export function requireModel(catalogue: Catalogue, id: string, field: string): Model {
   const model = catalogue.models.get(id);
   if (model) return model;
-  const suggestion = didYouMean(id, catalogue.models.declared.keys());
-  throw new AdminError(400, field, `"${id}" is not a configured model${suggestion}`);
+  const suggestion = meantBy(id, catalogue.models.declared.keys());
+  throw new AdminError(400, field, operatorMessage("error.model.unknown", { model: id, ...suggestion }));
 }

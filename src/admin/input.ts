@@ -1,23 +1,20 @@
 import { operatorMessage } from "../domain/operator-message.ts";
 import { z, type ZodType } from "zod";
 import { parseNanos, type Nanos } from "../lib/money.ts";
-import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
-import { formatPath, readStrictly } from "../lib/schema-problems.ts";
+import { isPlainName } from "../lib/plain-name.ts";
+import { formatPath, inputError, problemAt, readStrictly } from "../domain/schema-problems.ts";
 import { TARGET_REASONING } from "../domain/model.ts";
-import { AdminError } from "./admin-error.ts";
+import { AdminError, wrongInput } from "./admin-error.ts";
 
 /** Checks input and returns the schema's output. Throws an `AdminError` that lists wrong and unknown fields. */
 export function readInput<Schema extends ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = readStrictly(schema, input);
   if ("value" in result) {
     const field = fieldWithNul(result.value);
-    if (field !== null) throw new AdminError(400, field, `${field} must be text without the character NUL`);
+    if (field !== null) throw wrongInput([problemAt(field, operatorMessage("input.nul", {}))]);
     return result.value;
   }
-  const lines = result.problems.map(({ path, message }) =>
-    path === "" ? `it ${message}` : `${path} ${message}`,
-  );
-  throw new AdminError(400, result.problems[0]?.path || null, lines.join("; "));
+  throw wrongInput(result.problems);
 }
 
 /** Returns the path of a text that contains a NUL character, which PostgreSQL refuses; null when no text has one. */
@@ -33,7 +30,12 @@ function fieldWithNul(value: unknown, path: readonly PropertyKey[] = []): string
 }
 
 /** Schema of names that people choose. */
-export const nameSchema = z.string().trim().min(1).max(100).refine(isPlainName, { error: NOT_PLAIN });
+export const nameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .refine(isPlainName, { error: inputError("input.plainName", {}) });
 
 /**
  * Maximum length of a list in one record. Every process keeps these lists in memory and compares requests with them.
@@ -55,14 +57,14 @@ export function requireVersion(before: { version: number }, version: number | un
 /** Schema of `true` and `false`, also as texts of a query. */
 export const flagSchema = z
   .union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")], {
-    error: "must be true or false",
+    error: inputError("input.flag", {}),
   })
   .meta({ type: "boolean" });
 
 /** Schema of a time, as ISO 8601 with a zone or as Unix milliseconds. Its output is Unix milliseconds. */
 export const timeSchema = z.union(
   [z.int().min(0), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))],
-  { error: "must be a time such as 2026-01-31T00:00:00Z" },
+  { error: inputError("input.time", {}) },
 );
 
 /** Schema of a time in a query, where every value is text. */
@@ -74,7 +76,7 @@ export const queryTimeSchema = z.preprocess(
 /** Schema of a limit: a number, null for no limit, or `default` to use the default limit. */
 const limitSchema = z
   .union([z.int().min(0), z.null(), z.literal("default")], {
-    error: 'must be a whole number from 0, null to lift the limit, or "default"',
+    error: inputError("input.limit", {}),
   })
   .optional();
 
@@ -93,19 +95,19 @@ export function changeLimits<Own extends object>(own: Own, change: z.output<type
   return Object.fromEntries(merged.filter(([, value]) => value !== "default" && value !== undefined)) as Own;
 }
 
-const NOT_AN_AMOUNT = 'must be a decimal of at most nine digits and nine places as text, such as "12.50"';
-
 /** Schema of an amount: a decimal string, which becomes nano-units. Signs, exponents and JSON numbers are refused. */
 export const amountSchema = z
-  .string({ error: ({ input }) => (input === undefined ? "is missing" : NOT_AN_AMOUNT) })
-  .regex(/^\d{1,9}(\.\d{1,9})?$/, { error: NOT_AN_AMOUNT })
+  .string({
+    error: inputError((input: unknown) => (input === undefined ? "input.absent" : "input.amount"), {}),
+  })
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, { error: inputError("input.amount", {}) })
   .transform((text): Nanos => parseNanos(text));
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
 
 export const currencySchema = z
   .string()
-  .refine((code) => CURRENCIES.has(code), { error: "must be an ISO 4217 code such as USD" });
+  .refine((code) => CURRENCIES.has(code), { error: inputError("input.currency", {}) });
 
 /** Schema of the reason for a correction, which the audit records. */
 export const reasonSchema = z.string().trim().min(1).max(500);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { ListPosition } from "./list-page.ts";
+import { inputError } from "../domain/schema-problems.ts";
 
 const MAX_LIMIT = 1000;
 
@@ -17,7 +18,7 @@ export const pageFields = {
           .regex(/^\d{1,6}$/)
           .transform(Number),
       ],
-      { error: "must be a whole number" },
+      { error: inputError("input.whole", {}) },
     )
     .pipe(z.int().min(1).max(MAX_LIMIT))
     .default(50)

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { formatPath } from "../lib/schema-problems.ts";
+import { formatPath } from "../domain/schema-problems.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 

@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { readCatalogue, readCatalogueFile, shippedModels, type CatalogueFile } from "./catalogue.ts";
 import { loadSettings } from "./index.ts";
+import { problemAt } from "../domain/schema-problems.ts";
 
 function read(name: string, text: string): CatalogueFile {
-  const file = readCatalogueFile(name, text, (path, message) => {
-    throw new Error(`${path}: ${message}`);
+  const file = readCatalogueFile(name, text, (path, words) => {
+    throw new Error(`${path}: ${problemAt(path, words).message}`);
   });
   return file!;
 }
@@ -43,9 +44,10 @@ test("a file that breaks the shape is refused with the file's name, path and adv
   const problems: string[] = [];
   const text =
     "provider: vendor\nmodels: {m: {type: chat, familly: A, created: yesterday, image: {tiers: [3K]}}}";
-  const file = readCatalogueFile("catalogue/x.yaml", text, (path, message) =>
-    problems.push(`${path}: ${message}`),
-  );
+  const file = readCatalogueFile("catalogue/x.yaml", text, (path, words) => {
+    const { message } = problemAt(path, words);
+    problems.push(`${path}: ${message}`);
+  });
   expect(file).toBeNull();
   expect(problems).toEqual([
     "catalogue/x.yaml: models.m.created: must be a date such as 2026-01-31",
@@ -55,8 +57,8 @@ test("a file that breaks the shape is refused with the file's name, path and adv
 });
 
 test("the shipped catalogue is sound with every vendor switched on", async () => {
-  const files = await readCatalogue(`${import.meta.dir}/../../catalogue`, (path, message) => {
-    throw new Error(`${path}: ${message}`);
+  const files = await readCatalogue(`${import.meta.dir}/../../catalogue`, (path, words) => {
+    throw new Error(`${path}: ${problemAt(path, words).message}`);
   });
   const variables = files.map((file) => file.channel.credentialVariable).filter((name) => name !== null);
   const env = Object.fromEntries([["SANDBOX", "on"], ...variables.map((name) => [name, "secret"])]);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readStrictly } from "../lib/schema-problems.ts";
+import { readStrictly } from "../domain/schema-problems.ts";
 import { SYNONYMS } from "./file-schema.ts";
 import { modelEntrySchema, modelIdSchema, type ModelEntry } from "./model-schema.ts";
 import type { ReportProblem } from "./problems.ts";
@@ -74,7 +74,7 @@ export async function readCatalogue(directory: string, report: ReportProblem): P
 export function readCatalogueFile(name: string, text: string, report: ReportProblem): CatalogueFile | null {
   const result = readStrictly(catalogueSchema, parseYaml(text), { noun: "setting", synonyms: SYNONYMS });
   if ("problems" in result) {
-    for (const { path, message } of result.problems) report(`${name}: ${path}`, message);
+    for (const problem of result.problems) report(`${name}: ${problem.path}`, problem);
     return null;
   }
   const { provider, channel, models } = result.value;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { secretReferenceSchema, wrongSecret, type OpenedSecret } from "./secret-reference.ts";
 import { httpUrl } from "./server-schema.ts";
+import { inputError } from "../domain/schema-problems.ts";
 
 const integerMs = z.int().min(1).max(86_400_000);
 /** The fields of timeouts. They occur in the defaults for all channels and in each channel. */
@@ -39,7 +40,7 @@ export const channelSchema = z.strictObject({
 });
 
 export const channelIdSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
-  error: "is not a usable channel id: lower-case letters, digits and . _ - only, at most 64",
+  error: inputError("input.channelId.unusable", {}),
 });
 
 type FileChannel = z.output<typeof channelSchema>;
@@ -51,12 +52,13 @@ export type DeclaredChannel = Omit<FileChannel, "credential" | "headers"> & {
   private_networks?: true;
 };
 
+const NOT_TEXT = inputError("input.text", {});
 const sealedSchema = z.strictObject({ sealed: z.string() });
 
 /** A channel in the database. Its secrets are sealed; they are never references. */
 export const storedChannelSchema = channelSchema.extend({
-  credential: z.union([sealedSchema, z.literal(NO_CREDENTIAL)]).optional(),
-  headers: z.record(z.string().min(1), z.union([sealedSchema, z.string()])).optional(),
+  credential: z.union([sealedSchema, z.literal(NO_CREDENTIAL)], { error: NOT_TEXT }).optional(),
+  headers: z.record(z.string().min(1), z.union([sealedSchema, z.string()], { error: NOT_TEXT })).optional(),
   private_networks: z
     .literal(true)
     .optional()

@@ -1,17 +1,12 @@
 import type { ZodType } from "zod";
 import { camelCase, snakeCase } from "../lib/casing.ts";
-import { formatPath, knownKeys, readStrictly } from "../lib/schema-problems.ts";
+import { formatPath, knownKeys, readStrictly } from "../domain/schema-problems.ts";
 import { isSecretHeader, isSecretName } from "../lib/secret-names.ts";
-import { didYouMean } from "../lib/suggest.ts";
+import { meantBy } from "../lib/suggest.ts";
 import { NO_CREDENTIAL, type DeclaredChannel } from "./channel-schema.ts";
-import type { ReportProblem } from "./problems.ts";
-import {
-  isSecretReference,
-  LITERAL_SECRET,
-  OpenedSecret,
-  resolveSecret,
-  type SecretSource,
-} from "./secret-reference.ts";
+import type { ReportShown } from "./problems.ts";
+import { isSecretReference, OpenedSecret, resolveSecret, type SecretSource } from "./secret-reference.ts";
+import { operatorMessage } from "../domain/operator-message.ts";
 
 /**
  * Returns the settings for the channel's provider, checked by the provider's schema. Returns null after it has reported
@@ -22,12 +17,12 @@ export async function assembleSettings(
   declared: DeclaredChannel,
   schema: ZodType,
   secrets: SecretSource,
-  report: ReportProblem,
+  report: ReportShown,
 ): Promise<object | null> {
   let isValid = true;
-  const refuse: ReportProblem = (where, message) => {
+  const refuse: ReportShown = (where, words) => {
     isValid = false;
-    report(where, message);
+    report(where, words);
   };
   const settings: Record<string, unknown> = {};
   const resolve = async (where: string, value: unknown): Promise<unknown> => {
@@ -41,7 +36,8 @@ export async function assembleSettings(
   for (const [location, value] of locatedSettings(declared)) {
     const where = `${path}.${location.path}`;
     if (location.path === "credential" && value === NO_CREDENTIAL) settings[location.name] = null;
-    else if (typeof value === "string" && isSecretName(location.path)) refuse(where, LITERAL_SECRET);
+    else if (typeof value === "string" && isSecretName(location.path))
+      refuse(where, operatorMessage("input.secret.plain", {}));
     else if (location.path === "headers")
       settings[location.name] = await resolveHeaders(where, Object(value), resolve, refuse);
     else settings[location.name] = await resolve(where, value);
@@ -49,20 +45,15 @@ export async function assembleSettings(
   const known = knownKeys(schema);
   for (const [location] of locatedSettings(declared)) {
     if (known.length === 0 || known.includes(location.name)) continue;
-    const suggestion = didYouMean(location.name, known).replace(
-      /"(.*)"/,
-      (_, name: string) => `"${snakeCase(name)}"`,
-    );
-    refuse(
-      `${path}.${location.path}`,
-      `is not a setting of the provider "${declared.provider}"${suggestion}`,
-    );
+    const similar = meantBy(location.name, known);
+    const suggestion = similar && { meant: snakeCase(similar.meant) };
+    const words = operatorMessage("input.providerSetting", { provider: declared.provider, ...suggestion });
+    refuse(`${path}.${location.path}`, words);
   }
   const result = readStrictly(schema, settings);
   if (!("problems" in result)) return isValid ? Object(result.value) : null;
   for (const problem of result.problems)
-    if (!problem.message.startsWith("is not a known"))
-      report(`${path}.${filePath(problem.path)}`, problem.message);
+    if (problem.code !== "input.unknown") report(`${path}.${filePath(problem.path)}`, problem);
   return null;
 }
 
@@ -71,12 +62,13 @@ async function resolveHeaders(
   path: string,
   headers: Readonly<Record<string, unknown>>,
   resolve: (where: string, value: unknown) => Promise<unknown>,
-  refuse: ReportProblem,
+  refuse: ReportShown,
 ): Promise<Record<string, unknown>> {
   const resolved: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(headers)) {
     const where = `${path}.${formatPath([name])}`;
-    if (typeof value === "string" && isSecretHeader(name)) refuse(where, LITERAL_SECRET);
+    if (typeof value === "string" && isSecretHeader(name))
+      refuse(where, operatorMessage("input.secret.plain", {}));
     else resolved[name] = await resolve(where, value);
   }
   return resolved;

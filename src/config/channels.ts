@@ -1,12 +1,13 @@
 import type { ZodType } from "zod";
 import type { Channel, Timeouts } from "../domain/channel.ts";
-import { formatPath } from "../lib/schema-problems.ts";
-import { didYouMean } from "../lib/suggest.ts";
+import { formatPath } from "../domain/schema-problems.ts";
+import { meantBy } from "../lib/suggest.ts";
 import type { CatalogueFile } from "./catalogue.ts";
 import type { DeclaredChannel } from "./channel-schema.ts";
 import { assembleSettings } from "./channel-settings.ts";
-import type { ReportProblem } from "./problems.ts";
+import type { ReportShown } from "./problems.ts";
 import type { SecretSource } from "./secret-reference.ts";
+import { operatorMessage } from "../domain/operator-message.ts";
 
 /** The provider adapters that exist, each with the schema of its settings. */
 export type ProviderSchemas = ReadonlyMap<string, { settings: ZodType }>;
@@ -31,7 +32,7 @@ export const SANDBOX = "sandbox";
  */
 export async function buildChannels(
   sources: ChannelSources,
-  report: ReportProblem,
+  report: ReportShown,
 ): Promise<Map<string, Channel>> {
   const channels = new Map<string, Channel>();
   const all = { ...catalogueChannels(sources), ...sources.declared };
@@ -71,14 +72,15 @@ export async function buildChannel(
   id: string,
   declared: DeclaredChannel,
   sources: Pick<ChannelSources, "providers" | "secrets">,
-  report: ReportProblem,
+  report: ReportShown,
 ): Promise<Channel | null> {
   const path = formatPath(["channels", id]);
   const provider = sources.providers.get(declared.provider);
   if (!provider) {
     const names = [...sources.providers.keys()];
-    const suggestion = didYouMean(declared.provider, names) || `; there are ${names.join(", ")}`;
-    report(`${path}.provider`, `"${declared.provider}" is not a known provider${suggestion}`);
+    const suggestion = meantBy(declared.provider, names) ?? { known: names.join(", ") };
+    const words = operatorMessage("error.provider", { provider: declared.provider, ...suggestion });
+    report(`${path}.provider`, words);
     return null;
   }
   const settings = await assembleSettings(path, declared, provider.settings, sources.secrets, report);

@@ -1,5 +1,5 @@
 import type { Route } from "../domain/channel.ts";
-import { formatPath } from "../lib/schema-problems.ts";
+import { formatPath } from "../domain/schema-problems.ts";
 import type { FileSettings } from "./file-schema.ts";
 import type { Environment, Override } from "./environment.ts";
 import type { ConfiguredModel, EntryOrigin } from "../admin/configuration/store-port.ts";

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { StoredEntry } from "../admin/configuration/store-port.ts";
 import { programFolder } from "../lib/program-files.ts";
-import { readStrictly, type Problem } from "../lib/schema-problems.ts";
+import { problemAt, readStrictly, type Problem } from "../domain/schema-problems.ts";
 import { resolveReferences } from "./addresses.ts";
 import { readCatalogue, shippedModels, type ShippedModel } from "./catalogue.ts";
 import type { ProviderSchemas } from "./channels.ts";
@@ -58,8 +58,8 @@ export interface LoadedSettings {
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
   // A problem is not reported when a problem at or below its path is known, because the known problem may be the cause.
-  const report: ReportProblem = (path, message) => {
-    if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
+  const report: ReportProblem = (path, words) => {
+    if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push(problemAt(path, words));
   };
   const file = await readConfigurationFile(options, report);
   const overrides = readOverrides(options.env, report);

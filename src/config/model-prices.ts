@@ -4,11 +4,12 @@ import type { SizeTier, TokenCategory } from "../domain/usage.ts";
 import { camelCase } from "../lib/casing.ts";
 import { parseNanos, type Nanos } from "../lib/money.ts";
 import { isPattern } from "../lib/pattern-map.ts";
-import { formatPath } from "../lib/schema-problems.ts";
-import { didYouMean } from "../lib/suggest.ts";
+import { formatPath } from "../domain/schema-problems.ts";
+import { meantBy } from "../lib/suggest.ts";
 import type { CompleteModel } from "./model-schema.ts";
-import type { ReportProblem } from "./problems.ts";
+import type { ReportShown } from "./problems.ts";
 import { entriesOf } from "../lib/json.ts";
+import { operatorMessage } from "../domain/operator-message.ts";
 
 /** Returns the price of a model's entry as a price row that applies to all organizations at all times. */
 export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow {
@@ -40,10 +41,10 @@ export function addPriceTable(
   prices: Map<string, PriceRow>,
   id: string,
   { prices: rows = {} }: Extract<CompleteModel, { type: "chat" | "messages" }>,
-  report: ReportProblem,
+  report: ReportShown,
 ): void {
   if (!isPattern(id) && Object.keys(rows).length > 0)
-    report(formatPath(["models", id, "prices"]), "is for a pattern such as openai/*; a model has one price");
+    report(formatPath(["models", id, "prices"]), operatorMessage("input.patternPrices", {}));
   else for (const [key, row] of Object.entries(rows)) prices.set(id.slice(0, -1) + key, toPriceRow(row));
 }
 
@@ -51,34 +52,31 @@ export function addPriceTable(
  * Reports tiers and qualities that a price has and its model lacks: these would never be charged. Also reports a price
  * or tier without amounts.
  */
-export function checkImagePrice(path: string, model: CompleteModel, report: ReportProblem): void {
+export function checkImagePrice(path: string, model: CompleteModel, report: ReportShown): void {
   if (model.type !== "image" || !model.price) return;
   const { tiers, qualities } = model.image;
   const known = [...qualities, "auto", "*"];
   const rows = Object.entries(model.price.per_image);
   const pricePath = `${path}.price.per_image`;
-  if (rows.length === 0) report(pricePath, `is empty: name a price for ${tiers.join(", ")}`);
+  if (rows.length === 0) report(pricePath, operatorMessage("input.tierPrices", { tiers: tiers.join(", ") }));
   for (const [tier, row] of rows) {
     const names = Object.keys(row);
     if (!tiers.some((each) => each === tier))
-      report(`${pricePath}.${tier}`, `is not one of the model's tiers; it has ${tiers.join(", ")}`);
-    else if (names.length === 0)
-      report(`${pricePath}.${tier}`, 'is empty: name a price for "*", every quality');
+      report(`${pricePath}.${tier}`, operatorMessage("input.tierOfModel", { has: tiers.join(", ") }));
+    else if (names.length === 0) report(`${pricePath}.${tier}`, operatorMessage("input.qualityPrices", {}));
     for (const name of names.filter((each) => !known.includes(each))) {
-      const suggestion = didYouMean(name, known) || `; it has ${known.join(", ")}`;
-      report(`${pricePath}.${formatPath([tier, name])}`, `is not one of the model's qualities${suggestion}`);
+      const suggestion = meantBy(name, known) ?? { has: known.join(", ") };
+      const words = operatorMessage("input.qualityOfModel", suggestion);
+      report(`${pricePath}.${formatPath([tier, name])}`, words);
     }
   }
 }
 
 /** Reports each feature of a text model that is allowed and billed by use, but lacks an amount in one of the prices. */
-export function checkFeaturePrices(path: string, model: CompleteModel, report: ReportProblem): void {
+export function checkFeaturePrices(path: string, model: CompleteModel, report: ReportShown): void {
   for (const { at, features } of unpriced(model))
     for (const feature of features)
-      report(
-        `${path}.${at}.per_use.${feature}`,
-        'is missing: vendors bill this feature by use; name its price, or "0" where the price of tokens covers it',
-      );
+      report(`${path}.${at}.per_use.${feature}`, operatorMessage("input.featurePrice", {}));
 }
 
 /** Withdraws the catalogue's permission for features that have no amount in one of the model's prices. */

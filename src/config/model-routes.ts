@@ -1,10 +1,11 @@
 import type { Channel, Route, Target } from "../domain/channel.ts";
 import { isPattern } from "../lib/pattern-map.ts";
-import { didYouMean } from "../lib/suggest.ts";
+import { meantBy } from "../lib/suggest.ts";
 import type { ShippedModel } from "./catalogue.ts";
 import { SANDBOX } from "./channels.ts";
 import type { FileModel } from "./file-schema.ts";
-import type { ReportProblem } from "./problems.ts";
+import type { ReportShown } from "./problems.ts";
+import { operatorMessage, type OperatorMessage } from "../domain/operator-message.ts";
 
 /** The channels that routes may refer to. */
 export interface RouteSources {
@@ -22,7 +23,7 @@ export function buildRoute(
   id: string,
   declared: NonNullable<FileModel["route"]>,
   sources: RouteSources,
-  report: ReportProblem,
+  report: ReportShown,
 ): Route {
   const targets: Target[] = [];
   for (const [index, target] of declared.targets.entries()) {
@@ -36,18 +37,21 @@ export function buildRoute(
         ...(target.context_window !== undefined && { contextWindow: target.context_window }),
       });
     else if (!sources.declaredChannels.has(target.channel)) {
-      const known = [...sources.channels.keys(), ...sources.declaredChannels];
-      const isOff = target.channel === SANDBOX && !sources.isSandboxOn;
-      const suggestion = isOff
-        ? "; the sandbox is off beside real vendors unless SANDBOX=on"
-        : didYouMean(target.channel, known) || "; declare it under channels or set its credential";
-      report(
-        `${path}.route.targets[${index}].channel`,
-        `"${target.channel}" is not a known channel${suggestion}`,
-      );
+      report(`${path}.route.targets[${index}].channel`, unknownChannel(target.channel, sources));
     }
   }
   return { strategy: declared.strategy, targets };
+}
+
+function unknownChannel(
+  channel: string,
+  { channels, declaredChannels, isSandboxOn }: RouteSources,
+): OperatorMessage {
+  if (channel === SANDBOX && !isSandboxOn) return operatorMessage("input.channel.sandbox", { channel });
+  const suggestion = meantBy(channel, [...channels.keys(), ...declaredChannels]);
+  return suggestion
+    ? operatorMessage("input.channel", { channel, ...suggestion })
+    : operatorMessage("input.channel.undeclared", { channel });
 }
 
 /** Returns the route of the catalogue, limited to the enabled channels. */

@@ -1,31 +1,30 @@
 import { z } from "zod";
-import { FEATURES, isCountedFeature, PRICEABLE_FEATURES, UNCOUNTED } from "../domain/feature.ts";
+import { FEATURES, isCountedFeature, PRICEABLE_FEATURES } from "../domain/feature.ts";
 import { REASONING_CONTROLS } from "../domain/model.ts";
-import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
+import { isPlainName } from "../lib/plain-name.ts";
 import { entriesOf } from "../lib/json.ts";
+import { operatorMessage, type OperatorMessage } from "../domain/operator-message.ts";
+import { inputError, inputIssue } from "../domain/schema-problems.ts";
 
 /*
  * The schemas of models in YAML, for the shipped catalogue and the configuration file. An entry may leave out fields
  * that the model's entry in another file has; the complete schemas describe the merged result.
  */
 const tier = z.enum(["1K", "2K", "4K"]);
-const QUOTED = 'must be a decimal of at most nine places in quotes, such as "0.04"';
+const QUOTED = inputError("input.decimal", {});
 export const decimal = z.string({ error: QUOTED }).regex(/^\d{1,9}(\.\d{1,9})?$/, { error: QUOTED });
-const ratio = z
-  .string()
-  .regex(/^[1-9]\d?(\.\d)?:[1-9]\d?(\.\d)?$/, { error: 'must be a ratio such as "16:9"' });
+const ratio = z.string().regex(/^[1-9]\d?(\.\d)?:[1-9]\d?(\.\d)?$/, { error: inputError("input.ratio", {}) });
 const pixelSize = z
   .string()
-  .regex(/^[1-9]\d{0,4}x[1-9]\d{0,4}$/, { error: "must be a size such as 1376x768" });
-const date = z.iso.date({ error: "must be a date such as 2026-01-31" });
+  .regex(/^[1-9]\d{0,4}x[1-9]\d{0,4}$/, { error: inputError("input.pixelSize", {}) });
+const date = z.iso.date({ error: inputError("input.date", {}) });
 const count = z.int().min(1);
 const words = z.array(z.string().min(1));
 
 export const modelIdSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,126}(?:\*|[A-Za-z0-9._:/-])?$/, {
-    error:
-      "is not a usable model id: letters, digits and . _ : / - only, at most 128, with * only at the end of a pattern",
+    error: inputError("input.modelId", {}),
   });
 
 const QUALITIES = "Qualities that are sent to the vendor, the lowest first";
@@ -83,7 +82,7 @@ const perMillion = z.strictObject({
 });
 const currency = z
   .string()
-  .regex(/^[A-Z]{3}$/, { error: "must be an ISO 4217 code such as USD" })
+  .regex(/^[A-Z]{3}$/, { error: inputError("input.currency", {}) })
   .default("USD");
 
 const longContext = z
@@ -106,7 +105,7 @@ const facts = {
   display_name: z
     .string()
     .min(1)
-    .refine(isPlainName, { error: NOT_PLAIN })
+    .refine(isPlainName, { error: inputError("input.plainName", {}) })
     .optional()
     .describe("Name in the list of models; the id where absent"),
   owned_by: z.string().min(1).optional().describe("Owner in the list of models; gateway where absent"),
@@ -191,7 +190,7 @@ export const imageModelSchema = z.strictObject({
 export const textModelSchema = z.strictObject({
   ...facts,
   type: z.enum(["chat", "messages"]),
-  family: z.undefined({ error: "is for image models only" }).optional(),
+  family: z.undefined({ error: inputError("input.family", {}) }).optional(),
   default_output_tokens: count.default(4096),
   max_output_tokens: count,
   context_window: count
@@ -240,35 +239,30 @@ function checkLongContext({ per_million, long_context }: TextPrice, context: z.R
   if (!long_context) return;
   const names = Object.keys(long_context.per_million);
   const path = ["long_context", "per_million"];
-  if (names.length === 0) context.addIssue({ code: "custom", path, message: "is empty" });
+  if (names.length === 0) context.addIssue(inputIssue(path, operatorMessage("input.empty", {})));
   for (const name of names.filter((each) => !Object.hasOwn(per_million, each)))
-    context.addIssue({
-      code: "custom",
-      path: [...path, name],
-      message: "needs a price for shorter requests beside it, in the price's per_million",
-    });
+    context.addIssue(inputIssue([...path, name], operatorMessage("input.shortPrice", {})));
 }
 
 function checkUses({ per_use = {} }: { per_use?: UsePrices | undefined }, context: z.RefinementCtx): void {
   for (const [name, amount] of entriesOf(per_use))
     if (!/^[0.]+$/.test(amount) && !isCountedFeature(name))
-      context.addIssue({ code: "custom", path: ["per_use", name], message: UNCOUNTED });
+      context.addIssue(inputIssue(["per_use", name], operatorMessage("input.uncounted", {})));
 }
 
 type UsePrices = z.output<typeof perUse>;
 
 function checkCapability(image: Capability, context: z.RefinementCtx): void {
-  const report = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
-  if (image.size_mode === "pixels" && !image.bounds)
-    report(["bounds"], "is missing: a model with size_mode pixels needs it");
+  const report = (path: string[], words: OperatorMessage) => context.addIssue(inputIssue(path, words));
+  if (image.size_mode === "pixels" && !image.bounds) report(["bounds"], operatorMessage("input.bounds", {}));
   for (const name of image.tiers) {
     const isEmpty = Object.keys(image.sizes[name] ?? {}).length === 0;
-    if (isEmpty && image.size_mode === "table")
-      report(["sizes", name], "is missing: the model offers this tier");
+    if (isEmpty && image.size_mode === "table") report(["sizes", name], operatorMessage("input.sizes", {}));
   }
   for (const [name, sizes] of Object.entries(image.sizes))
     for (const key of Object.keys(sizes))
-      if (!image.ratios.includes(key)) report(["sizes", name, key], "is not one of the model's ratios");
+      if (!image.ratios.includes(key))
+        report(["sizes", name, key], operatorMessage("input.ratioOfModel", {}));
   if (image.default_quality !== undefined && !image.qualities.includes(image.default_quality))
-    report(["default_quality"], "is not one of the model's qualities");
+    report(["default_quality"], operatorMessage("input.qualityOfModel", {}));
 }

@@ -2,7 +2,7 @@ import type { ConfiguredModel } from "../admin/configuration/store-port.ts";
 import type { Route } from "../domain/channel.ts";
 import type { ImageCapability, Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
-import { formatPath, readStrictly } from "../lib/schema-problems.ts";
+import { formatPath, listed, readStrictly } from "../domain/schema-problems.ts";
 import { PatternMap } from "../lib/pattern-map.ts";
 import { mergeEntries, type ShippedModel } from "./catalogue.ts";
 import type { FileModel } from "./file-schema.ts";
@@ -20,7 +20,8 @@ import {
   toPriceRow,
 } from "./model-prices.ts";
 import { buildRoute, shippedRoute, type RouteSources } from "./model-routes.ts";
-import type { ReportProblem } from "./problems.ts";
+import type { ReportShown } from "./problems.ts";
+import { operatorMessage } from "../domain/operator-message.ts";
 
 export interface ModelSources extends RouteSources {
   declared: Readonly<Record<string, FileModel>>;
@@ -47,7 +48,7 @@ interface DescribedTables extends ModelTables {
  * channel can serve. Keeps a retired model, and a model whose channels this process cannot use; calls of such models
  * get an error.
  */
-export function buildModels(sources: ModelSources, report: ReportProblem): DescribedTables {
+export function buildModels(sources: ModelSources, report: ReportShown): DescribedTables {
   const models = new Map<string, Model>();
   const routes = new Map<string, Route>();
   const prices = new Map<string, PriceRow>();
@@ -73,7 +74,7 @@ export function buildModels(sources: ModelSources, report: ReportProblem): Descr
 /**
  * Returns a model's settings: the settings of the file or the database, completed by the catalogue. Reports problems.
  */
-function readModel(id: string, sources: ModelSources, report: ReportProblem): CompleteModel | null {
+function readModel(id: string, sources: ModelSources, report: ReportShown): CompleteModel | null {
   const shipped = sources.shipped.get(id);
   const declared = sources.declared[id];
   const own = formatPath(["models", id]);
@@ -93,13 +94,13 @@ function readModel(id: string, sources: ModelSources, report: ReportProblem): Co
  * Returns the declared route, else the route of the catalogue. Reports a model without a route, unless the model is
  * disabled or retired.
  */
-function routeOf(id: string, sources: ModelSources, report: ReportProblem): Route {
+function routeOf(id: string, sources: ModelSources, report: ReportShown): Route {
   const path = formatPath(["models", id]);
   const shipped = sources.shipped.get(id);
   const declared = sources.declared[id];
   if (declared?.route) return buildRoute(path, id, declared.route, sources, report);
   if (!shipped && declared?.enabled !== false && declared?.retired !== true)
-    report(`${path}.route`, "is missing: name at least one channel under targets");
+    report(`${path}.route`, operatorMessage("input.targets", {}));
   return shippedRoute(shipped, sources);
 }
 
@@ -129,15 +130,16 @@ function followPatterns(
   };
 }
 
-function completeModel(path: string, entry: FileModel, report: ReportProblem): CompleteModel | null {
+function completeModel(path: string, entry: FileModel, report: ReportShown): CompleteModel | null {
   const { upstream_model: _, ...fields }: FileModel & { upstream_model?: string } = entry;
   if (fields.type === undefined) {
-    report(`${path}.type`, 'is missing: it must be "image" or "chat" or "messages" or "embedding"');
+    const values = listed(["image", "chat", "messages", "embedding"]);
+    report(`${path}.type`, operatorMessage("input.missing.values", { values }));
     return null;
   }
   const result = readByType(fields.type, fields);
   if ("value" in result) return result.value;
-  for (const problem of result.problems) report(`${path}.${problem.path}`, problem.message);
+  for (const problem of result.problems) report(`${path}.${problem.path}`, problem);
   return null;
 }
 

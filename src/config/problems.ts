@@ -1,4 +1,4 @@
-import type { Problem } from "../lib/schema-problems.ts";
+import type { Problem, Words } from "../domain/schema-problems.ts";
 
 /**
  * The error of a configuration that cannot be used. It contains all problems found, so that all can be fixed at once.
@@ -11,7 +11,10 @@ export class ConfigurationError extends Error {
   }
 }
 
-export type ReportProblem = (path: string, message: string) => void;
+export type ReportProblem = (path: string, words: Words | string) => void;
+
+/** Reports a problem that an entry of the database can have, too. The console shows it, so its words have a code. */
+export type ReportShown = (path: string, words: Words) => void;
 
 /** True when `path` equals `ancestor` or lies below it. */
 export function isAtOrBelow(path: string, ancestor: string): boolean {

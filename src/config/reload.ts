@@ -1,6 +1,6 @@
 import type { Channel, Route } from "../domain/channel.ts";
 import { isPattern } from "../lib/pattern-map.ts";
-import { formatPath } from "../lib/schema-problems.ts";
+import { formatPath } from "../domain/schema-problems.ts";
 import type { SettingRow } from "./describe.ts";
 import type { LoadedSettings } from "./load.ts";
 import type { Settings } from "./settings.ts";

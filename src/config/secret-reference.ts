@@ -2,11 +2,14 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { addressesOfServers } from "../lib/postgres-address.ts";
 import type { Environment } from "./environment.ts";
+import { operatorMessage, type OperatorMessage } from "../domain/operator-message.ts";
+import { inputError } from "../domain/schema-problems.ts";
 
-/** Returns the error message for a value that should be a reference to a secret. */
-export function wrongSecret({ input }: { input?: unknown }): string {
-  return typeof input === "string" ? LITERAL_SECRET : NOT_A_REFERENCE;
-}
+/** The error for a value that should be a reference to a secret. */
+export const wrongSecret = inputError(
+  (input: unknown) => (typeof input === "string" ? "input.secret.plain" : "input.secret.reference"),
+  {},
+);
 
 /** A reference to a secret. The configuration file never contains secrets themselves. */
 export const secretReferenceSchema = z
@@ -14,10 +17,6 @@ export const secretReferenceSchema = z
     error: wrongSecret,
   })
   .describe("A secret by reference: {env: NAME} or {file: path}");
-
-export const LITERAL_SECRET =
-  "holds a secret in plain words; put it into an environment variable or a file of its own and write {env: NAME} or {file: path} here";
-const NOT_A_REFERENCE = "must be a secret reference: {env: NAME} or {file: path}";
 
 export type SecretReference = z.output<typeof secretReferenceSchema>;
 
@@ -39,20 +38,21 @@ export interface SecretSource {
 export async function resolveSecret(
   reference: SecretReference,
   source: SecretSource,
-): Promise<{ secret: string } | { problem: string }> {
+): Promise<{ secret: string } | { problem: OperatorMessage }> {
   if ("env" in reference) {
     const secret = source.env[reference.env];
     return secret
       ? { secret }
-      : { problem: `names the environment variable ${reference.env}, which is not set` };
+      : { problem: operatorMessage("input.variable.unset", { variable: reference.env }) };
   }
   const file = Bun.file(resolve(source.directory, reference.file));
   const secret = await file.text().then(
     (text) => text.trim(),
     () => null,
   );
-  if (secret === null) return { problem: `names the file ${reference.file}, which cannot be read` };
-  return secret === "" ? { problem: `names the file ${reference.file}, which is empty` } : { secret };
+  const named = { file: reference.file };
+  if (secret === null) return { problem: operatorMessage("input.file.unreadable", named) };
+  return secret === "" ? { problem: operatorMessage("input.file.empty", named) } : { secret };
 }
 
 /** True when a value of unknown type is a reference to a secret. */

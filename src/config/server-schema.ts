@@ -1,18 +1,19 @@
 import { z } from "zod";
 import { parseAddressList } from "../lib/cidr.ts";
-import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
+import { hasPassword, secretReferenceSchema } from "./secret-reference.ts";
+import { inputError } from "../domain/schema-problems.ts";
 
 export const httpUrl = z
   .string()
-  .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
-  .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
+  .refine((text) => isHttpUrl(text), { error: inputError("input.httpAddress", {}) })
+  .refine((text) => !hasPassword(text), { error: inputError("input.secret.plain", {}) });
 
 /** A base address. It must not have a query or fragment, because links are made by appending a path to the address. */
 const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text), {
   error: 'must end before any "?" or "#": links are made by adding a path',
 });
 
-const address = z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" });
+const address = z.string().refine(isAddress, { error: inputError("input.network", {}) });
 
 export const serverSchema = z
   .strictObject({

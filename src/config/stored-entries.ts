@@ -1,5 +1,6 @@
 import type { EntryProblem, StoredEntry, SecretName } from "../admin/configuration/store-port.ts";
-import { formatPath, readStrictly } from "../lib/schema-problems.ts";
+import { operatorMessage, type OperatorMessage } from "../domain/operator-message.ts";
+import { formatPath, problemAt, readStrictly, type Words } from "../domain/schema-problems.ts";
 import { sealedBy, unseal } from "../lib/seal.ts";
 import {
   channelIdSchema,
@@ -28,7 +29,7 @@ interface DeclaredIds {
   models: ReadonlySet<string>;
 }
 
-export type ReportEntry = (entry: Pick<StoredEntry, "kind" | "id">, path: string, message: string) => void;
+export type ReportEntry = (entry: Pick<StoredEntry, "kind" | "id">, path: string, words: Words) => void;
 
 /**
  * Reads stored entries. Reports and leaves out an entry that is invalid, that cannot be decrypted, or that the file or
@@ -49,27 +50,27 @@ export function readStoredEntries(
     const winner =
       kind === "channel" ? declared.channels.get(id) : declared.models.has(id) ? "file" : undefined;
     if (winner !== undefined) {
-      report(entry, path, `of the database is ignored: the ${winner} declares the ${kind}, too`);
+      report(entry, path, operatorMessage(`input.ignored.${winner}`, { noun: kind }));
       continue;
     }
-    const usable = IDS[kind].safeParse(id);
-    if (!usable.success) {
-      report(entry, path, usable.error.issues[0]?.message ?? "is not a usable id");
+    const usable = readStrictly(IDS[kind], id);
+    if ("problems" in usable) {
+      for (const problem of usable.problems) report(entry, path, problem);
       continue;
     }
-    const noun = `setting of a ${kind}`;
+    const noun = `setting of a ${kind}` as const;
     if (kind === "model") {
       const result = readStrictly(fileModelSchema, value, { noun });
       if ("value" in result) layer.models[id] = result.value;
-      else for (const problem of result.problems) report(entry, `${path}.${problem.path}`, problem.message);
+      else for (const problem of result.problems) report(entry, `${path}.${problem.path}`, problem);
       continue;
     }
     const result = readStrictly(storedChannelSchema, value, { noun });
     if ("problems" in result)
-      for (const problem of result.problems) report(entry, `${path}.${problem.path}`, problem.message);
+      for (const problem of result.problems) report(entry, `${path}.${problem.path}`, problem);
     else {
-      const opened = openChannel(id, result.value, keys, (field, message) =>
-        report(entry, `${path}.${field}`, message),
+      const opened = openChannel(id, result.value, keys, (field, words) =>
+        report(entry, `${path}.${field}`, words),
       );
       if (opened) layer.channels.set(id, { declared: opened, entry });
     }
@@ -84,7 +85,7 @@ export function entryProblems(): { problems: EntryProblem[]; report: ReportEntry
   const problems: EntryProblem[] = [];
   return {
     problems,
-    report: ({ kind, id }, path, message) => void problems.push({ kind, id, path, message }),
+    report: ({ kind, id }, path, words) => void problems.push({ ...problemAt(path, words), kind, id }),
   };
 }
 
@@ -110,7 +111,7 @@ function openChannel(
   id: string,
   stored: StoredChannel,
   keys: MasterKeys,
-  refuse: (field: string, message: string) => void,
+  refuse: (field: string, words: Words) => void,
 ): DeclaredChannel | null {
   let isOpen = true;
   const open = <Part>(field: string, part: Part): Exclude<Part, { sealed: string }> | OpenedSecret => {
@@ -135,10 +136,9 @@ function openChannel(
   return isOpen ? opened : null;
 }
 
-function cannotOpen(sealed: string, { current }: MasterKeys): string {
+function cannotOpen(sealed: string, { current }: MasterKeys): OperatorMessage {
   const id = sealedBy(sealed);
-  if (id === null || id === current?.id)
-    return "cannot be opened: the stored value was changed; give it again";
-  const present = current === null ? "there is none here" : `the one here is ${current.id}`;
-  return `cannot be opened: it was sealed with master key ${id}, ${present}; set GATEWAY_MASTER_KEY to that key on every machine, or give the secret again`;
+  if (id === null || id === current?.id) return operatorMessage("input.unopened.changed", {});
+  if (current === null) return operatorMessage("input.unopened.none", { key: id });
+  return operatorMessage("input.unopened.other", { key: id, current: current.id });
 }

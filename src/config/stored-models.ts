@@ -1,8 +1,9 @@
 import type { ConfiguredModel } from "../admin/configuration/store-port.ts";
 import type { FileModel } from "./file-schema.ts";
 import { buildModels, type ModelSources, type ModelTables } from "./models.ts";
-import { isAtOrBelow, type ReportProblem } from "./problems.ts";
+import { isAtOrBelow, type ReportShown } from "./problems.ts";
 import { pathOf, type ReportEntry, type StoredLayer } from "./stored-entries.ts";
+import { operatorMessage } from "../domain/operator-message.ts";
 
 interface StoredModelTables extends ModelTables {
   described: [string, ConfiguredModel][];
@@ -15,19 +16,19 @@ interface StoredModelTables extends ModelTables {
 export function buildStoredModels(
   layer: StoredLayer,
   sources: Omit<ModelSources, "stored">,
-  report: ReportProblem,
+  report: ReportShown,
   reportEntry: ReportEntry,
 ): StoredModelTables {
   let stored = withKnownTargets(layer.models, sources, reportEntry);
   for (;;) {
     const refused = new Set<string>();
-    const problems: Parameters<ReportProblem>[] = [];
+    const problems: Parameters<ReportShown>[] = [];
     const declared = { ...stored, ...sources.declared };
-    const { described, ...tables } = buildModels({ ...sources, declared }, (path, message) => {
+    const { described, ...tables } = buildModels({ ...sources, declared }, (path, words) => {
       const id = Object.keys(stored).find((each) => isAtOrBelow(path, pathOf({ kind: "model", id: each })));
-      if (id === undefined) return void problems.push([path, message]);
+      if (id === undefined) return void problems.push([path, words]);
       refused.add(id);
-      reportEntry({ kind: "model", id }, path, message);
+      reportEntry({ kind: "model", id }, path, words);
     });
     if (refused.size === 0) {
       for (const problem of problems) report(...problem);
@@ -56,7 +57,7 @@ function withKnownTargets(
       const isKnown = channels.has(channel) || declaredChannels.has(channel);
       const entry = { kind: "model", id } as const;
       const path = `${pathOf(entry)}.route.targets[${index}].channel`;
-      if (!isKnown) reportEntry(entry, path, `"${channel}" is not a known channel; the target is left out`);
+      if (!isKnown) reportEntry(entry, path, operatorMessage("input.channel.leftOut", { channel }));
       return isKnown;
     });
     return [id, { ...model, route: { ...route, targets } }];

@@ -71,8 +71,8 @@ export async function buildTables(sources: TableSources, report: ReportProblem):
   for (const [id, { declared, storedId }] of completed.channels) {
     const ownId = pathOf({ kind: "channel", id });
     const path = pathOf({ kind: "channel", id: storedId });
-    const channel = await buildChannel(id, declared, channelSources, (at, message) =>
-      reportEntry({ kind: "channel", id: storedId }, path + at.slice(ownId.length), message),
+    const channel = await buildChannel(id, declared, channelSources, (at, words) =>
+      reportEntry({ kind: "channel", id: storedId }, path + at.slice(ownId.length), words),
     );
     const networks = declared.private_networks ? EVERY_NETWORK : effective.server.allowed_networks;
     if (channel) channels.set(id, { ...channel, networks });

@@ -1,6 +1,6 @@
 import type { PatternMap } from "../lib/pattern-map.ts";
 import type { Route } from "../domain/channel.ts";
-import { formatPath, type Problem } from "../lib/schema-problems.ts";
+import { formatPath, type Problem } from "../domain/schema-problems.ts";
 import { readPostgresAddress } from "../lib/postgres-address.ts";
 import { editDistance } from "../lib/suggest.ts";
 import type { CatalogueFile } from "./catalogue.ts";

@@ -54,10 +54,6 @@ const BILLED_FEATURES: readonly Feature[] = [
 /** Features whose uses at least one protocol reports. Only these can have an amount per use above zero. */
 export const COUNTED_FEATURES = ["web_search", "web_fetch"] as const satisfies readonly Feature[];
 
-/** The error message for an amount above zero on a feature that is not in `COUNTED_FEATURES`. */
-export const UNCOUNTED =
-  'must be "0": no protocol reports how often it was used, so the price of tokens has to cover it';
-
 export const PRICEABLE_FEATURES: readonly Feature[] = [...BILLED_FEATURES, "web_fetch"];
 
 /** A feature that a request uses, and the field that requests it. No record can allow a null feature. */

@@ -43,7 +43,7 @@ export type FiguresOf<Code extends MessageCode> = Figures & {
 
 /**
  * Returns the sentence of a code in the language of `texts`; null when there is none. `print` writes a figure that has no
- * text of its own.
+ * text of its own. A figure such as `meant`, for which there is an `end` in the texts, adds it to the sentence.
  */
 export function sentenceOf(
   texts: Readonly<Record<string, string>>,
@@ -52,15 +52,17 @@ export function sentenceOf(
 ): string | null {
   const text = texts[code] ?? texts[`${code}_${figures["count"] === 1 ? "one" : "other"}`];
   if (text === undefined) return null;
-  return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+  const ends = Object.keys(figures).map((name) => texts[`end.${name}`] ?? "");
+  return [text, ...ends].join("").replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const figure = figures[name] ?? "";
+    if (name === "values") return String(figure).replaceAll(", ", texts["list.or"] ?? ", ");
     const own = CLOSED_FIGURES.has(name) ? texts[`${name}.${figure}`] : undefined;
     return own ?? print(name, figure);
   });
 }
 
 /** Figures of a closed set, whose values have texts of their own, such as `reason.limited`. */
-const CLOSED_FIGURES: ReadonlySet<string> = new Set(["reason", "period", "noun"]);
+const CLOSED_FIGURES: ReadonlySet<string> = new Set(["reason", "period", "noun", "expected", "received"]);
 
 function shortAmount(decimal: string): string {
   const isNegative = decimal.startsWith("-");

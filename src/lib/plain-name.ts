@@ -20,6 +20,3 @@ const STRAY_MARKS = /^\p{M}|[\p{Mn}\p{Me}]{5}/u;
 export function isPlainName(name: string): boolean {
   return !INVISIBLE.test(name.replaceAll(WITHIN_EMOJI, "")) && !STRAY_MARKS.test(name);
 }
-
-export const NOT_PLAIN =
-  "must be without control, invisible and direction characters and have at most four combining marks on a letter";

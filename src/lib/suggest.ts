@@ -18,6 +18,12 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** Returns the figure `meant` of a sentence, the most similar candidate; no figure when no candidate is similar. */
+export function meantBy(word: string, candidates: Iterable<string>): { meant: string } | null {
+  const meant = suggest(word, candidates);
+  return meant === undefined ? null : { meant };
+}
+
 /** Returns the end of an error message: `; did you mean "port"?`, or an empty text when no candidate is similar. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const meant = suggest(word, candidates);

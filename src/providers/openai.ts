@@ -18,6 +18,7 @@ import {
   optionalCredential,
   withoutEndSlash,
 } from "./transport/channel-settings.ts";
+import { inputError, listed } from "../domain/schema-problems.ts";
 
 const OPENAI_ORIGIN = "https://api.openai.com";
 
@@ -30,7 +31,9 @@ const settings = z.object({
   organization: headerValue.optional().describe("Organization of the account that is billed"),
   project: headerValue.optional().describe("Project of the account that is billed"),
   responses: z
-    .union([z.boolean(), z.literal("only")])
+    .union([z.boolean(), z.literal("only")], {
+      error: inputError("input.values", { values: listed([true, false, "only"]) }),
+    })
     .optional()
     .describe(
       "True when the address also serves `/responses`, as OpenAI's own does and most compatible ones do not. `only` sends every text request there, for models without another protocol",

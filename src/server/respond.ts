@@ -6,6 +6,7 @@ import { writeError as writeNativeError } from "../dialects/native/error.ts";
 import { writeError as writeResponsesError } from "../dialects/responses/index.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { Figures } from "../domain/operator-message.ts";
+import type { Problem } from "../domain/schema-problems.ts";
 import { declaredLength } from "./entrance/body.ts";
 import type { ErrorFamily, OtherMethods, RouteTable } from "./routes.ts";
 
@@ -33,9 +34,10 @@ const ADMIN_TYPES: Readonly<Record<number, string>> = {
 export function adminErrorBody(
   status: number,
   message: string,
-  { field, requestId, type = adminType(status), code, figures }: AdminErrorDetail,
+  { field, requestId, type = adminType(status), code, figures, problems }: AdminErrorDetail,
 ): object {
-  return { error: { type, message, field, code, figures }, requestId };
+  const error = { type, message, field, code, figures, problems: problems?.map(problemBody) };
+  return { error, requestId };
 }
 
 interface AdminErrorDetail extends Pick<AdminError, "field"> {
@@ -44,6 +46,12 @@ interface AdminErrorDetail extends Pick<AdminError, "field"> {
   /** Code and figures of the message, if it has them. */
   code?: string | undefined;
   figures?: Figures | undefined;
+  /** The problems of which the message consists, each with its own code and figures. */
+  problems?: readonly Problem[] | undefined;
+}
+
+function problemBody({ path, message, code, figures }: Problem): object {
+  return { field: path || null, message, code, figures };
 }
 
 function adminType(status: number): string {

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import alerts from "../../src/console/texts/zh/alerts.json";
+import settings from "../../src/console/texts/zh/settings.json";
+import shell from "../../src/console/texts/zh/shell.json";
 import { chromium, WIDE, startTestConsole, type TestConsole } from "../support/browser.ts";
 import type { Administrator } from "../support/administration.ts";
 import { until } from "../support/gateway.ts";
@@ -139,6 +142,34 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.see("https://hooks.example.org/gateway");
     expect(await console.page.evaluate("document.documentElement.innerHTML")).not.toContain("whsec_");
     expect(await console.accessibilityFindings()).toEqual([]);
+  });
+
+  test("in a Chinese console, what the gateway refuses is said in Chinese", async () => {
+    await console.open("/settings/alerts");
+    await console.page.evaluate(`localStorage.setItem("gateway.language", "zh")`);
+    try {
+      await console.reload();
+      await console.press("button", alerts.create);
+      await console.fill(alerts.name, "x");
+      await console.fill(alerts["form.emails"], "nobody");
+      await console.press("button", shell.save);
+      await console.see("必须是邮箱地址");
+      await console.load("/settings/configuration");
+      await console.press("button", settings["configuration.import"]);
+      for (const [fields, refusal] of [
+        ["nam: Gamma", "organizations.gamma.nam 不是已知的字段；您是否指“name”？"],
+        ["currency: EURO", "name 缺失：必须是文字；currency 必须是 ISO 4217 货币代码，例如 USD"],
+        ["name: Gamma, models: [sandbox-cht]", "“sandbox-cht”不是已配置的模型；您是否指“sandbox-chat”？"],
+      ] as const) {
+        await console.fill("YAML", `organizations: {gamma: {${fields}}}`);
+        await console.press("button", settings["import.preview"]);
+        await console.see(refusal);
+      }
+      expect(await console.accessibilityFindings()).toEqual([]);
+    } finally {
+      await console.page.evaluate("localStorage.clear()");
+      await console.load("/settings");
+    }
   });
 
   test("an organization's own administrator decides its name and what is kept, and reads what was kept", async () => {

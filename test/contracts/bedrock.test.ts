@@ -2,7 +2,7 @@ import { textOf } from "../support/bytes.ts";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
 import type { TextCall, TextUpstream } from "../../src/gateway/upstreams.ts";
-import { knownKeys } from "../../src/lib/schema-problems.ts";
+import { knownKeys } from "../../src/domain/schema-problems.ts";
 import { bedrock } from "../../src/providers/bedrock/index.ts";
 import { shippedSettings } from "../support/image-calls.ts";
 import { REQUEST_ID, SIMULATED_ACCESS_KEY, SIMULATED_API_KEY, startBedrock } from "../upstreams/bedrock.ts";

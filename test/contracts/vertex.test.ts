@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ReferenceImage } from "../../src/domain/image.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
-import { knownKeys } from "../../src/lib/schema-problems.ts";
+import { knownKeys } from "../../src/domain/schema-problems.ts";
 import { vertex } from "../../src/providers/vertex/index.ts";
 import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { failureOf, makeOrder, makeReference } from "../support/gemini-order.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { YAML } from "bun";
 import { fileSchema } from "../../src/config/file-schema.ts";
-import { readStrictly } from "../../src/lib/schema-problems.ts";
+import { readStrictly } from "../../src/domain/schema-problems.ts";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";

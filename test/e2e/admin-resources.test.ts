@@ -79,6 +79,30 @@ test("an organization is created, found, changed and called with its own setting
     "invalid_input",
     "modls",
   ]);
+  const wrong = await admin.send("POST", "/organizations", { name: "x", currency: "EURO", modls: "*" });
+  expect(wrong.body.error).toMatchObject({
+    message:
+      'currency must be an ISO 4217 code such as USD; modls is not a known field; did you mean "models"?',
+    problems: [
+      {
+        field: "currency",
+        message: "must be an ISO 4217 code such as USD",
+        code: "input.currency",
+        figures: {},
+      },
+      {
+        field: "modls",
+        message: 'is not a known field; did you mean "models"?',
+        code: "input.unknown",
+        figures: { noun: "field", meant: "models" },
+      },
+    ],
+  });
+  expect((await admin.send("PATCH", "/organizations/acne", { name: "x" })).body.error).toMatchObject({
+    message: 'there is no organization "acne"; did you mean "acme"?',
+    code: "error.missing",
+    figures: { noun: "organization", id: "acne", meant: "acme" },
+  });
   expect(await refusal("PATCH", "/organizations/none", { name: "x" })).toEqual([
     404,
     "not_found",

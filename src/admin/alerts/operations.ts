@@ -12,6 +12,7 @@ import {
   alertSchema,
   toldEventSchema,
 } from "./schema.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
 
@@ -84,7 +85,7 @@ export const alertOperations = {
     role: "admin",
     reach: "installation",
     cost: "page",
-    input: z.strictObject({ recipient: z.email() }),
+    input: z.strictObject({ recipient: z.email({ error: inputError("input.email", {}) }) }),
     output: z.object({ isSent: z.boolean(), ...operatorMessageFields }),
     async run(context, { recipient }) {
       const running = requireRunning(context);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { nameSchema, versionSchema } from "../input.ts";
 import { figuresSchema, messageCodeSchema, timeCodec, versionViewSchema } from "../output.ts";
 import { pageFields } from "../paging.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 export const alertSchema = z.object({
   id: z.string(),
@@ -93,7 +94,7 @@ const settingsSchema = z.discriminatedUnion("kind", [
 const ruleFields = {
   name: nameSchema,
   settings: settingsSchema,
-  emails: z.array(z.email({ error: "must be an e-mail address" })).max(MAX_EMAILS),
+  emails: z.array(z.email({ error: inputError("input.email", {}) })).max(MAX_EMAILS),
   usesWebhooks: z.boolean(),
 };
 

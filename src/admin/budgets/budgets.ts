@@ -29,7 +29,7 @@ export async function createBudget(
       throw new AdminError(
         404,
         "keyId",
-        `the organization "${fields.organizationId}" has no key "${fields.keyId}"`,
+        operatorMessage("error.organization.key", { organization: fields.organizationId, key: fields.keyId }),
       );
   }
   const now = context.clock.now();

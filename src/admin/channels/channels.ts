@@ -1,6 +1,6 @@
 import { operatorMessage } from "../../domain/operator-message.ts";
 import type { z } from "zod";
-import { didYouMean } from "../../lib/suggest.ts";
+import { meantBy } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import { changeEntry, inputField, requireReachable, requireSecretsForAddress, withReach } from "./entry.ts";
 import type { channelChangeSchema, channelCreationSchema } from "./schema.ts";
@@ -123,8 +123,8 @@ export async function checkChannel(
 export function requireProvider({ configuration }: OperationContext, name: string): void {
   const names = configuration.providers().map((each) => each.name);
   if (names.includes(name)) return;
-  const suggestion = didYouMean(name, names) || `; there are ${names.join(", ")}`;
-  throw new AdminError(400, "provider", `"${name}" is not a known provider${suggestion}`);
+  const suggestion = meantBy(name, names) ?? { known: names.join(", ") };
+  throw new AdminError(400, "provider", operatorMessage("error.provider", { provider: name, ...suggestion }));
 }
 
 /** Returns the channel, or throws 404 with a suggestion. */
@@ -181,11 +181,8 @@ function taken(id: string): AdminError {
 }
 
 function unknown({ state }: Pick<ConfiguredValues, "state">, id: string): AdminError {
-  return new AdminError(
-    404,
-    "id",
-    `there is no channel "${id}"${didYouMean(id, [...state.channels.keys()])}`,
-  );
+  const suggestion = meantBy(id, state.channels.keys());
+  return new AdminError(404, "id", operatorMessage("error.missing", { noun: "channel", id, ...suggestion }));
 }
 
 async function viewNow(context: OperationContext, id: string): Promise<ChannelView> {

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { isoTimeSchema, operatorMessageFields } from "../output.ts";
 import { channelHealthSchema } from "../status/schema.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 const id = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
-  error: "must be lower-case letters, digits and . _ - only, at most 64",
+  error: inputError("input.channelId", {}),
 });
 const secret = z.string().min(1).max(65_536);
 const address = z
-  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .url({ protocol: /^https?$/, error: inputError("input.httpAddress", {}) })
   .describe("Address of the vendor; the provider's own where absent");
 const headers = z
   .record(z.string().min(1).max(100), z.string().max(4096))

@@ -1,5 +1,6 @@
 import { operatorMessage } from "../../domain/operator-message.ts";
-import { AdminError } from "../admin-error.ts";
+import { problemAt } from "../../domain/schema-problems.ts";
+import { AdminError, wrongInput } from "../admin-error.ts";
 import type {
   ConfigurationKind,
   ConfigurationState,
@@ -43,11 +44,12 @@ export async function readWith(
   const { kind, id } = entry;
   const others = stored.filter((each) => each.kind !== kind || each.id !== id);
   const state = await configuration.read([...others, { ...entry, createdAt: clock.now(), revision: 0n }]);
-  const problems = state.problems.filter((problem) => problem.kind === kind && problem.id === id);
-  const [first] = problems;
-  if (!first) return state;
-  const lines = new Set(problems.map(({ path, message }) => `${fieldOf(path) || "id"} ${message}`));
-  throw new AdminError(400, fieldOf(first.path) || "id", [...lines].join("; "));
+  const problems = state.problems
+    .filter((problem) => problem.kind === kind && problem.id === id)
+    .map((problem) => problemAt(fieldOf(problem.path) || "id", problem));
+  if (problems.length === 0) return state;
+  const distinct = new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem]));
+  throw wrongInput([...distinct.values()]);
 }
 
 /** Throws 409 for a declaration of the file or the environment: a declaration can be changed only at its source. */

@@ -4,7 +4,7 @@ import type { PatternMap } from "../../lib/pattern-map.ts";
 import type { Limits } from "../../domain/limits.ts";
 import type { Model } from "../../domain/model.ts";
 import type { PriceRow } from "../../domain/price.ts";
-import type { Problem } from "../../lib/schema-problems.ts";
+import type { Problem } from "../../domain/schema-problems.ts";
 import type { Actor } from "../actor.ts";
 
 /** The models, channels, default routes and prices of the configuration, with some settings. */

@@ -1,5 +1,5 @@
 import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
-import { AdminError } from "../admin-error.ts";
+import { AdminError, wrongInput } from "../admin-error.ts";
 import {
   isSealed,
   partsOf,
@@ -63,7 +63,7 @@ export async function applyEntries(
   const problem = state.problems.find((each) =>
     written.some(({ kind, id }) => each.kind === kind && each.id === id),
   );
-  if (problem) throw new AdminError(400, problem.path, `${problem.path} ${problem.message}`);
+  if (problem) throw wrongInput([problem]);
   for (const { kind, id, value } of written) {
     const channel = kind === "channel" ? state.channels.get(id)?.channel : null;
     if (channel) await requireReachable(channel, value);

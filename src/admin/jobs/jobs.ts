@@ -7,6 +7,7 @@ import { queryTimeSchema } from "../input.ts";
 import type { JobRecord } from "./store-port.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { pageFields, readCursor, toPage, type Page } from "../paging.ts";
+import { inputError, listed } from "../../domain/schema-problems.ts";
 
 /** Returns jobs, newest first. */
 export async function listJobs(
@@ -46,7 +47,9 @@ const jobFilterSchema = z.strictObject({
   keyId: z.string().optional(),
   model: z.string().optional(),
   status: z
-    .union([z.array(statusSchema), z.string().transform((text) => text.split(","))])
+    .union([z.array(statusSchema), z.string().transform((text) => text.split(","))], {
+      error: inputError("input.values", { values: listed(statusSchema.options) }),
+    })
     .pipe(z.array(statusSchema))
     .optional()
     .describe("One or more of them, separated by commas"),

@@ -11,6 +11,7 @@ import { amountCodec, limitsViewSchema, timeCodec, versionViewSchema } from "../
 import { parseAddressList } from "../../lib/cidr.ts";
 import { isWellFormedSecret } from "../../lib/secret.ts";
 import { pageFields } from "../paging.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 export const KEY_STATES = ["active", "disabled", "expired"] as const;
 export type KeyState = (typeof KEY_STATES)[number];
@@ -59,11 +60,11 @@ export const listedKeySchema = keySchema.extend({
 const scopesSchema = z.array(z.enum(["ai:*", "ai:image", "ai:llm"])).min(1);
 
 const modelsSchema = z.union([z.literal("*"), modelListSchema], {
-  error: `must be "*" or a list of at most ${MAX_LISTED} model ids`,
+  error: inputError("input.models", { most: MAX_LISTED }),
 });
 
 const addressesSchema = z
-  .array(z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" }))
+  .array(z.string().refine(isAddress, { error: inputError("input.network", {}) }))
   .min(1)
   .max(MAX_LISTED)
   .nullable();
@@ -82,7 +83,7 @@ export const keyCreationSchema = z.strictObject({
   secret: z
     .string()
     .refine(isWellFormedSecret, {
-      error: "must be one that a gateway made, unchanged: its end is a checksum",
+      error: inputError("input.keySecret", {}),
     })
     .describe("Of a key that moves here from another gateway; made anew when absent")
     .optional(),

@@ -15,6 +15,7 @@ import type {
   PostedPage,
   PostedPosition,
 } from "./store-port.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 /** A charge with its corrections, and the sum of all of them. */
 interface LedgerView extends ChargeHistory {
@@ -179,7 +180,7 @@ export const ledgerListSchema = ledgerFilterSchema.extend({
           .transform(Number),
       ],
       {
-        error: "must be the `sequence` of an entry, or 0",
+        error: inputError("input.sequence", {}),
       },
     )
     .meta({ type: "integer", minimum: 0 })

@@ -4,6 +4,7 @@ import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
 import type { LedgerArchive } from "./store-port.ts";
 import type { LedgerVerification } from "./verification-schema.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 /** Compares the ledger with budgets, leases and the journals of this machine. The gateway may be running. */
 export async function verifyLedger({ store }: AdminContext): Promise<LedgerVerification> {
@@ -32,7 +33,7 @@ export async function* archiveLedger(
 }
 
 export const archiveSchema = z.strictObject({
-  before: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: "must be a month such as 2026-01" }),
+  before: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: inputError("input.month", {}) }),
   folder: z.string().min(1),
 });
 

@@ -3,11 +3,12 @@ import type { SealedSecret } from "../configuration/store-port.ts";
 import { MIN_PASSWORD_LENGTH } from "../../lib/secret.ts";
 import { ROLES } from "../roles.ts";
 import { timeCodec } from "../output.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 export const roleSchema = z.enum(ROLES);
 
 export const accessOrganizationsSchema = z.union([z.literal("*"), z.array(z.string()).min(1).max(1000)], {
-  error: 'must be "*" or a list of organization ids',
+  error: inputError("input.organizations", {}),
 });
 
 /** The stored fields of a member that are shown unchanged. */
@@ -54,10 +55,7 @@ export interface TotpRecord {
 /** Maximum length. A longer password would only take more time to hash. */
 const MAX_PASSWORD_LENGTH = 256;
 
-const passwordSchema = z
-  .string()
-  .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
-  .max(MAX_PASSWORD_LENGTH);
+const passwordSchema = z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH);
 
 /** Schema of a password that a caller presents, right or wrong. */
 export const triedPasswordSchema = z.string().max(MAX_PASSWORD_LENGTH);
@@ -65,7 +63,7 @@ export const triedPasswordSchema = z.string().max(MAX_PASSWORD_LENGTH);
 export const passwordChangeSchema = z.strictObject({ current: triedPasswordSchema, next: passwordSchema });
 
 export const memberEmailSchema = z
-  .email({ error: "must be an e-mail address" })
+  .email({ error: inputError("input.email", {}) })
   .max(254)
   .transform((text) => text.toLowerCase());
 
@@ -74,7 +72,7 @@ const emailSchema = memberEmailSchema.nullable();
 export const memberNameSchema = z
   .string()
   .trim()
-  .regex(/^[\w.@+-]{1,100}$/, { error: "must be letters, digits and . _ @ + - only, at most 100" })
+  .regex(/^[\w.@+-]{1,100}$/, { error: inputError("input.memberName", {}) })
   .describe("What the member signs in with");
 
 export const memberCreationSchema = z.strictObject({

@@ -1,7 +1,7 @@
 import { operatorMessage } from "../../domain/operator-message.ts";
 import type { z } from "zod";
-import { formatPath } from "../../lib/schema-problems.ts";
-import { didYouMean } from "../../lib/suggest.ts";
+import { formatPath } from "../../domain/schema-problems.ts";
+import { meantBy } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import {
   readConfigured,
@@ -172,7 +172,8 @@ function taken(id: string): AdminError {
 }
 
 function unknown({ state }: ConfiguredValues, id: string): AdminError {
-  return new AdminError(404, "id", `there is no model "${id}"${didYouMean(id, [...state.models.keys()])}`);
+  const suggestion = meantBy(id, state.models.keys());
+  return new AdminError(404, "id", operatorMessage("error.missing", { noun: "model", id, ...suggestion }));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { modelListSchema } from "../input.ts";
+import { MAX_LISTED, modelListSchema } from "../input.ts";
 import { operation } from "../operation.ts";
 import {
   createOrganization,
@@ -16,6 +16,7 @@ import {
   organizationListSchema,
   organizationSchema,
 } from "./schema.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
 
@@ -71,7 +72,11 @@ export const organizationOperations = {
     role: "admin",
     reach: "installation",
     cost: "page",
-    input: idSchema.extend({ models: z.union([z.literal("*"), modelListSchema.min(1)]) }),
+    input: idSchema.extend({
+      models: z.union([z.literal("*"), modelListSchema.min(1)], {
+        error: inputError("input.models", { most: MAX_LISTED }),
+      }),
+    }),
     output: organizationSchema,
     run: (context, { id, models }) => enableModels(context, id, models),
   }),

@@ -2,7 +2,7 @@ import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { newId } from "../../lib/ids.ts";
-import { didYouMean } from "../../lib/suggest.ts";
+import { meantBy } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import { requireModels, type AdminContext } from "../context.ts";
 import { changeLimits, requireVersion } from "../input.ts";
@@ -58,9 +58,11 @@ export async function getOrganization(
   const organization = await context.store.organizations.get(id);
   if (organization) return organization;
   const known = (await context.store.organizations.list()).map((each) => each.id);
-  const suggestion =
-    known.length > 0 ? didYouMean(id, known) : `; there is none yet: the first start makes "default"`;
-  throw new AdminError(404, field, `there is no organization "${id}"${suggestion}`);
+  const message =
+    known.length > 0
+      ? operatorMessage("error.missing", { noun: "organization", id, ...meantBy(id, known) })
+      : operatorMessage("error.organization.none", { id });
+  throw new AdminError(404, field, message);
 }
 
 /** Changes the given fields. Throws 403 when a member of only some organizations changes a field in `RESERVED`. */
@@ -160,7 +162,7 @@ function checkFallback(
   { fallbackChannel }: { fallbackChannel?: string | null | undefined },
 ): void {
   if (!fallbackChannel || catalogue.channels.has(fallbackChannel)) return;
-  const suggestion = didYouMean(fallbackChannel, catalogue.channels.keys());
-  const message = `"${fallbackChannel}" is not a configured channel${suggestion}`;
+  const suggestion = meantBy(fallbackChannel, catalogue.channels.keys());
+  const message = operatorMessage("error.channel.unknown", { channel: fallbackChannel, ...suggestion });
   throw new AdminError(400, "settings.fallbackChannel", message);
 }

@@ -10,6 +10,7 @@ import {
 } from "../input.ts";
 import { limitsViewSchema, timeCodec, versionViewSchema } from "../output.ts";
 import { pageFields } from "../paging.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 /** Models that an organization may call: all models, including later ones; all except some; or only some. */
 const enabledModelsSchema = z.union([
@@ -92,7 +93,7 @@ const settingsSchema = z
 
 const modelsSchema = z.union(
   [z.literal("*"), modelListSchema, z.strictObject({ except: modelListSchema.min(1) })],
-  { error: `must be "*", a list of at most ${MAX_LISTED} model ids, or {except} with a list of them` },
+  { error: inputError("input.enabledModels", { most: MAX_LISTED }) },
 );
 
 export const organizationListSchema = z.strictObject({ search: z.string().optional(), ...pageFields });
@@ -101,7 +102,7 @@ export const organizationCreationSchema = z.strictObject({
   id: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
-      error: "must be lower-case letters, digits, - and _ only, at most 64",
+      error: inputError("input.organizationId", {}),
     })
     .optional(),
   name: nameSchema,

@@ -1,12 +1,13 @@
 import { z } from "zod";
-import { isCountedFeature, UNCOUNTED, PRICEABLE_FEATURES } from "../../domain/feature.ts";
+import { isCountedFeature, PRICEABLE_FEATURES } from "../../domain/feature.ts";
 import type { ImageModel, Model } from "../../domain/model.ts";
 import type { Price, PriceAmounts } from "../../domain/price.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { operatorMessage, type OperatorMessage } from "../../domain/operator-message.ts";
 import { newId } from "../../lib/ids.ts";
-import { didYouMean } from "../../lib/suggest.ts";
-import { AdminError } from "../admin-error.ts";
+import { meantBy } from "../../lib/suggest.ts";
+import { problemAt } from "../../domain/schema-problems.ts";
+import { AdminError, wrongInput } from "../admin-error.ts";
 import { requireModel, type AdminContext } from "../context.ts";
 import { amountSchema, currencySchema, timeSchema } from "../input.ts";
 import { getOrganization } from "../organizations/organizations.ts";
@@ -167,7 +168,7 @@ function imagePrice(
       throw new AdminError(
         400,
         `perImage.${name}`,
-        `"${model.id}" has no tier ${name}, only ${tiers.join(", ")}`,
+        operatorMessage("error.price.tier", { model: model.id, tier: name, tiers: tiers.join(", ") }),
       );
     if (Object.keys(row).length === 0)
       throw new AdminError(
@@ -177,12 +178,9 @@ function imagePrice(
       );
     for (const quality of Object.keys(row))
       if (!known.includes(quality)) {
-        const suggestion = didYouMean(quality, known) || `; it has ${known.join(", ")}`;
-        throw new AdminError(
-          400,
-          `perImage.${name}`,
-          `"${model.id}" has no quality "${quality}"${suggestion}`,
-        );
+        const suggestion = meantBy(quality, known) ?? { has: known.join(", ") };
+        const message = operatorMessage("error.price.quality", { model: model.id, quality, ...suggestion });
+        throw new AdminError(400, `perImage.${name}`, message);
       }
     rows[tier] = row;
   }
@@ -199,7 +197,7 @@ function tokenPrice(
   if (longContext) checkLongContext(perMillion, longContext.perMillion);
   for (const [name, amount] of entriesOf(perUse ?? {}))
     if (amount > 0n && !isCountedFeature(name))
-      throw new AdminError(400, `perUse.${name}`, `perUse.${name} ${UNCOUNTED}`);
+      throw wrongInput([problemAt(`perUse.${name}`, operatorMessage("input.uncounted", {}))]);
   return { unit: "token", perMillion, ...(longContext && { longContext }), ...(perUse && { perUse }) };
 }
 

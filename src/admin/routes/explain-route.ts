@@ -114,7 +114,11 @@ export async function explainRoute(
 async function findKey({ store }: AdminContext, id: string, organizationId: string): Promise<KeyRecord> {
   const key = await store.keys.get(id);
   if (key?.organizationId === organizationId) return key;
-  throw new AdminError(404, "keyId", `the organization "${organizationId}" has no key "${id}"`);
+  throw new AdminError(
+    404,
+    "keyId",
+    operatorMessage("error.organization.key", { organization: organizationId, key: id }),
+  );
 }
 
 /**

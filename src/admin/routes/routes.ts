@@ -1,7 +1,7 @@
 import { operatorMessage } from "../../domain/operator-message.ts";
 import { z } from "zod";
 import type { Channel, Route } from "../../domain/channel.ts";
-import { didYouMean } from "../../lib/suggest.ts";
+import { meantBy } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "../context.ts";
 import { requireVersion, targetReasoningSchema, versionSchema } from "../input.ts";
@@ -198,14 +198,12 @@ function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number
   const upstreams = upstreamModels(catalogue, channel.provider);
   // The upstream model `*` belongs to a route for a pattern and stands for any name.
   if (upstreams.has(target.upstreamModel) || upstreams.has("*")) return;
-  const suggestion =
-    didYouMean(target.upstreamModel, upstreams) ||
-    "; add this target to the model's default route first, from which organizations choose";
-  throw new AdminError(
-    400,
-    `${field}.upstreamModel`,
-    `no model asks the channel "${target.channel}" for "${target.upstreamModel}" yet${suggestion}`,
-  );
+  const figures = { channel: target.channel, upstream: target.upstreamModel };
+  const suggestion = meantBy(target.upstreamModel, upstreams);
+  const message = suggestion
+    ? operatorMessage("error.route.upstream", { ...figures, ...suggestion })
+    : operatorMessage("error.route.upstream.none", figures);
+  throw new AdminError(400, `${field}.upstreamModel`, message);
 }
 
 /** Returns the channel of a target. Throws 400 when there is none. */
@@ -213,12 +211,9 @@ function requireChannel(catalogue: Catalogue, target: { channel: string }, field
   const channel = catalogue.channels.get(target.channel);
   if (channel) return channel;
   const known = [...catalogue.channels.keys()];
-  const suggestion = didYouMean(target.channel, known) || `; there are ${known.join(", ")}`;
-  throw new AdminError(
-    400,
-    `${field}.channel`,
-    `"${target.channel}" is not a configured channel${suggestion}`,
-  );
+  const suggestion = meantBy(target.channel, known) ?? { known: known.join(", ") };
+  const message = operatorMessage("error.channel.unknown", { channel: target.channel, ...suggestion });
+  throw new AdminError(400, `${field}.channel`, message);
 }
 
 /** Returns every upstream model that the configuration uses at this provider, through any channel. */

@@ -16,7 +16,12 @@ export function isWithin({ organizations }: OrganizationScope, id: string | null
 /** Throws 404 for an organization outside of the scope, as for an unknown organization. Throws 403 for null. */
 export function requireOwn(scope: OrganizationScope, id: string | null): void {
   if (id === null) refuseShared();
-  if (!isWithin(scope, id)) throw new AdminError(404, "organizationId", `there is no organization "${id}"`);
+  if (!isWithin(scope, id))
+    throw new AdminError(
+      404,
+      "organizationId",
+      operatorMessage("error.missing", { noun: "organization", id }),
+    );
 }
 
 /** Throws 403, because the call concerns all organizations. */

@@ -3,6 +3,7 @@ import { TOKEN_CATEGORIES } from "../../domain/usage.ts";
 import { isoTimeSchema } from "../output.ts";
 import { channelHealthSchema, statusSchema } from "../status/schema.ts";
 import { recordFrom } from "../../lib/json.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 const decimal = z.string().describe("Decimal of at most nine places");
 const milliseconds = z.number().nullable().describe("Milliseconds; null where nothing was measured");
@@ -36,7 +37,7 @@ const rangeShape = {
 };
 export const zoneSchema = z
   .string()
-  .refine(isTimeZone, { error: "must be a time zone, such as Europe/Berlin" })
+  .refine(isTimeZone, { error: inputError("input.timeZone", {}) })
   .optional()
   .describe(
     "Time zone of days, in ranges of at most 124 days, and of 32 days by key, member or client; UTC by default",

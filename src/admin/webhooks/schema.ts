@@ -4,6 +4,7 @@ import { readAddress } from "../../lib/safe-fetch.ts";
 import { figuresSchema, messageCodeSchema, timeCodec } from "../output.ts";
 import { isMasked } from "./shown-address.ts";
 import { pageFields } from "../paging.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 const FORMATS =
   "`standard`: signed messages about jobs and alerts; `slack`: an incoming webhook, `pagerduty`: the Events API v2, about alerts alone";
@@ -46,14 +47,14 @@ export const webhookCreationSchema = z.strictObject({
   format: z.enum(WEBHOOK_FORMATS).default("standard").describe(FORMATS),
   url: z
     .string()
-    .refine((text) => readAddress(text) !== null, { error: "must be an https link to a public address" })
-    .refine((text) => !isMasked(text), { error: "must be the address itself, not one that is shown masked" })
+    .refine((text) => readAddress(text) !== null, { error: inputError("input.webhookUrl", {}) })
+    .refine((text) => !isMasked(text), { error: inputError("input.unmasked", {}) })
     .nullable()
     .default(null)
     .describe("Null signs for the `webhook_url` of jobs; with `pagerduty` it is the usual address"),
   routingKey: z
     .string()
-    .regex(/^[A-Za-z0-9]{32}$/, { error: "must be the 32 letters and digits of an integration key" })
+    .regex(/^[A-Za-z0-9]{32}$/, { error: inputError("input.routingKey", {}) })
     .optional()
     .describe("The integration key of a service, with `pagerduty` alone; it is not shown again"),
 });

@@ -32,6 +32,28 @@ test("a sentence of the gateway is shown in the reader's language, its amounts a
   expect(operatorText(operatorMessage("part.backlog", { count: 2 }))).toBe("2 条计费记录等待写入账本。");
 });
 
+test("an error with several problems is shown as all of them, each after the path of its field", () => {
+  const problems = [
+    {
+      field: "limits.runningJobs",
+      ...operatorMessage("input.type", { expected: "int", received: "fraction" }),
+    },
+    { field: "kind", ...operatorMessage("input.values", { values: '"day", "month"' }) },
+    { field: null, message: "is new", code: "input.new" },
+  ];
+  expect(operatorText({ message: "in English", problems })).toBe(
+    'limits.runningJobs 必须是整数，不能是小数；kind 必须是 "day" 或 "month"；is new',
+  );
+});
+
+test("a suggested name ends the sentence", () => {
+  const figures = { noun: "channel", id: "opnai", meant: "openai" };
+  expect(operatorMessage("error.missing", figures).message).toBe(
+    'there is no channel "opnai"; did you mean "openai"?',
+  );
+  expect(operatorText(operatorMessage("error.missing", figures))).toBe("没有通道“opnai”；您是否指“openai”？");
+});
+
 test("a sentence without a code, or with one of a later version, is shown as the gateway wrote it", () => {
   expect(operatorText({ message: "a new {{sentence}}", code: "part.new", figures: { count: 2 } })).toBe(
     "a new {{sentence}}",
@@ -135,25 +157,18 @@ const WITHOUT_CODE: Readonly<Record<string, number>> = {
   "server/endpoints/admin-export.ts": 1,
   "server/endpoints/admin-input.ts": 1,
   // About an imported configuration. The console quotes these words.
-  "admin/document/entries.ts": 2,
+  "admin/document/entries.ts": 1,
   "admin/document/money-sections.ts": 3,
   "admin/document/sections.ts": 4,
   // Mostly about unknown names, which members of the console choose from lists.
-  "admin/budgets/budgets.ts": 2,
-  "admin/channels/channels.ts": 3,
+  "admin/budgets/budgets.ts": 1,
+  "admin/channels/channels.ts": 1,
   "admin/channels/test-channel.ts": 1,
-  "admin/context.ts": 2,
-  "admin/models/models.ts": 1,
-  "admin/organizations/organizations.ts": 1,
-  "admin/prices/prices.ts": 3,
-  "admin/routes/explain-route.ts": 1,
-  "admin/routes/routes.ts": 2,
-  "admin/scoped/scope.ts": 1,
+  "admin/context.ts": 1,
   "admin/webhooks/webhooks.ts": 1,
   // Errors about missing records. The page has its own text for a missing record.
   "admin/requests/details.ts": 1,
   // Caused by programs, tokens, the command line or the configuration.
-  "admin/input.ts": 1,
   "admin/ledger/upkeep.ts": 1,
   "admin/sign-in/signed-in.ts": 1,
   "admin/tokens/tokens.ts": 1,

@@ -20,13 +20,14 @@ import { createAccessTokens } from "../transport/access-tokens.ts";
 import { extraHeaders, headerValue, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
 import { authenticateByToken, withCredential, type Credential } from "../transport/credential.ts";
 import { entraTokens } from "./token-request.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
-const guid = z.string().regex(/^[\w.-]{1,100}$/, "must be an id or a domain");
+const guid = z.string().regex(/^[\w.-]{1,100}$/, { error: inputError("input.directory", {}) });
 
 const settings = z
   .object({
     baseUrl: httpAddress
-      .refine((text) => !/[?#]/.test(text), "must be the resource's address alone")
+      .refine((text) => !/[?#]/.test(text), { error: inputError("input.resource", {}) })
       .describe("Address of the resource, such as `https://{resource}.openai.azure.com`"),
     apiKey: headerValue
       .optional()
@@ -49,21 +50,21 @@ const settings = z
       .describe("`v1` has the deployment in the body only, `classic` in the address"),
     apiVersion: z
       .string()
-      .regex(/^[a-z0-9.-]+$/, "must be a version such as 2025-04-01-preview")
+      .regex(/^[a-z0-9.-]+$/, { error: inputError("input.apiVersion", {}) })
       .optional()
       .describe("Value of `api-version`; that of the surface by default"),
   })
   .refine(({ tenantId, clientSecret }) => (tenantId === undefined) === (clientSecret === undefined), {
     path: ["clientSecret"],
-    error: "and `tenant_id` must be set together",
+    error: inputError("input.together", { other: "tenant_id" }),
   })
   .refine(({ clientId, clientSecret }) => clientSecret === undefined || clientId !== undefined, {
     path: ["clientId"],
-    error: "is missing: the secret belongs to an application",
+    error: inputError("input.application", {}),
   })
   .refine(({ apiKey, clientId }) => apiKey === undefined || clientId === undefined, {
     path: ["clientId"],
-    error: "and `credential` must not be set together",
+    error: inputError("input.apart", { other: "credential" }),
   });
 
 type AzureSettings = z.infer<typeof settings>;

@@ -5,6 +5,7 @@ import { authenticateByApiKey, authenticateBySignature, type SignRequest } from 
 import { probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
 import { listBedrockModels } from "./models.ts";
 import { createBedrockText, type BedrockConnection } from "./text.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 const settings = z
   .object({
@@ -19,23 +20,23 @@ const settings = z
     sessionToken: headerValue.optional().describe("Session token of temporary access keys"),
     region: z
       .string()
-      .regex(/^[a-z0-9-]+$/, "must be a region such as eu-central-1")
+      .regex(/^[a-z0-9-]+$/, { error: inputError("input.region", { region: "eu-central-1" }) })
       .default("us-east-1"),
   })
   .refine(
     ({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined),
     {
       path: ["secretAccessKey"],
-      error: "and `access_key_id` must be set together",
+      error: inputError("input.together", { other: "access_key_id" }),
     },
   )
   .refine(({ sessionToken, accessKeyId }) => sessionToken === undefined || accessKeyId !== undefined, {
     path: ["sessionToken"],
-    error: "belongs to an access key, which is not set",
+    error: inputError("input.accessKey", {}),
   })
   .refine(({ apiKey, accessKeyId }) => apiKey === undefined || accessKeyId === undefined, {
     path: ["accessKeyId"],
-    error: "and `credential` must not be set together",
+    error: inputError("input.apart", { other: "credential" }),
   });
 
 type BedrockSettings = z.infer<typeof settings>;

@@ -15,6 +15,7 @@ import { createImageUpstream } from "./image-upstream.ts";
 import type { ReferenceRules } from "./reference-image.ts";
 import { billedQuality, followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
 import { countText } from "../../lib/count-text.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 /** Images of a vendor that hosts models of many makers, each with its own inputs. A job returns links to images. */
 export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
@@ -49,7 +50,7 @@ interface HostedVendor {
 
 export type WriteInputs = (base64: (blob: Blob) => string) => Record<string, unknown>;
 
-const field = z.string().regex(/^[a-z_]+(\[\])?$/, "must be a field's name, followed by [] for a list");
+const field = z.string().regex(/^[a-z_]+(\[\])?$/, { error: inputError("input.vendorField", {}) });
 
 /** The inputs of one model. A channel's settings list models by the vendor's names. */
 const modelInputs = z.strictObject({

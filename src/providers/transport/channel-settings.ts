@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { inputError } from "../../domain/schema-problems.ts";
 
 /* Settings that several providers have in common. */
 
-export const httpAddress = z.url({ protocol: /^https?$/, error: "must be an http or https address" });
+export const httpAddress = z.url({ protocol: /^https?$/, error: inputError("input.httpAddress", {}) });
 
 /** A credential, or another value to send in a header. */
-export const headerValue = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces");
+export const headerValue = z.string().regex(/^[\x21-\x7e]+$/, { error: inputError("input.headerValue", {}) });
 
 /** The credential; null (`credential: none` in the file) for a server that needs none. */
 export const optionalCredential = headerValue.nullable();
@@ -15,9 +16,9 @@ export const extraHeaders = z
   .record(
     z
       .string()
-      .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "must be the name of a header in small letters")
-      .refine((name) => !FRAMING.has(name), "is a header that the gateway sets itself"),
-    z.string().regex(/^[\x20-\x7e]{1,4096}$/, "must be visible ASCII"),
+      .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/, { error: inputError("input.headerName", {}) })
+      .refine((name) => !FRAMING.has(name), { error: inputError("input.ownHeader", {}) }),
+    z.string().regex(/^[\x20-\x7e]{1,4096}$/, { error: inputError("input.headerText", {}) }),
   )
   .default({});
 

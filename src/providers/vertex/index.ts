@@ -17,6 +17,7 @@ import { requestToken } from "../transport/token-request.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
 import { createVertexMessages, isClaude } from "./messages.ts";
 import { readServiceAccount, requestAccountToken } from "./service-account.ts";
+import { inputError } from "../../domain/schema-problems.ts";
 
 const settings = z
   .object({
@@ -25,17 +26,17 @@ const settings = z
       .describe("Base address before `/{version}/projects/…`; that of the region by default"),
     apiKey: z
       .string()
-      .refine((text) => readServiceAccount(text) !== null, "must be the JSON of a service account's key")
+      .refine((text) => readServiceAccount(text) !== null, { error: inputError("input.serviceAccount", {}) })
       .optional()
       .describe("JSON of a service account's key. Without it the account of this machine is used"),
     project: z
       .string()
-      .regex(/^[a-z0-9.:-]+$/, "must be a project's id")
+      .regex(/^[a-z0-9.:-]+$/, { error: inputError("input.projectId", {}) })
       .optional()
       .describe("The project to bill; the service account's own by default"),
     region: z
       .string()
-      .regex(/^[a-z0-9-]+$/, "must be a region such as europe-west4, or global, us or eu")
+      .regex(/^[a-z0-9-]+$/, { error: inputError("input.region.global", { region: "europe-west4" }) })
       .default("global"),
     metadataUrl: httpAddress
       .default("http://metadata.google.internal")
@@ -44,7 +45,7 @@ const settings = z
   })
   .refine((value) => projectOf(value) !== undefined, {
     path: ["project"],
-    error: "is missing: the credential names no project",
+    error: inputError("input.project", {}),
   });
 
 type VertexSettings = z.infer<typeof settings>;

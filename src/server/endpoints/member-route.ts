@@ -51,7 +51,7 @@ export async function rendered(
     const { status, field, message, more, code, figures } = error;
     const headers: Record<string, string> = baseHeaders(requestId);
     if (more.retryAfterSeconds !== undefined) headers["retry-after"] = String(more.retryAfterSeconds);
-    const body = adminErrorBody(status, message, { field, requestId, type: more.type, code, figures });
+    const body = adminErrorBody(status, message, { field, requestId, ...more, code, figures });
     return Response.json(body, { status, headers });
   }
 }

@@ -63,6 +63,17 @@ export const ERROR_SHAPES: Readonly<Record<ErrorFamily, { name: string; schema: 
         figures: figuresSchema.optional(),
         message: text.describe("The change that is needed"),
         field: text.nullable().describe("Path of the wrong field, where one is"),
+        problems: z
+          .array(
+            z.object({
+              field: text.nullable().describe("Path of the wrong field; null for the whole input"),
+              message: text.describe("The change that is needed, in words that follow the path"),
+              code: text.optional().describe("Which sentence the message is"),
+              figures: figuresSchema.optional(),
+            }),
+          )
+          .optional()
+          .describe("The problems that the message lists, where it lists problems of the input"),
       }),
       requestId: text,
     }),

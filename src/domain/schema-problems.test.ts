@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { formatPath, knownKeys, readStrictly } from "./schema-problems.ts";
+import { operatorMessage } from "./operator-message.ts";
+import { formatPath, inputError, inputIssue, knownKeys, readStrictly } from "./schema-problems.ts";
 
 const SCHEMA = z.strictObject({
   port: z.int().min(1).max(9),
@@ -48,6 +49,39 @@ test("bounds and types are described in plain words", () => {
   expect(problems({ port: 1.5 })).toEqual(["port: must be a whole number, not a fraction"]);
   expect(problems({ port: null })).toEqual(["port: must be a number, not empty"]);
   expect(problems([])).toEqual([": must be a mapping, not a list"]);
+});
+
+test("a problem has the code and the figures of its message, also within a union or as the name of a field", () => {
+  const schema = z.strictObject({
+    names: z.record(z.string().max(2), z.int().min(0)),
+    mode: z.union([z.literal("all"), z.array(z.string())], {
+      error: inputError("input.models", { most: 7 }),
+    }),
+    side: z.discriminatedUnion("kind", [
+      z.object({ kind: z.literal("a") }),
+      z.object({ kind: z.literal("b") }),
+    ]),
+    total: z.string().superRefine((_, context) => {
+      context.addIssue(inputIssue([], operatorMessage("input.empty", {})));
+    }),
+  });
+  const result = readStrictly(schema, {
+    names: { abc: 1, a: -1 },
+    mode: 1,
+    side: { kind: "c" },
+    total: "",
+    mod: 1,
+  });
+  expect(
+    "problems" in result && result.problems.map(({ path, code, figures }) => [path, code, figures]),
+  ).toEqual([
+    ["names.abc", "input.most.characters", { count: 2 }],
+    ["names.a", "input.least", { limit: 0 }],
+    ["mode", "input.models", { most: 7 }],
+    ["side.kind", "input.values", { values: '"a", "b"' }],
+    ["total", "input.empty", {}],
+    ["mod", "input.unknown", { noun: "field", meant: "mode" }],
+  ]);
 });
 
 test("a value never appears in a message", () => {
