@@ -136,8 +136,8 @@ function resumeNext(): void {
 
 /** Aborts work. It is the part of `AbortSignal` that calls of text models use. */
 export interface Cancellation {
-  /** The `traceparent` header for calls that have this cancellation (W3C Trace Context); absent without a trace. */
-  traceparent?: string;
+  /** Returns the `traceparent` header (W3C Trace Context) for calls with this cancellation; absent without a trace. */
+  traceparent?: () => string;
   readonly aborted: boolean;
   readonly reason: unknown;
   /** Throws the reason if this cancellation was aborted. */
@@ -151,7 +151,7 @@ export interface Cancellation {
  * creating it, listening to it and collecting it cost microseconds per request.
  */
 export class LightCancellation implements Cancellation {
-  traceparent?: string;
+  traceparent?: () => string;
   #isAborted = false;
   #reason: unknown;
   #listeners: (() => void)[] | null = null;

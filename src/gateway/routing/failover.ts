@@ -140,7 +140,7 @@ async function callOne<Reply>(
   call.waiting = { channel: target.channel.id, organization, since: startedAt };
   calls.add(call);
   const span = trace?.isSampled ? { spanId: newSpanId(), startedAt } : null;
-  if (trace) call.cancellation.traceparent = traceparentOf(trace, span?.spanId ?? trace.spanId);
+  if (trace) call.cancellation.traceparent = () => traceparentOf(trace, span?.spanId ?? trace.spanId);
   const release = releaseOf(call, calls, slot);
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);

@@ -89,7 +89,7 @@ const CONTENT_LENGTH = "content-length: ";
 /** Adds the trace header of the request, if the request belongs to a trace. */
 function tracedText(prelude: string, { traceparent }: Cancellation): string {
   if (traceparent === undefined) return prelude;
-  return `${prelude.slice(0, -CONTENT_LENGTH.length)}traceparent: ${traceparent}\r\n${CONTENT_LENGTH}`;
+  return `${prelude.slice(0, -CONTENT_LENGTH.length)}traceparent: ${traceparent()}\r\n${CONTENT_LENGTH}`;
 }
 
 function preludeOf(
