@@ -41,7 +41,10 @@ const LINES = {
   available: "the ledger is exported again",
 };
 
-/** Exports posted entries at once and then every minute, in a thread. Only one process on a database writes. */
+/**
+ * Exports posted entries at once and then every minute, in a thread. Only one process at a time writes to a
+ * destination.
+ */
 export function startLedgerExport({ onProblem, ...setup }: LedgerExportOptions): LedgerExport {
   const script = threadScript("src/storage/ledger-export/ledger-export-thread.ts");
   const name = "the thread that exports the ledger";

@@ -188,7 +188,7 @@ interface SummedTables {
 }
 
 /**
- * Returns the rows of all tables, made from rows by minute. The table of series comes last, because transactions wait
+ * Returns the rows of all tables, made from rows by minute. The tables of series come last, because transactions wait
  * for each other at the rows that count all organizations.
  */
 function sumsOf({ levels, key, numbers, series }: SummedTables, minutes: readonly SumRow[]): Sums[] {
