@@ -225,6 +225,24 @@ test("pictures that object storage does not take are served from disk and shippe
   expect(reports).toEqual(["warn the object storage is away: pictures are kept on the local disk"]);
 });
 
+test("a picture that waits for the object storage is removed for good", async () => {
+  const { store, close, pending } = await openBlobs({
+    directory,
+    linkSecrets,
+    s3: readS3Address(s3.address),
+  });
+  s3.setDown(true);
+  const { name } = await store.put(new Blob(["one"]), "png", "org_1");
+  expect(pending()).toBe(1);
+  s3.setDown(false);
+  await store.remove(name);
+  expect([pending(), await store.get(name)]).toEqual([0, null]);
+  await close();
+  const next = await openBlobs({ directory, linkSecrets, s3: readS3Address(s3.address) });
+  expect(next.pending()).toBe(0);
+  await next.close();
+});
+
 test("without space for more pictures the store is not available until the storage is back", async () => {
   const s3Store = openS3Store(readS3Address(s3.address));
   const store = await openPendingStore({

@@ -301,6 +301,18 @@ test("a journal's posted charges belong to one ledger, and are not posted to ano
   await storage.close(5_000);
 });
 
+test("posted segments are listed in the order in which they were written", () => {
+  const root = join(folder, "ordered");
+  const journal = join(root, "proc_a");
+  mkdirSync(journal, { recursive: true });
+  const kept = keptSegments(root, "ledger");
+  for (const segment of [9, 10, 100]) {
+    writeFileSync(segmentPath(journal, segment), "x");
+    kept.keep(journal, "proc_a", [segment], segment);
+  }
+  expect(kept.list("proc_a").map(({ segment }) => segment)).toEqual([9, 10, 100]);
+});
+
 test("posted segments are kept for an hour, within their bytes, and not removed before the database has them", () => {
   const root = join(folder, "kept");
   const journal = join(root, "proc_a");

@@ -51,7 +51,8 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
     for (const name of pending) {
       const image = await local.get(name);
       if (image) await tryRemote(() => remote.write(name, image));
-      pending.delete(name);
+      // The picture was removed during its upload.
+      if (!pending.delete(name)) await tryRemote(() => remote.remove(name));
       shipped.set(name, performance.now() + REMOVE_AFTER_MS);
     }
     for (const [name, removeAt] of shipped) {
@@ -82,7 +83,12 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
     // The local disk is always read first: another process on this machine may have stored the picture there.
     get: async (name) => (await local.get(name)) ?? (await tryRemote(() => remote.get(name))),
     pages: () => remote.pages(),
-    remove: (name) => remote.remove(name),
+    async remove(name) {
+      pending.delete(name);
+      shipped.delete(name);
+      await local.remove(name);
+      await remote.remove(name);
+    },
     stop: () => shipping.stop(),
   };
 }

@@ -1,17 +1,27 @@
 import { expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "./open.ts";
 
-test("a damaged file is named, with what to do", async () => {
+test.each([
+  [
+    "SQLITE_NOTADB",
+    (path: string) => writeFileSync(path, "x".repeat(8192)),
+    "it is damaged; stop the gateway and put a backup in its place by npm start -- restore FILE --force, which keeps the journals",
+  ],
+  [
+    "SQLITE_CANTOPEN",
+    (path: string) => mkdirSync(path),
+    "let this user write it and its folder, or set GATEWAY_DATA_DIR to another folder",
+  ],
+])("a file that cannot be opened (%s) is named, with what to do", async (code, make, advice) => {
   const folder = mkdtempSync(join(tmpdir(), "gateway-sqlite-"));
   const path = join(folder, "gateway.sqlite");
-  writeFileSync(path, "x".repeat(8192));
+  make(path);
   try {
-    await expect(openDatabase(path)).rejects.toThrow(
-      `the database ${path} cannot be opened (SQLITE_NOTADB): it is damaged; stop the gateway and put a backup in its place by npm start -- restore FILE --force`,
-    );
+    const message = `the database ${path} cannot be opened (${code})`;
+    expect(await openDatabase(path).catch((error: unknown) => error)).toMatchObject({ message, advice });
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -130,11 +130,11 @@ function failureOn(location: string, error: unknown, onDamage: (reason: string) 
 
 /** Throws an error that names the file and the remedy when a remedy is known. Otherwise throws the error unchanged. */
 function fail(error: unknown, location: string): never {
-  const cause = error instanceof DependencyError && damageOf(error.cause) !== null ? error.cause : error;
+  const cause = error instanceof DependencyError ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const advice = ADVICE.find(([codes]) => codes.test(code))?.[1];
   throw advice
-    ? new Error(`the database ${location} cannot be opened (${code}): ${advice}`, { cause: error })
+    ? new DependencyError(`the database ${location} cannot be opened (${code})`, { cause, advice })
     : error;
 }
 

@@ -35,7 +35,7 @@ export interface KeptSegment {
  * kept segments.
  */
 export interface KeptSegments {
-  /** Returns the segments of one process or of all. */
+  /** Returns the segments of one process or of all, each process's in the order in which they were written. */
   list(processId?: string): KeptSegment[];
   /** Moves segments from the folder of their journal to the kept segments. */
   keep(folder: string, processId: string, segments: readonly number[], batch: number): void;
@@ -50,7 +50,9 @@ export interface KeptSegments {
 export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYTES): KeptSegments {
   const folder = join(root, KEPT, ledgerId);
   const listOf = (processId: string): KeptSegment[] =>
-    namesIn(join(folder, processId)).flatMap((name) => readKept(folder, processId, name));
+    namesIn(join(folder, processId))
+      .flatMap((name) => readKept(folder, processId, name))
+      .toSorted((one, other) => one.segment - other.segment);
   const list = (processId?: string): KeptSegment[] =>
     processId === undefined ? namesIn(folder).flatMap(listOf) : listOf(processId);
   return {
