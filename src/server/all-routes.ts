@@ -17,10 +17,9 @@ import { docsRoutes, documentRoute } from "./endpoints/docs.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
 import { ownUsageRoutes } from "./endpoints/own-usage.ts";
 import { storedResponseRoutes } from "./endpoints/stored-responses.ts";
-import type { HttpExchange } from "./http-exchange.ts";
+import { baseOf, type HttpExchange } from "./http-exchange.ts";
 import type { ServerOptions } from "./options.ts";
 import type { HttpRoute } from "./routes.ts";
-import { baseOf } from "./session-cookie.ts";
 import { SpoolQuota } from "./entrance/resource-quota.ts";
 
 /** Returns every route of the gateway, except the metrics if they have a port of their own. */

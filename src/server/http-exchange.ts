@@ -149,6 +149,21 @@ function withoutPort(entry: string): string {
   return v6 ?? v4 ?? entry;
 }
 
+/** The settings that decide how browsers reach the gateway. */
+export interface Reachability {
+  trustedProxies: AddressList;
+  /** The configured base address; null for none. */
+  publicUrl: string | null;
+}
+
+/** Returns the configured base address, or the base address that the browser used. */
+export function baseOf(
+  { publicUrl, trustedProxies }: Reachability,
+  { request, server }: Pick<HttpExchange, "request" | "server">,
+): string {
+  return publicUrl ?? callerBase(request, server, trustedProxies);
+}
+
 /** Returns the base address that the caller used, or that a trusted proxy's headers declare, without an end slash. */
 export function callerBase(request: Request, server: Server<undefined>, trusted: AddressList): string {
   // The URL of a request without a Host header (HTTP/1.0) is only a path.

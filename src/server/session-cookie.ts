@@ -1,21 +1,5 @@
 import { AdminError } from "../admin/admin-error.ts";
-import type { AddressList } from "../lib/cidr.ts";
-import { callerBase, type HttpExchange } from "./http-exchange.ts";
-
-/** The settings that decide how browsers reach the gateway. */
-export interface Reachability {
-  trustedProxies: AddressList;
-  /** The configured base address; null for none. */
-  publicUrl: string | null;
-}
-
-/** Returns the configured base address, or the base address that the browser used. */
-export function baseOf(
-  { publicUrl, trustedProxies }: Reachability,
-  { request, server }: Pick<HttpExchange, "request" | "server">,
-): string {
-  return publicUrl ?? callerBase(request, server, trustedProxies);
-}
+import { callerBase, type HttpExchange, type Reachability } from "./http-exchange.ts";
 
 /** Reads a cookie. Over https, a prefix of the cookie's name ties it to host, path and scheme (RFC 6265bis). */
 export function readCookie(reach: Reachability, exchange: HttpExchange, name: string): string | null {

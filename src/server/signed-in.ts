@@ -6,9 +6,9 @@ import type { IdentitySettings } from "../admin/sign-in/identity-provider.ts";
 import { forgetSession, readSession } from "../admin/sign-in/sessions.ts";
 import type { Origin, SignedIn } from "../admin/sign-in/signed-in.ts";
 import type { OutcomeStore } from "../gateway/outcomes.ts";
-import { addressOf, type HttpExchange } from "./http-exchange.ts";
+import { addressOf, type HttpExchange, type Reachability } from "./http-exchange.ts";
 import type { UndeclaredProxy } from "./undeclared-proxy.ts";
-import { readCookie, requireSameOrigin, writeCookie, type Reachability } from "./session-cookie.ts";
+import { readCookie, requireSameOrigin, writeCookie } from "./session-cookie.ts";
 
 /** The settings and stores that the administrative interface uses. */
 export interface Administration extends Reachability {

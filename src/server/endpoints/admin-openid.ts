@@ -1,10 +1,10 @@
 import { AdminError } from "../../admin/admin-error.ts";
 import { signInByIdentity, type IdentitySettings } from "../../admin/sign-in/identity-provider.ts";
-import { queryOf, type HttpExchange } from "../http-exchange.ts";
+import { baseOf, queryOf, type HttpExchange } from "../http-exchange.ts";
 import { openId, type OpenId, type PendingSignIn } from "../openid.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
-import { baseOf, readCookie, writeCookie } from "../session-cookie.ts";
+import { readCookie, writeCookie } from "../session-cookie.ts";
 import { endSession, originOf, sessionCookie, type Administration } from "../signed-in.ts";
 
 const START = "/console/oidc/start";

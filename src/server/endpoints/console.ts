@@ -8,9 +8,8 @@ import {
   sendBuiltFile,
   sendPageWithNonce,
 } from "../built-file.ts";
-import type { HttpExchange } from "../http-exchange.ts";
+import type { HttpExchange, Reachability } from "../http-exchange.ts";
 import type { HttpRoute } from "../routes.ts";
-import type { Reachability } from "../session-cookie.ts";
 import { hasSessionCookie } from "../signed-in.ts";
 
 export interface ConsoleFiles {
