@@ -63,6 +63,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   xai: { vendor: vendors.xai, base: "/v1", key: XAI_KEY },
   deepseek: compatible("deepseek", ""),
   zhipu: compatible("zhipu", "/api/paas/v4"),
+  together: compatible("together", "/v1"),
   dashscope: { vendor: vendors.compatible, base: "/api/v1", key: COMPATIBLE_KEY },
 };
 

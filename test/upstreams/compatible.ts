@@ -16,13 +16,14 @@ export function startCompatible(): Promise<Simulator> {
     const persona = PERSONAS[isByHost ? "dashscope" : first];
     const path = isByHost ? request.path : request.path.slice(`/${first}`.length);
     exchange.takeBehaviour(undefined);
-    const isList = path === `${persona?.path}/models` && request.method === "GET" && !persona?.hasNoList;
+    const isList = path === `${persona?.path}/models` && request.method === "GET" && persona?.models !== null;
     if (!persona || (path !== `${persona.path}/chat/completions` && !isList))
       return answer(response, { status: 404, body: { error: { message: "no such page" } } });
     const authorization = request.headers["authorization"];
     const key = persona.isKeyless ? undefined : `Bearer ${COMPATIBLE_KEY}`;
     if (authorization !== key) return answer(response, { status: 401, body: persona.unauthorized });
-    if (isList) return answer(response, { status: 200, body: { object: "list", data: [] } });
+    if (isList)
+      return answer(response, { status: 200, body: persona.models ?? { object: "list", data: [] } });
     const body = exchange.hit.json();
     const prompt = JSON.stringify(body["messages"]);
     const refused = /\[\[refuse (\w+)\]\]/.exec(prompt)?.[1];

@@ -1,10 +1,14 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { Classify, VendorRequest } from "./http.ts";
-import { callJson } from "./json-call.ts";
+import { MAX_TEXT_BYTES, parseResponse, readText, type Classify, type VendorRequest } from "./http.ts";
+import { sendJson } from "./json-call.ts";
 
-/** Makes a read-only call that the vendor serves to every valid credential, free of charge. */
+/**
+ * Makes a read-only call that the vendor serves to every valid credential, free of charge. The response may be any
+ * JSON, because some vendors return a list that is not in an object.
+ */
 export async function probeByReading(call: Omit<VendorRequest, "body">, classify: Classify): Promise<void> {
-  await callJson("GET", call, classify);
+  const response = await sendJson("GET", call, classify);
+  parseResponse(await readText(response, MAX_TEXT_BYTES, call.signal));
 }
 
 /**

@@ -18,8 +18,8 @@ export interface Persona {
   /** Path before `/chat/completions`. */
   path: string;
   isKeyless?: true;
-  /** True when the vendor has no `/models`. */
-  hasNoList?: true;
+  /** The response of `/models`; null when the vendor has no `/models`. By default an empty list in OpenAI's form. */
+  models?: object | null;
   whole: object;
   frames: Frames;
   /** The vendor's responses to a request with tools, with a call of `look_up`. */
@@ -525,7 +525,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
   // Z.ai and BigModel API, error codes: numeric strings; an empty balance gives 429.
   zhipu: {
     provider: "zhipu",
-    hasNoList: true,
+    models: null,
     path: "/api/paas/v4",
     thinks: true,
     whole: whole(
@@ -651,6 +651,21 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     ],
     tokens: { input: 20, output: 12 },
     unauthorized: { error: { message: "login fail", type: "authorized_error" } },
+    refusals: {},
+  },
+  // Together API: the list of models is an array, and each response contains the prompt.
+  together: {
+    provider: "together",
+    path: "/v1",
+    models: [{ id: "vendor-model", object: "model", created: 1_790_000_000, type: "chat" }],
+    whole: whole({ content: "Hello there.", tool_calls: [] }, counted(20, 12), { prompt: [] }),
+    frames: [
+      chunk({ role: "assistant", content: "Hello " }),
+      chunk({ content: "there." }),
+      chunk({ content: "" }, "stop", { usage: counted(20, 12) }),
+    ],
+    tokens: { input: 20, output: 12 },
+    unauthorized: UNAUTHORIZED,
     refusals: {},
   },
   // vLLM's protocol.py: errors are nested and have a number as code; the field is `reasoning`.
