@@ -45,7 +45,7 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
   const exportUrl = await read("ledger_export.url", ledger_export.url, isS3);
   return {
     databaseUrl: await read("database_url", database_url, problemOfReading(readPostgresAddress)),
-    redisUrl: await read("redis_url", redis_url, schemeProblem("redis://host:6379")),
+    redisUrl: await read("redis_url", redis_url, problemOfRedis),
     blobUrl: await read("blob_url", blob_url, isS3),
     ledgerExport: exportUrl === null ? null : { url: exportUrl, format: ledger_export.format },
   };
@@ -138,6 +138,10 @@ function problemOfReading(read: (address: string) => unknown) {
   };
 }
 
-function schemeProblem(example: string) {
-  return (address: string) => (hasScheme(address, example) ? null : `must be an address such as ${example}`);
+/** The client's own error for a wrong path repeats the path, which may be a part of a password that is not escaped. */
+function problemOfRedis(address: string): string | null {
+  const example = "redis://host:6379";
+  if (!hasScheme(address, example)) return `must be an address such as ${example}`;
+  const path = URL.parse(address)?.pathname ?? "";
+  return /^\/?\d{0,9}$/.test(path) ? null : `must have only the number of a database after ${example}/`;
 }

@@ -201,6 +201,21 @@ test("an address from the environment is checked, too, and named by its variable
 });
 
 test.each([
+  ["DATABASE_URL", "postgres://user:hunter2@host/%zz", 'has a "%" that begins no escape'],
+  ["DATABASE_URL", "postgres://user:hunter2%@host/db", 'has a "%" that begins no escape'],
+  ["REDIS_URL", "redis://user:1/hunter2@host:6379", "must have only the number of a database after"],
+])("%s with a part that cannot be read is refused without a part of it", async (name, address, message) => {
+  const found = await problems(null, { [name]: address });
+  expect(found).toEqual([expect.stringContaining(`${name}: ${message}`)]);
+  expect(found.join()).not.toContain("hunter2");
+});
+
+test("an address of Redis may end with the number of a database", async () => {
+  for (const REDIS_URL of ["redis://host", "redis://host:6379/", "rediss://:p%40ss@host:6379/3"])
+    expect((await load(null, { REDIS_URL })).settings.redisUrl).toBe(REDIS_URL);
+});
+
+test.each([
   ["s3://id:hunter2@", "must be an address such as s3://id:secret@bucket/prefix"],
   ["s3:///prefix", "must be an address such as s3://id:secret@bucket/prefix"],
   ["https://id:hunter2@bucket", "must be an address such as s3://id:secret@bucket/prefix"],

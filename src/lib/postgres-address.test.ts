@@ -51,8 +51,12 @@ test.each([
   ["postgres://host/db?ssl=true", "must say sslmode in place of ssl or tls"],
   ["postgres://host/db?sslmode=verify", "must have one of these as its sslmode: disable, no-verify, "],
   ["postgres://one,two/db?target_session_attrs=standby", "must have read-write as its target_session_attrs"],
+  ["postgres://user:secret%zz@host/db", 'has a "%" that begins no escape'],
+  ["postgres://secret%@host/db", 'has a "%" that begins no escape'],
+  ["postgres://user:secret@host/%zz", 'has a "%" that begins no escape'],
 ])("%s is refused", (address, message) => {
   expect(() => readPostgresAddress(address)).toThrow(message);
+  expect(() => readPostgresAddress(address)).toThrow(RangeError);
   expect(() => readPostgresAddress(address)).not.toThrow("secret");
 });
 

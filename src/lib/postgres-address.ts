@@ -1,6 +1,10 @@
+import { decodeAddressPart } from "./address-part.ts";
+
 interface PostgresAddress {
   /** Name of the database; empty when the address names no database. */
   database: string;
+  /** Empty when the address has no password before its host. */
+  password: string;
   /** Servers in the order in which they are tried; at least one. */
   servers: readonly PostgresServer[];
 }
@@ -55,8 +59,11 @@ export function readPostgresAddress(address: string): PostgresAddress {
     throw new RangeError(`must have one of these as its sslmode: ${[...ENCRYPTIONS.keys()].join(", ")}`);
   if (!WRITING.has(searchParams.get("target_session_attrs")))
     throw new RangeError("must have read-write as its target_session_attrs: the gateway writes");
+  // The driver decodes the name of the user itself.
+  decodeAddressPart(first.username);
   return {
-    database: decodeURIComponent(first.pathname.slice(1)),
+    database: decodeAddressPart(first.pathname.slice(1)),
+    password: decodeAddressPart(first.password),
     servers: urls.filter((url) => url !== null).map((url) => readServer(url, chosen)),
   };
 }
@@ -87,7 +94,7 @@ export function libpqAddress(
   address: string,
   extraAuthorities?: string,
 ): { address: string; password: string } {
-  const { servers } = readPostgresAddress(address);
+  const { servers, password } = readPostgresAddress(address);
   const [first = new URL(address), ...others] = servers.map(({ url }) => new URL(url));
   const strongest = Math.max(...servers.map(({ encryption }) => STRENGTHS.indexOf(encryption)));
   const encryption = STRENGTHS[strongest] ?? "verify-full";
@@ -107,7 +114,7 @@ export function libpqAddress(
   const hosts = [first, ...others].map(({ host }) => host).join(",");
   return {
     address: `${first.protocol}//${user}${hosts}${first.pathname}?${query}`,
-    password: decodeURIComponent(first.password),
+    password,
   };
 }
 

@@ -1,3 +1,5 @@
+import { decodeAddressPart } from "./address-part.ts";
+
 /** The address and credentials of a bucket of S3-compatible storage. */
 export interface S3Address {
   bucket: string;
@@ -31,15 +33,15 @@ export function readS3Address(address: string): S3Address {
   const style = url.searchParams.get("style") ?? "path";
   if (style !== "path" && style !== "virtual")
     throw new RangeError('must have "path" or "virtual" as its style');
-  const prefix = decoded(url.pathname).replaceAll(/^\/+|(?<!\/)\/+$/g, "");
+  const prefix = decodeAddressPart(url.pathname).replaceAll(/^\/+|(?<!\/)\/+$/g, "");
   return {
     bucket: url.hostname,
     prefix: prefix ? `${prefix}/` : "",
     endpoint,
     region: url.searchParams.get("region") ?? undefined,
     virtualHostedStyle: style === "virtual",
-    accessKeyId: decoded(url.username),
-    secretAccessKey: decoded(url.password),
+    accessKeyId: decodeAddressPart(url.username),
+    secretAccessKey: decodeAddressPart(url.password),
   };
 }
 
@@ -48,12 +50,4 @@ export function s3Location({ endpoint, bucket, prefix }: S3Address): string {
   const url = endpoint === undefined ? null : new URL(endpoint);
   const storage = url ? `${url.origin}${url.pathname.replace(/\/$/, "")}` : "s3:/";
   return `${storage}/${bucket}/${prefix}`;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    throw new RangeError('has a "%" that begins no escape: write "%25" for the sign itself');
-  }
 }
