@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { formatPath } from "../domain/schema-problems.ts";
+import { PatternMap } from "../lib/pattern-map.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 
@@ -32,13 +33,17 @@ const HEALTH_UNKNOWN =
 type Explanation = CommandOutput<"routes.explain">;
 
 /**
- * Returns the file that configures a model, or `catalogue`. The file at a remote gateway is not known, so returns
- * `configuration` for such a gateway.
+ * Returns the file that configures a model or its pattern, or `database` or `catalogue`. The origin at a remote gateway
+ * is not known, so returns `configuration` for such a gateway.
  */
 async function configuredIn(cli: CommandContext, model: string): Promise<string> {
   if (cli.isRemote()) return "configuration";
-  const { rows } = await cli.loadSettings();
-  return rows.find(({ path }) => path === formatPath(["models", model]))?.from ?? "catalogue";
+  const { models, settings } = await cli.administer(async ({ store, configuration }) =>
+    configuration.read(await store.configuration.list()),
+  );
+  const { id, origin } = new PatternMap(models).get(model) ?? { id: model, origin: "catalogue" };
+  const row = settings.find(({ path }) => path === formatPath(["models", id]));
+  return row?.from ?? origin;
 }
 
 function toView({ price, ...explanation }: Explanation): object {
@@ -63,6 +68,7 @@ function toRows({ targets, strategy }: Explanation) {
 
 const ORIGINS: Readonly<Record<string, string>> = {
   catalogue: "the shipped catalogue",
+  database: "the database",
   configuration: "the configuration of the gateway",
 };
 

@@ -136,7 +136,26 @@ test("a route is set, printed, reset, and refused with an unknown name", async (
 
 test("an explained route has its origin, and an unknown model is an error", async () => {
   await using cli = await shellWithOrganization({
-    files: { "gateway.yaml": "models:\n  sandbox-chat:\n    display_name: Chat" },
+    files: {
+      "gateway.yaml": `models:
+  sandbox-chat: {display_name: Chat}
+  house/*:
+    type: chat
+    max_output_tokens: 100
+    price: {per_million: {input: "1", output: "2"}}
+    route: {targets: [{channel: sandbox, upstream_model: sandbox-chat}]}`,
+    },
+  });
+  const stored = { kind: "model", id: "sandbox-a", value: { display_name: "A" }, createdAt: 0 } as const;
+  await cli.store.configuration.create(stored, { actor: "ada" });
+  for (const [model, from] of [
+    ["house/large", "gateway.yaml"],
+    ["sandbox-a", "the database"],
+  ])
+    expect((await cli.run(`routes explain --model ${model}`)).stdout).toContain(`\nRoute: from ${from}, `);
+  expect((await cli.run("routes explain --model sandbox-a --json")).json()).toMatchObject({
+    source: "default",
+    routeFrom: "database",
   });
   expect((await cli.run("routes explain --model sandbox-chat")).stdout).toContain(
     "\nRoute: from gateway.yaml, ordered.\n",
