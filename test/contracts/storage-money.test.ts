@@ -345,6 +345,29 @@ onEachDatabaseAndPooler("Money", (databases) => {
     expect((await stores.admin.budgets.mostSpent(2)).map(({ id }) => id)).toEqual(all.slice(0, 2));
   });
 
+  test("a budget that was spent in a period that has ended comes after one with a part of it spent", async () => {
+    const daily = await newBudget(100n, { period: "day" });
+    const monthly = await newBudget(100n, { period: "month" });
+    const total = await newBudget(100n);
+    const order = async () => {
+      const all = (await stores.admin.budgets.mostSpent(10_000)).map(({ id }) => id);
+      return all.filter((id) => [daily, monthly, total].includes(id));
+    };
+    for (const [budget, amount] of [
+      [daily, 90n],
+      [monthly, 80n],
+      [total, 1n],
+    ] as const)
+      await stores.ledger.post("", [
+        anEntry(`ended-${budget}`, amount, { at: Date.now(), budgets: [budget] }),
+      ]);
+    expect(await order()).toEqual([daily, monthly, total]);
+    for (const ended of [daily, monthly]) {
+      await database.begin((sql) => sql`UPDATE budgets SET period_start = 1 WHERE id = ${ended}`);
+      expect(await order()).toEqual(ended === daily ? [monthly, total, daily] : [total, daily, monthly]);
+    }
+  });
+
   test.each([-30, 26])("a charge counts on the day of the store, by a clock %i hours off", async (hours) => {
     const budget = await newBudget(100n, { period: "day", periodStart: 0 });
     setSystemTime(Date.now() + hours * 60 * MINUTE_MS);

@@ -88,13 +88,12 @@ function budgetReads(database: Database): BudgetReads {
       );
       return rows.map(readBudget);
     },
-    async mostSpent(limit) {
-      const rows = await database.read(
-        (sql) => sql<Row[]>`SELECT *, ${storeTime(kind, sql)} AS read_at FROM budgets
-          ORDER BY CAST(spent AS DOUBLE PRECISION) / (amount + 1) DESC, id LIMIT ${limit}`,
-      );
-      return rows.map(readBudget);
-    },
+    mostSpent: (limit) =>
+      readByPeriod(
+        database,
+        (sql, isRunning) => sql`ORDER BY
+          CASE WHEN ${isRunning} THEN CAST(spent AS DOUBLE PRECISION) / (amount + 1) ELSE 0 END DESC, id LIMIT ${limit}`,
+      ),
     nearlySpent: (filter) => readNearlySpent(database, filter),
     ofKeys: (ids) => readOf(database, (sql) => sql`key_id IN ${sql([...ids])}`, ids),
     ofOrganizations: (ids) =>
@@ -122,15 +121,25 @@ async function readNearlySpent(
   { limit, ...filter }: Parameters<BudgetAdminStore["nearlySpent"]>[0],
 ): Promise<BudgetRecord[]> {
   if (filter.organizationIds?.length === 0) return [];
+  return await readByPeriod(
+    database,
+    (sql, isRunning) => sql`WHERE near_since IS NOT NULL AND ${isRunning} ${ofOrganizations(sql, filter)}
+      ORDER BY CASE WHEN spent_since IS NULL THEN 1 ELSE 0 END, near_since DESC, id LIMIT ${limit}`,
+  );
+}
+
+/** Reads the budgets that `clauses` selects and orders. `isRunning` is true for a row whose period has not ended. */
+async function readByPeriod(
+  database: Database,
+  clauses: (sql: Sql, isRunning: ReturnType<Sql>) => ReturnType<Sql>,
+): Promise<BudgetRecord[]> {
   const rows = await database.read(async (sql) => {
     const now = storeTime(database.kind, sql);
     const clock = firstOf(await sql<{ now: Integer }[]>`SELECT ${now} AS now`);
     const [day, month] = (["day", "month"] as const).map((span) => startOfSpan(span, Number(clock?.now)));
-    return await sql<Row[]>`SELECT *, ${now} AS read_at FROM budgets WHERE near_since IS NOT NULL
-      AND period_start >= CASE period WHEN 'day' THEN CAST(${day} AS BIGINT)
-        WHEN 'month' THEN CAST(${month} AS BIGINT) ELSE 0 END
-      ${ofOrganizations(sql, filter)}
-      ORDER BY CASE WHEN spent_since IS NULL THEN 1 ELSE 0 END, near_since DESC, id LIMIT ${limit}`;
+    const isRunning = sql`period_start >= CASE period WHEN 'day' THEN CAST(${day} AS BIGINT)
+      WHEN 'month' THEN CAST(${month} AS BIGINT) ELSE 0 END`;
+    return await sql<Row[]>`SELECT *, ${now} AS read_at FROM budgets ${clauses(sql, isRunning)}`;
   });
   return rows.map(readBudget);
 }
