@@ -194,6 +194,33 @@ for (const kind of ["sqlite", "postgres"] as const)
       ).toBe("6789");
     });
 
+    test("a secret that is replaced or removed while secrets are sealed anew stays so and is not counted", async () => {
+      await using administration = await open();
+      const { context } = administration;
+      const { store, by } = context;
+      await createChannel(context, { ...OPENAI, headers: { "x-api-key": "header-secret-123" } });
+      await createChannel(context, { provider: "gemini", credential: SECRET });
+      const ada = await memberWithTotp(context);
+      const reseal = async (meanwhile: () => Promise<unknown>, subject: string) => {
+        const configuration: typeof context.configuration = {
+          ...context.configuration,
+          async reseal(secrets, name, secret) {
+            const sealed = await context.configuration.reseal(secrets, name, secret);
+            if (`${name.kind} ${name.id} ${name.field}` === subject) await meanwhile();
+            return sealed;
+          },
+        };
+        return await resealSecrets({ ...context, configuration });
+      };
+      const replace = () => updateChannel(context, "openai", { credential: "sk-another-secret-987654321" });
+      expect(await reseal(replace, "channel openai credential")).toEqual({ resealed: 3, failed: [] });
+      expect((await getChannel(context, "openai")).credentialEnd).toBe("4321");
+      const remove = () => removeChannel(context, "gemini", true);
+      expect(await reseal(remove, "channel gemini credential")).toEqual({ resealed: 3, failed: [] });
+      const turnOff = () => store.members.update(ada.id, () => ({ totp: null }), { by, action: "update" });
+      expect(await reseal(turnOff, "member user_ada totp")).toEqual({ resealed: 2, failed: [] });
+    });
+
     testOnce("the file and the environment win over the database", async () => {
       await using administration = await open();
       const { context, as } = administration;

@@ -3,7 +3,7 @@ import type { EntryValue, SealedSecret, StoredEntry } from "./store-port.ts";
 import type { OperationContext } from "../context.ts";
 import { secretName } from "../sign-in/totp.ts";
 
-/** The number of secrets that were sealed again, and the secrets that no key in this process can open. */
+/** The number of secrets that were written anew, and the secrets that no key in this process can open. */
 interface Resealed {
   resealed: number;
   failed: { kind: "channel" | "model" | "member"; id: string; field: string }[];
@@ -32,8 +32,12 @@ export async function resealSecrets({ store, configuration, by }: OperationConte
       JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
         isSealed(part) ? (sealed.get(part.sealed) ?? part) : part,
       );
-    await store.configuration.update(entry, replace, by, "reseal");
-    result.resealed += sealed.size;
+    const after = await store.configuration.update(entry, replace, by, "reseal");
+    const kept = new Set(after && secretsOf(after.value).map(([, text]) => text));
+    result.resealed += sealed
+      .values()
+      .filter((anew) => kept.has(anew.sealed))
+      .toArray().length;
   }
   await resealTotp({ store, configuration, by }, result);
   return result;
@@ -52,11 +56,11 @@ async function resealTotp(
       continue;
     }
     // A secret that the member has replaced meanwhile is kept as it is.
-    await store.members.update(
+    const after = await store.members.update(
       member.id,
       ({ totp }) => (totp?.secret.sealed === old.sealed ? { totp: { ...totp, secret } } : {}),
       { by, action: "update" },
     );
-    result.resealed += 1;
+    if (after?.totp?.secret.sealed === secret.sealed) result.resealed += 1;
   }
 }
