@@ -63,6 +63,23 @@ test("a response with another status is a failure", async () => {
   expect(tally.failed).toBeGreaterThan(0);
 });
 
+test("a response without a body has no time to its first byte", async () => {
+  let count = 0;
+  using server = serve(() => new Response(count++ % 2 === 0 ? null : "ok"));
+  const load = await startClosedLoop({
+    address: server.address,
+    requests: [get("/")],
+    expectedStatus: 200,
+    connections: 1,
+  });
+  load.openWindow();
+  await Bun.sleep(50);
+  const { completed, firstBytesMs } = load.closeWindow();
+  load.stop();
+  expect(firstBytesMs.length).toBeWithin(1, completed);
+  expect(Math.min(...firstBytesMs)).toBeGreaterThan(0);
+});
+
 test("an open loop counts a stall for every request that it delayed", async () => {
   let hasStalled = false;
   using server = serve(async () => {

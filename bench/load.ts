@@ -19,7 +19,7 @@ export interface Tally {
   bodyBytes: number;
   /** Time to a response's last byte, from sending or, in an open loop, from the due time of the request. */
   latenciesMs: number[];
-  /** Time to the body's first byte, counted from the same moment as `latenciesMs`. */
+  /** Time to the body's first byte, counted from the same moment as `latenciesMs`. Responses without a body have none. */
   firstBytesMs: number[];
 }
 
@@ -121,7 +121,7 @@ class Counter {
     if (connection.status !== this.plan.expectedStatus) tally.failed++;
     else tally.completed++;
     tally.latenciesMs.push(performance.now() - startedAt);
-    tally.firstBytesMs.push(connection.firstByteAt - startedAt);
+    if (connection.firstByteAt > 0) tally.firstBytesMs.push(connection.firstByteAt - startedAt);
   }
 
   countBody(start: number, end: number): void {
