@@ -12,7 +12,7 @@ const MEDIA_CHARACTERS_PER_TOKEN = 64;
  */
 const MAX_TOKENS_PER_CHARACTER = 32;
 
-/** Maximum number of tokens of linked media: the largest prompt of current models. */
+/** Maximum number of tokens of one piece of media: the largest prompt of current models. */
 const MAX_LINKED_TOKENS = 1_048_576;
 
 /**

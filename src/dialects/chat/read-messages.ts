@@ -79,7 +79,7 @@ function readOwnCall(value: unknown, path: string): ToolCall {
   return call;
 }
 
-/** Reads the content of an earlier message of the model, which consists of texts and refusals. */
+/** Reads the content of an earlier message of the model: texts and refusals. */
 function readAnswer(content: unknown, path: string): AssistantPart[] {
   if (!Array.isArray(content)) return typeof content === "string" ? nonEmpty(content) : [];
   return content.flatMap((part: unknown, index): AssistantPart[] => {

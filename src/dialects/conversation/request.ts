@@ -3,8 +3,8 @@ import type { Signature } from "./signature.ts";
 
 /**
  * A request in the neutral form, which is independent of protocols. Each dialect reads its requests into this form and
- * writes requests from it. For content that a dialect cannot express, it throws an error that names the caller's field.
- * A hint that a dialect cannot express is omitted and reported (`hints.ts`).
+ * writes requests from it. For content that a dialect cannot express, the dialect throws an error that names the
+ * caller's field. A hint that a dialect cannot express is omitted and reported (`hints.ts`).
  */
 export interface Conversation {
   isStream: boolean;

@@ -70,7 +70,7 @@ export default function AlertsPage() {
   );
 }
 
-/** Offers to add three rules that almost every operator needs for the installation. */
+/** Offers to add three usual rules for the whole installation. */
 function Suggested({ hasMail }: { hasMail: boolean }) {
   const { t } = useTranslation("alerts");
   const { email } = useSession();

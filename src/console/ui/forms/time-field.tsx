@@ -5,7 +5,7 @@ import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 /**
  * A field for a date and time. The value is ISO 8601 in UTC, or null. The user types in their own time zone, which is
- * shown below the field.
+ * shown below the field unless there is a help text.
  */
 export function TimeField(props: FieldProps) {
   const { field, error, shared } = useField(props);

@@ -35,7 +35,10 @@ const TICK_MS = 20_000;
 
 let now = Date.now();
 
-/** Returns the current time in Unix milliseconds, at most 20 seconds late. A change renders the component again. */
+/**
+ * Returns the current time in Unix milliseconds, at most 20 seconds late on a visible page. A change renders the
+ * component again.
+ */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
