@@ -164,7 +164,10 @@ test("no replaced term is the name of a file", () => {
   expect(names.filter((name) => FILES.includes(name))).toEqual([]);
 });
 
-/** Matches definitions by relative clause, whose subject comes last, and articles that no longer fit after a rename. */
+/**
+ * Matches definitions by relative clause, whose subject comes last, articles that no longer fit after a rename, and a
+ * final ellipsis.
+ */
 const READ_TWICE: readonly RegExp[] = [
   /^(?:What(?:ever)?|Whether|Who(?:m|se|ever)?|Where(?:ver)?|Which(?:ever)?|How)\b/,
   /\b[Aa]n (?:budget|caller|channel|key|member|price|record|reply|request|response|stream|target|vendor)\b/,

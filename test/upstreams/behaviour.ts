@@ -49,7 +49,7 @@ export interface Call {
 }
 
 export const FAULTS = [
-  // Faults that happen before any byte of the response.
+  // Faults in place of a response.
   "reset-before-headers",
   "close-before-headers",
   "stall",
@@ -60,7 +60,7 @@ export const FAULTS = [
   "redirect",
   "flood",
   "gzip-bomb",
-  // Errors with a status.
+  // Errors of the vendor.
   "rate-limited",
   "error-status",
   "insufficient-quota",
@@ -72,7 +72,7 @@ export const FAULTS = [
   "content-refused",
   "echo-authorization",
   "error-in-200",
-  // Transport faults of correct responses, complete or streamed.
+  // Transport faults and encodings of correct responses, complete or streamed.
   "truncated",
   "reset-midway",
   "close-midway",
@@ -81,7 +81,7 @@ export const FAULTS = [
   "one-byte",
   "gzip",
   "br",
-  // Wrong usage reports in correct responses.
+  // Missing, wrong or repeated usage reports in correct responses.
   "no-usage",
   "usage-null",
   "usage-strings",
@@ -89,7 +89,7 @@ export const FAULTS = [
   "usage-huge",
   "usage-float",
   "usage-twice",
-  // Chat responses of a wrong shape.
+  // Text responses with unusual content, frames or endings.
   "choices-null",
   "choices-missing",
   "choices-empty",
@@ -111,7 +111,7 @@ export const FAULTS = [
   "no-names",
   "unknown-kinds",
   "damaged-frame",
-  // Image responses of a wrong shape.
+  // Image responses with missing or unusual content.
   "no-images",
   "bad-base64",
   "data-url",

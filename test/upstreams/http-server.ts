@@ -202,7 +202,7 @@ export class SimulatedResponse {
     });
   }
 
-  /** Ends the connection at once. */
+  /** Ends the connection by FIN, after bytes that are still queued, or by RST. */
   cut(how: "fin" | "rst"): void {
     this.forgetListeners();
     if (how === "rst") this.socket.resetAndDestroy();

@@ -3,7 +3,7 @@ import type { Behaviour } from "./behaviour.ts";
 /** Jobs of a simulated asynchronous vendor. */
 export interface SimulatedJobs<Output> {
   all: readonly SimulatedJob<Output>[];
-  /** Accepts a job. The behaviour determines its result. */
+  /** Accepts a job. The behaviour determines its result and its number of polls. */
   open(behaviour: Behaviour, output: Output): SimulatedJob<Output>;
   find(id: string | null | undefined): SimulatedJob<Output> | undefined;
 }

@@ -2,7 +2,7 @@ import { makePng } from "../support/pictures.ts";
 
 const made = new Map<string, Promise<Buffer>>();
 
-/** Returns a real picture of this size and format. A single colour keeps the file small. Results are cached. */
+/** Returns a real picture of this size and format. A few large areas keep the file small. Results are cached. */
 export function makePicture(width: number, height: number, format: "png" | "jpeg" | "webp"): Promise<Buffer> {
   const name = `${width}x${height} ${format}`;
   const known = made.get(name);

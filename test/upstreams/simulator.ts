@@ -27,7 +27,10 @@ export interface Hit extends ReceivedRequest {
 
 export interface HttpExchange {
   hit: Hit;
-  /** Returns the behaviour for this request: the next queued one, else the prompt's, else the normal one. */
+  /**
+   * Returns the behaviour for this request: the next queued one, else the chosen one, else the prompt's, else the
+   * normal one.
+   */
   takeBehaviour(fromPrompt: (() => Behaviour | undefined) | undefined): Behaviour;
   /** Must be called when a usage report has been written. */
   reportUsage(usage: unknown): void;
@@ -39,11 +42,11 @@ export interface HttpExchange {
 export interface Totals {
   /** Number of requests that arrived completely. */
   received: number;
-  /** Number of successful responses that were sent completely. */
+  /** Number of responses with status 200 that were sent completely. */
   delivered: number;
   /** Usage reports of the delivered responses. */
   usages: unknown[];
-  /** Number of sent pictures. */
+  /** Number of sent pictures and of sent links to pictures. */
   pictures: number;
 }
 

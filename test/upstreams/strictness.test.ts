@@ -7,7 +7,7 @@ import { SIMULATED_KEY as OPENROUTER_KEY, startOpenRouter } from "./openrouter.t
 import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "./replicate.ts";
 import type { Simulator } from "./simulator.ts";
 
-/** Each simulator accepts a valid call and refuses what its vendor refuses. */
+/** A simulator with a call that it accepts and with calls that it refuses. */
 interface Subject {
   name: string;
   start(): Promise<Simulator>;

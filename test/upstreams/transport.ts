@@ -13,7 +13,7 @@ function withRequestId(headers: Record<string, string>): Record<string, string> 
   return hasOwn ? headers : { "x-request-id": JSON_TYPE["x-request-id"], ...headers };
 }
 
-/** Applies a fault that happens before or instead of a response. Returns true when no response is to be sent. */
+/** Applies a fault that happens before or instead of a response. Returns true when no other response is to be sent. */
 export async function applyEarlyFault(behaviour: Behaviour, response: SimulatedResponse): Promise<boolean> {
   if (behaviour.delayMs) await Bun.sleep(behaviour.delayMs);
   switch (behaviour.fault) {

@@ -10,16 +10,16 @@ export interface MessageReply {
   stop: { stop_reason: string; stop_sequence: string | null };
   /** The usage report. Undefined when there is none. */
   usage: unknown;
-  /** Number of pieces of each block's text. */
+  /** Number of pieces of a text block. */
   pieces: number;
 }
 
-/** Prompts in the vendor's cache. */
+/** Prefixes of prompts in the vendor's cache. */
 export type PromptCache = Set<string>;
 
 /**
  * Replies with calls of every tool if the last message has no results, else with text. `calls` of the behaviour and
- * `tool_choice` have priority. Thinks first if thinking is enabled.
+ * `tool_choice` have priority. Thinks first if thinking is enabled or adaptive.
  */
 export function makeReply(body: Body, behaviour: Behaviour, bytes: number, cache: PromptCache): MessageReply {
   const limit = Number(body["max_tokens"]);

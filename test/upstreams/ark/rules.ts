@@ -36,7 +36,9 @@ const MAX_REFERENCE_BYTES = 30_000_000;
 const MAX_REFERENCE_PIXELS = 36_000_000;
 const MAX_OF_A_GROUP = 15;
 
-/** Reads a request as strictly as the vendor: only JSON is accepted, and every field and value is checked. */
+/**
+ * Reads a request as strictly as the vendor: only JSON is accepted, and unknown fields and wrong values are refused.
+ */
 export async function parseRequest(request: ReceivedRequest, models: Models): Promise<Read<ParsedRequest>> {
   if (request.headers["content-type"] !== "application/json")
     return { refusal: invalid("body", "content type must be application/json") };

@@ -12,7 +12,10 @@ export interface InvocationMetrics {
   firstByteLatency: number;
 }
 
-/** Yields the messages of a streamed reply. There are no pings, and an error is an exception message. */
+/**
+ * Yields the messages of a streamed reply. There are no pings. An error is an exception message, or an error message if
+ * its code begins with a colon.
+ */
 export function* writeEventStream(
   reply: MessageReply,
   metrics: InvocationMetrics,

@@ -766,7 +766,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
     unauthorized: UNAUTHORIZED,
     refusals: {},
   },
-  // Not a real vendor. It combines the peculiarities of all vendors.
+  // Not a real vendor. It combines the peculiarities of several vendors.
   messy: {
     provider: "openai",
     path: "/v1",

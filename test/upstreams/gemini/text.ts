@@ -109,7 +109,10 @@ function composeReply(parsed: ParsedTextRequest, model: string, behaviour: Behav
   };
 }
 
-/** Calls the first allowed function when the last content is the user's, and twice if the text contains "both". */
+/**
+ * Calls the first allowed function when the last content is a user's question, and twice if the text contains "both".
+ * The mode `NONE` allows no call.
+ */
 function chooseCalls({
   functions,
   contents,

@@ -29,7 +29,7 @@ const COMMON = "model prompt n response_format aspect_ratio resolution quality u
 type Values = Readonly<Record<string, unknown>>;
 type Read<Wanted> = Wanted | { refusal: Refusal };
 
-/** Reads a generation or edit as strictly as the vendor: only JSON, with a check of every field and value. */
+/** Reads a generation or edit as strictly as the vendor: only JSON, without unknown fields or wrong values. */
 export async function parseRequest(request: ReceivedRequest): Promise<Read<ParsedRequest>> {
   if (request.headers["content-type"] !== "application/json")
     return {
