@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { secretReferenceSchema, wrongSecret, type OpenedSecret } from "./secret-reference.ts";
+import {
+  isSecretReference,
+  secretReferenceSchema,
+  wrongSecret,
+  type OpenedSecret,
+} from "./secret-reference.ts";
 import { httpUrl } from "./server-schema.ts";
 import { inputError } from "../domain/schema-problems.ts";
 
@@ -55,10 +60,21 @@ export type DeclaredChannel = Omit<FileChannel, "credential" | "headers"> & {
 const NOT_TEXT = inputError("input.text", {});
 const sealedSchema = z.strictObject({ sealed: z.string() });
 
-/** A channel in the database. Its secrets are sealed; they are never references. */
+/**
+ * A channel in the database. Its secrets are sealed; they are never references, because whoever writes the channel may
+ * not read the variables and files of the process.
+ */
 export const storedChannelSchema = channelSchema.extend({
   credential: z.union([sealedSchema, z.literal(NO_CREDENTIAL)], { error: NOT_TEXT }).optional(),
   headers: z.record(z.string().min(1), z.union([sealedSchema, z.string()], { error: NOT_TEXT })).optional(),
+  settings: z
+    .record(
+      z.string(),
+      z.unknown().refine((value) => !isSecretReference(value), {
+        error: inputError("input.stored.reference", {}),
+      }),
+    )
+    .default({}),
   private_networks: z
     .literal(true)
     .optional()

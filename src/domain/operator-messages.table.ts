@@ -147,6 +147,7 @@ export const OPERATOR_MESSAGES = {
   "error.channel.address":
     "{{field}} leads to an address that is not allowed: link-local and metadata addresses never are, private ones where an owner, the configuration file or `server.allowed_networks` names them",
   "error.channel.masked": "{{field}} is masked, and not known here: write the secret",
+  "error.channel.secretItself": "{{field}} must be the secret itself, or {{mask}} to keep it",
   "error.channel.unusable": "the channel cannot be used: see its problems",
   "error.channel.unknown": '"{{channel}}" is not a configured channel',
   "error.provider": '"{{provider}}" is not a known provider',
@@ -312,6 +313,8 @@ export const OPERATOR_MESSAGES = {
   "input.secret.plain":
     "holds a secret in plain words; put it into an environment variable or a file of its own and write {env: NAME} or {file: path} here",
   "input.secret.reference": "must be a secret reference: {env: NAME} or {file: path}",
+  "input.stored.reference":
+    "must be the value itself: only the configuration file may refer to a variable or a file",
   "input.variable.unset": "names the environment variable {{variable}}, which is not set",
   "input.file.unreadable": "names the file {{file}}, which cannot be read",
   "input.file.empty": "names the file {{file}}, which is empty",

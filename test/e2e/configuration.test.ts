@@ -1,4 +1,6 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { newMasterKey } from "../../src/lib/seal.ts";
 import { newSecret } from "../../src/lib/secret.ts";
 import { isInDatabase, signIn } from "../support/administration.ts";
@@ -11,6 +13,8 @@ import { freePort } from "../support/free-port.ts";
 /* Channels and models are changed over HTTP while a gateway serves requests. */
 
 const MASK = "********";
+const NO_REFERENCE =
+  "must be the value itself: only the configuration file may refer to a variable or a file";
 const NEXT_KEY = "sk-simulated-next-0123456789";
 
 test("a channel serves in every worker within a second, changes its credential under load, and goes", async () => {
@@ -92,6 +96,65 @@ channels:
   expect([refused.status, refused.body.error.field]).toEqual([400, "headers.helicone-auth"]);
   await owner.act("PATCH", "/channels/own", { ...elsewhere, headers: { ...headers, "x-title": undefined } });
 });
+
+test("a stored channel cannot read a variable or a file of the gateway's machine, even one stored earlier", async () => {
+  await using vendor = await startOpenAi();
+  const variables = {
+    SANDBOX: "",
+    HOUSE_SECRET: "house-secret-0123456789",
+    GATEWAY_MASTER_KEY: newMasterKey(),
+  };
+  await using first = await startTestGateway({ env: variables });
+  const admin = await signIn(first);
+  const channel = { provider: "openai", baseUrl: `${vendor.url}/v1`, credential: SIMULATED_KEY };
+  await admin.act("POST", "/channels", { ...channel, settings: { organization: "acme" } });
+  const references = [
+    { env: "HOUSE_SECRET" },
+    { env: "NOT_SET" },
+    { file: "/etc/hosts" },
+    { file: "absent" },
+  ];
+  for (const reference of references) {
+    const settings = { organization: reference };
+    const document = { channels: { other: { provider: "openai", settings } } };
+    const yaml = JSON.stringify(document);
+    const attempts: [method: string, path: string, input: object, field: string][] = [
+      ["POST", "/channels", { ...channel, id: "other", settings }, "settings.organization"],
+      ["POST", "/channels", { ...channel, id: "other", settings: { apiKey: reference } }, "settings.apiKey"],
+      ["POST", "/channels/test", { ...channel, settings }, "settings.organization"],
+      ["PATCH", "/channels/openai", { settings }, "settings.organization"],
+      ["POST", "/configuration", { yaml }, "channels.other.settings.organization"],
+      ["POST", "/configuration", { yaml, isDryRun: true }, "channels.other.settings.organization"],
+    ];
+    for (const [method, path, input, field] of attempts) {
+      const { status, body } = await admin.send(method, path, input);
+      const problem = { field, message: NO_REFERENCE, code: "input.stored.reference", figures: {} };
+      expect({ method, path, status, error: body.error }).toMatchObject({
+        method,
+        path,
+        status: 400,
+        error: { field, message: `${field} ${NO_REFERENCE}`, problems: [problem] },
+      });
+    }
+  }
+  const sealed = { id: "other", provider: "azure", settings: { clientSecret: { sealed: "v1.text" } } };
+  const refused = await admin.send("POST", "/channels", sealed);
+  expect([refused.status, refused.body.error.field]).toEqual([400, "settings.clientSecret"]);
+  expect(refused.body.error.message).toBe("settings.clientSecret must be text");
+
+  await first.stop();
+  using database = new Database(join(first.dataDirectory, "gateway.sqlite"));
+  const stored = `json_set(value, '$.settings.organization', json('{"env":"HOUSE_SECRET"}'))`;
+  database.run(`UPDATE configuration SET value = ${stored} WHERE id = 'openai'`);
+  database.close();
+  const env = { ...variables, GATEWAY_DATA_DIR: first.dataDirectory };
+  await using second = await startTestGateway({ env });
+  const { data } = await (await signIn(second)).act("GET", "/channels");
+  const problems = [`channels.openai.settings.organization ${NO_REFERENCE}`];
+  expect(data).toMatchObject([{ id: "openai", isUsable: false, problems }]);
+  expect(await chat(second, "gpt-5.4", first.key)).not.toBe(200);
+  expect(JSON.stringify(vendor.hits)).not.toContain("house-secret");
+}, 30_000);
 
 test("a start with another master key says which channel cannot be opened, and serves the others", async () => {
   await using vendor = await startOpenAi();

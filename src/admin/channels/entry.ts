@@ -1,10 +1,11 @@
 import { operatorMessage } from "../../domain/operator-message.ts";
+import { problemAt } from "../../domain/schema-problems.ts";
 import { camelCase, snakeCase } from "../../lib/casing.ts";
 import type { Channel } from "../../domain/channel.ts";
 import { AddressRefused, NetworkGuard } from "../../lib/network-guard.ts";
 import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
 import type { z } from "zod";
-import { AdminError } from "../admin-error.ts";
+import { AdminError, wrongInput } from "../admin-error.ts";
 import { MASK, type channelChangeSchema } from "./schema.ts";
 import { accessOf, type Caller } from "../sign-in/signed-in.ts";
 import type { OperationContext } from "../context.ts";
@@ -175,6 +176,9 @@ async function mergeSecrets(
   for (const [name, value] of Object.entries(change)) {
     if (value === MASK) requireKnown(before[name], `${below}.${name}`);
     else if (value === null) delete after[name];
+    // Only the gateway seals: a sealed secret in the input would be one that its author cannot read.
+    else if (isSealed(value))
+      throw wrongInput([problemAt(inputField(`${below}.${name}`), operatorMessage("input.text", {}))]);
     else after[name] = await write(name, value);
   }
   return after;

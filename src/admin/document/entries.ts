@@ -1,3 +1,4 @@
+import { operatorMessage } from "../../domain/operator-message.ts";
 import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
 import { AdminError, wrongInput } from "../admin-error.ts";
 import {
@@ -101,7 +102,7 @@ async function withSecrets(
       throw new AdminError(
         400,
         `${path}.${field}`,
-        `${path}.${field} must be the secret itself, or ${MASK} to keep it`,
+        operatorMessage("error.channel.secretItself", { field: `${path}.${field}`, mask: MASK }),
       );
     if (text !== MASK) return await configuration.seal(store, { kind, id, field }, text);
     requireKnown(known, field, `${path}.${field}`);
