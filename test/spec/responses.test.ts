@@ -114,6 +114,44 @@ test("what only a vendor of the protocol can be told goes to that one alone", as
   expect(await refused.json()).toMatchObject({ error: { param: "reasoning.mode" } });
 });
 
+const said = { role: "user", content: "hi" };
+const input = (item: object) => ({ model: "chat-only", input: [said, item] });
+const result = (...content: object[]) => ({
+  model: "chat-only",
+  max_tokens: 9,
+  messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "c", content }] }],
+});
+const TEXTLESS: [param: string, path: string, body: object][] = [
+  ["input[1].tools[0]", PATH, input({ type: "additional_tools", tools: [{ type: "function" }] })],
+  ["input[1].tools", PATH, input({ type: "additional_tools" })],
+  [
+    "tools[0].tools[0]",
+    PATH,
+    { ...input(said), tools: [{ type: "namespace", name: "n", tools: [{ type: "custom" }] }] },
+  ],
+  ["input[1].content[0]", PATH, input({ role: "user", content: [{ type: "text" }] })],
+  ["messages[0].content[0].content[0].text", "/v1/messages", result({ type: "text" })],
+  [
+    "messages[0].content[0].content[0].tool_name",
+    "/v1/messages",
+    result({ type: "tool_reference", tool_name: 7 }),
+  ],
+  [
+    "messages[0].content[0].content[0].source.media_type",
+    "/v1/messages",
+    result({ type: "image", source: { type: "base64", data: "AA==" } }),
+  ],
+];
+
+test.each(TEXTLESS)(
+  "a request without the text at %s is refused, and no vendor gets a made-up one",
+  async (param, path, body) => {
+    const response = await gateway.call(path, { body });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(`\`${param}\``)]);
+    expect(sent).toEqual([]);
+  },
+);
+
 test("a vendor that answers a stream with JSON still gives a stream, with every event", async () => {
   const events = readEvents(await (await call({ model: "chat-only", input: "hi", stream: true })).text());
   expect(events.map(({ type }) => type)).toEqual([

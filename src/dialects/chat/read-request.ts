@@ -149,10 +149,11 @@ function readTool(tool: unknown, index: number): Tool {
   if ((type !== "function" && type !== "custom") || !isObject(tool) || !isObject(definition))
     throw untranslatable(`tools[${index}].type`);
   const { name, description, parameters, strict, format } = definition;
+  if (typeof name !== "string") throw untranslatable(`tools[${index}].${type}.name`, "It must be a string.");
   const { cache_control: cacheControl } = tool;
   return {
     kind: type,
-    name: String(name),
+    name,
     description: typeof description === "string" ? description : null,
     parameters: isObject(parameters) ? parameters : null,
     strict: typeof strict === "boolean" ? strict : null,

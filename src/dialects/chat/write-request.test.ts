@@ -21,6 +21,7 @@ test.each([
   ],
   ["messages[0].content[0].type", { messages: [{ role: "user", content: [{ type: "video_url" }] }] }],
   ["tools[0].type", { tools: [{ type: "mystery" }] }],
+  ["tools[0].custom.name", { tools: [{ type: "custom", custom: {} }] }],
   ["reasoning_effort", { reasoning_effort: "mystery" }],
   ["response_format.schema", { response_format: { type: "json_object", schema: 7 } }],
   ["seed", { seed: "seven" }],

@@ -55,6 +55,12 @@ test("a custom tool is offered as a function of one text, its grammar in the des
   expect(turns[0]!.parts[0]).toMatchObject({ kind: "function", arguments: '{"input":"a \\"b\\"\\n"}' });
 });
 
+test("a grammar without a syntax is named without one", () => {
+  const tool = { ...PATCH, format: { type: "grammar", definition: "x" } };
+  const { tools } = new CustomToolsAsFunctions({ ...CONVERSATION, tools: [tool] }).conversation;
+  expect(tools[0]!.description).toBe("Edits files.\n\n`input` must match this grammar:\nx");
+});
+
 test("calls of its function become calls of the custom tool, whole and streamed in any pieces", () => {
   const tools = new CustomToolsAsFunctions(CONVERSATION);
   const json = '{"input":"one {two}\\n\\u00e9"}';

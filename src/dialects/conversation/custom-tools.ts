@@ -61,8 +61,8 @@ function asFunction(tool: Tool): Tool {
   if (tool.kind !== "custom") return tool;
   const { format, description, ...named } = tool;
   const grammar = isObject(format) && typeof format["definition"] === "string" ? format : null;
-  const rule =
-    grammar && `\`input\` must match this ${String(grammar["syntax"])} grammar:\n${grammar["definition"]}`;
+  const syntax = typeof grammar?.["syntax"] === "string" ? `${grammar["syntax"]} ` : "";
+  const rule = grammar && `\`input\` must match this ${syntax}grammar:\n${grammar["definition"]}`;
   const text = [description, rule].filter((each) => typeof each === "string" && each !== "").join("\n\n");
   return {
     ...named,

@@ -28,7 +28,7 @@ function* blocksOf(content: unknown, path: string): Generator<[block: Block, pat
 export function readTexts(content: unknown, path: string): TextPart[] {
   return [...blocksOf(content, path)].map(([block, at]) => {
     if (block["type"] !== "text") throw untranslatable(`${at}.type`);
-    return readText(block);
+    return readText(block, at);
   });
 }
 
@@ -64,11 +64,15 @@ function readSaid(block: Block, path: string): AssistantPart {
   const { type, thinking, signature, data } = block;
   switch (type) {
     case "text":
-      return readText(block);
+      return readText(block, path);
     case "thinking":
-      return { type: "reasoning", text: String(thinking ?? ""), signature: openThinking(signature) };
+      return {
+        type: "reasoning",
+        text: typeof thinking === "string" ? thinking : "",
+        signature: openThinking(signature),
+      };
     case "redacted_thinking": {
-      const sealed = openSignature(String(data), "messages");
+      const sealed = openSignature(typeof data === "string" ? data : "", "messages");
       return { type: "reasoning", text: "", signature: sealed, isRedacted: true };
     }
     default:
@@ -88,8 +92,15 @@ function readCall(block: Block, input: string, signature: Signature | null): Too
   };
 }
 
-function readText(block: Block): TextPart {
-  return { type: "text", text: String(block["text"]), ...cacheOf(block) };
+function readText(block: Block, path: string): TextPart {
+  return { type: "text", text: textOf(block, "text", path), ...cacheOf(block) };
+}
+
+/** Returns a text of the object at `path`. The check of a request does not look into blocks inside of blocks. */
+function textOf(object: Block, name: string, path: string): string {
+  const value = object[name];
+  if (typeof value !== "string") throw untranslatable(`${path}.${name}`, "It must be a string.");
+  return value;
 }
 
 function readResult(block: Block, path: string): ToolResult {
@@ -107,7 +118,7 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
   const { type, title, source } = block;
   switch (type) {
     case "text":
-      return readText(block);
+      return readText(block, path);
     case "image":
       return { type, source: mediaSource(source, path), ...cacheOf(block) };
     case "document":
@@ -119,7 +130,7 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
     }
     // The name of a tool that a tool search found. The request also defines this tool.
     case "tool_reference":
-      return { type: "text", text: `Tool: ${String(block["tool_name"])}`, ...cacheOf(block) };
+      return { type: "text", text: `Tool: ${textOf(block, "tool_name", path)}`, ...cacheOf(block) };
     default:
       throw untranslatable(`${path}.type`);
   }
@@ -142,9 +153,10 @@ function readDocument(block: Block, path: string): FilePart {
 }
 
 function mediaSource(source: unknown, path: string): MediaSource {
-  const { type, url, media_type: mediaType, data } = isObject(source) ? source : {};
+  const { type, url, data } = isObject(source) ? source : {};
   if (type === "url" && typeof url === "string") return { url };
-  if (type === "base64" && typeof data === "string") return { mediaType: String(mediaType), data };
+  if (isObject(source) && type === "base64" && typeof data === "string")
+    return { mediaType: textOf(source, "media_type", `${path}.source`), data };
   throw untranslatable(`${path}.source.type`);
 }
 

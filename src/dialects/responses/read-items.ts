@@ -13,6 +13,7 @@ import type {
 } from "../conversation/request.ts";
 import { openSignature, type Signature } from "../conversation/signature.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
+import { TEXT_TYPES } from "./request.ts";
 import { flatName } from "./tools.ts";
 
 type Item = Readonly<Record<string, unknown>>;
@@ -170,8 +171,6 @@ function readAnswer(content: unknown, path: string): AssistantPart[] {
     throw untranslatable(`${path}[${index}].type`);
   });
 }
-
-const TEXT_TYPES: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text"]);
 
 function nonEmpty(text: string): TextPart[] {
   return text === "" ? [] : [{ type: "text", text }];

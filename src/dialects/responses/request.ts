@@ -203,7 +203,7 @@ function checkFields(body: Record<string, unknown>): void {
   if (input === undefined || input === null || input === "" || (Array.isArray(input) && input.length === 0))
     throw wrongType("input", "a non-empty string or array");
   checkTypes(body, FIELDS);
-  checkEach("tools", body["tools"], wrongOfTool);
+  checkTools("tools", body["tools"]);
   if (Array.isArray(input)) input.forEach((item: unknown, index) => checkItem(item, `input[${index}]`));
 }
 
@@ -222,7 +222,7 @@ function checkItem(item: unknown, path: string): void {
   for (const [name, check] of fields)
     if (!check.holds(item[name])) throw wrongType(`${path}.${name}`, check.must);
   if (Array.isArray(item["output"])) checkEach(`${path}.output`, item["output"], wrongOfPart);
-  checkEach(`${path}.tools`, item["tools"], wrongOfTool);
+  checkTools(`${path}.tools`, item["tools"]);
 }
 
 /**
@@ -248,7 +248,18 @@ const ITEM_FIELDS: Readonly<Record<string, FieldChecks | undefined>> = {
     ["call_id", text],
     ["output", textOrList],
   ],
+  additional_tools: [["tools", list]],
 };
+
+/** Checks a list of tools and the tools of its namespaces. */
+function checkTools(path: string, tools: unknown): void {
+  checkEach(path, tools, wrongOfTool);
+  if (!Array.isArray(tools)) return;
+  tools.forEach((tool: unknown, index) => {
+    if (isObject(tool) && tool["type"] === "namespace")
+      checkEach(`${path}[${index}].tools`, tool["tools"], wrongOfTool);
+  });
+}
 
 function checkMessage(item: Record<string, unknown>, path: string): void {
   if (!text.holds(item["role"])) throw wrongType(`${path}.role`, text.must);
@@ -260,9 +271,13 @@ function checkMessage(item: Record<string, unknown>, path: string): void {
 /** Returns the rule that a part breaks. Parts of unknown types break no rule, because the vendor may accept them. */
 function wrongOfPart(part: unknown): string | undefined {
   if (!isObject(part) || !text.holds(part["type"])) return "an object with a `type`";
-  const isText = part["type"] === "input_text" || part["type"] === "output_text";
-  return isText && !text.holds(part["text"]) ? "a part with `text` that is a string" : undefined;
+  return TEXT_TYPES.has(part["type"]) && !text.holds(part["text"])
+    ? "a part with `text` that is a string"
+    : undefined;
 }
+
+/** Types of parts with a `text`. `text` is the type of chat, which some clients send. */
+export const TEXT_TYPES: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text"]);
 
 /** Returns the rule that a tool breaks. Tools of unknown types break no rule, because the vendor may accept them. */
 function wrongOfTool(tool: unknown): string | undefined {

@@ -35,6 +35,13 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
     tests: unit,
   },
   {
+    name: "tools in the input are not checked",
+    file: `${FOLDER}/request.ts`,
+    find: '  additional_tools: [["tools", list]],\n',
+    replace: "",
+    tests: ["test/spec/responses.test.ts"],
+  },
+  {
     name: "a vendor gets reasoning that it cannot decrypt",
     file: `${FOLDER}/forward.ts`,
     find: "const text = withoutForeignReasoning(named);",
