@@ -13,7 +13,7 @@ import { cpuPerRequest, type Workload } from "./workload.ts";
 
 const CONNECTIONS = 64;
 /** Minimum number of requests to each gateway in a round. */
-const REQUESTS = 30_000;
+const REQUESTS = 100_000;
 const MAX_ROUND_MS = 600_000;
 /** Longer than the five seconds after which spans are sent. */
 const EXPORT_MS = 6_000;

@@ -3,7 +3,7 @@ import type { DrillWorld, Verdict } from "./world.ts";
 /** A fault, with the verdict, causes and alerts that must report it. */
 export interface DrillFault {
   name: string;
-  /** The organization whose requests are affected. Undefined for a part of the gateway. */
+  /** The organization whose verdict reports the fault. Undefined if only the installation's verdict reports it. */
   organization?: string;
   /** True when the fault needs a small disk. */
   fillsDisk?: true;
@@ -109,7 +109,6 @@ export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
 /** Mails cannot be delivered, which is reported for a day. A mail is sent only because of another cause. */
 export const MAIL_FAULT: DrillFault = {
   name: "mail away",
-  organization: "unpriced",
   break: (world) => many(world, "unpriced"),
   mend: async () => {},
   state: "critical",

@@ -48,6 +48,8 @@ const MAX_WAITING = 4_000;
 const BATCH = 1_000;
 /** Maximum number of characters of prompts and replies in the waiting records. */
 const MAX_CONTENT = 16_000_000;
+/** A batch with so many characters of prompts and replies takes a few milliseconds to write as JSON. */
+const BATCH_CONTENT = 1_000_000;
 const END_MS = 2_000;
 
 /**
@@ -60,8 +62,9 @@ export class OtlpExporter {
   readonly #thread: Worker;
   readonly #work: readonly BackgroundWork[];
   readonly #metrics = new GenAiMetrics();
-  /** Sampled requests as JSON, each with the length of its prompt and reply. */
-  #waiting: { text: string; content: number }[] = [];
+  /** Records of sampled requests. They are written as JSON together, which costs less than one by one. */
+  readonly #waiting: SpanRecord[] = [];
+  /** Number of characters of prompts and replies in `#waiting`. */
   #content = 0;
   #isSending = false;
   #dropped = 0;
@@ -89,9 +92,9 @@ export class OtlpExporter {
     const record = this.#waiting.length < MAX_WAITING && spanRecordOf(event, measured, this.#options);
     const content = record ? contentOf(record) : 0;
     if (record && this.#content + content <= MAX_CONTENT) {
-      this.#waiting.push({ text: JSON.stringify(record), content });
+      this.#waiting.push(record);
       this.#content += content;
-      if (this.#waiting.length >= BATCH) this.#send();
+      if (this.#hasBatch()) this.#send();
     } else this.#dropped += 1;
   };
 
@@ -117,10 +120,20 @@ export class OtlpExporter {
     this.#order({ kind: "requests", requests: this.#take() });
   }
 
+  #hasBatch(): boolean {
+    return this.#waiting.length >= BATCH || this.#content >= BATCH_CONTENT;
+  }
+
   #take(): string {
-    const taken = this.#waiting.splice(0, BATCH);
-    for (const { content } of taken) this.#content -= content;
-    return `[${taken.map(({ text }) => text).join(",")}]`;
+    let content = 0;
+    const rest = this.#waiting.findIndex((record, index) => {
+      if (index === BATCH || content >= BATCH_CONTENT) return true;
+      content += contentOf(record);
+      return false;
+    });
+    const taken = this.#waiting.splice(0, rest < 0 ? this.#waiting.length : rest);
+    this.#content -= content;
+    return JSON.stringify(taken);
   }
 
   #sendMetrics(): void {
@@ -140,7 +153,7 @@ export class OtlpExporter {
     if (problem === null && this.#isAway) onProblem("the collector of telemetry is back", null, "info");
     this.#isAway = problem !== null;
     // A batch that became full during the last export is sent immediately.
-    if (this.#waiting.length >= BATCH) this.#send();
+    if (this.#hasBatch()) this.#send();
   }
 }
 

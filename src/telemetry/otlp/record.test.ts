@@ -70,7 +70,12 @@ function exporterTo(endpoint: string): OtlpExporter {
 
 test.each([
   ["4,000 records, beside the full batch that is sent at once", 5_100, null, 100],
-  ["16 million characters of their contents", 400, new RequestContent("p".repeat(50_000), 1), 80],
+  [
+    "16 million characters of contents, beside a batch of one",
+    400,
+    new RequestContent("p".repeat(50_000), 1),
+    60,
+  ],
 ])("what waits for a collector is at most %s", async (_, count, content, expected) => {
   const exporter = exporterTo("http://127.0.0.1:9");
   const trace = traceSampler(1)(null, ID);
