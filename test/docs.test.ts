@@ -31,6 +31,18 @@ test("every file and folder of the code that ARCHITECTURE.md names is there", as
   expect(named.filter((name) => !tails.has(name))).toEqual([]);
 });
 
+test("every file of the code that the pages for contributors name is there", async () => {
+  const tracked = Array.from(new Bun.Glob("{src,test,bench,site,deploy}/**/*.{ts,tsx}").scanSync(ROOT));
+  const pages = Array.from(new Bun.Glob("docs/contribute/*.md").scanSync(ROOT));
+  const named = await Promise.all(
+    pages.map(async (page) =>
+      [...(await read(page)).matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, name = ""]) => `/${name}`),
+    ),
+  );
+  expect(named.flat().length).toBeGreaterThan(20);
+  expect(named.flat().filter((name) => !tracked.some((path) => `/${path}`.endsWith(name)))).toEqual([]);
+});
+
 test("the table of floors is the architecture test's", async () => {
   const body = /const FLOORS[^{]*\{([^}]*)\}/.exec(await read("test/architecture.test.ts"))?.[1] ?? "";
   const enforced = [...body.matchAll(/"?([\w.]+)"?: (\d)/g)].map(([, folder, floor]) => `${floor} ${folder}`);

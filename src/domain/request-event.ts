@@ -42,7 +42,7 @@ export interface RequestEvent {
   source: string | null;
   /** Id of the requested model; null when no such model exists or the name was not read. */
   model: string | null;
-  /** The requested name if no model has it; null when a model has this name or no name was read. */
+  /** The requested name, if the request could not use a model of this name; otherwise null. */
   askedModel: string | null;
   /** The caller's `user-agent` header. */
   client: string | null;

@@ -6,7 +6,8 @@ const NO_SPANS: AttemptSpan[] = [];
 
 /**
  * The trace of a request (W3C Trace Context), while traces are exported. Ids are lower-case hexadecimal: 32 digits for
- * a trace, 16 for a span. They are cut out of the request's id when they are read, because few traces are exported.
+ * a trace, 16 for a span. Ids that are not the caller's are cut out of the request's id when they are read, because few
+ * traces are exported.
  */
 export class RequestTrace {
   readonly #id: string;

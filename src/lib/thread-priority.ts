@@ -33,7 +33,10 @@ function lower(threadId: number): void {
   setPriority(threadId, Math.min(PRIORITY_LOW, getPriority(process.pid) + BEHIND));
 }
 
-/** Runs `work` on Linux only, because no other system has a priority per thread (setpriority(2)). */
+/**
+ * Runs `work` on Linux only, where `setPriority` accepts the id of a thread and changes only this thread
+ * (setpriority(2)).
+ */
 function onLinux(work: () => void): void {
   if (process.platform !== "linux") return;
   try {

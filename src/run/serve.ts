@@ -13,8 +13,8 @@ import { welcome } from "./welcome.ts";
 import { sleep } from "../lib/waiting.ts";
 
 /**
- * Serves until a signal stops the process. Resolves after a graceful stop; the process then exits with 0. `load` loads
- * the configuration again for a reload.
+ * Serves until a signal or, in a worker, the supervisor stops the process. Resolves after a graceful stop; the process
+ * then exits with 0. `load` loads the configuration again.
  */
 export async function serve(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
   const { settings } = configured;

@@ -33,7 +33,7 @@ export interface RunningServer {
    * requests that still run; with null when no request runs.
    */
   stop(leaveMs: number, drainMs: number, onCut: (error: GatewayError | null) => void): Promise<void>;
-  /** Ends all connections at once. Calls `onCut` with the error for running requests. */
+  /** Ends all connections at once. The server for callers first calls `onCut` with the error for running requests. */
   abandon(onCut: (error: GatewayError) => void): Promise<void>;
 }
 

@@ -10,7 +10,8 @@ import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
  * Stores a database of the current version as a backup for each kind of database: `bun test/releases/make.ts`. A test
- * opens the backups with later versions. Run this for each release, and before 1.0.0 after a changed migration.
+ * opens the backups with later versions. Run this for each release. Until 1.0.0, also run it whenever a migration has
+ * changed.
  */
 async function make(kind: "sqlite" | "postgres", databaseUrl: string | null): Promise<void> {
   const env = { ...RELEASE_ENVIRONMENT, ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) };

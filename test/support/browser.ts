@@ -236,8 +236,8 @@ const OBSERVE_SHIFTS = `{
 }`;
 
 /**
- * Shows a path by the console's router. The unknown path before it unmounts every component. The client of all queries
- * is in the properties of an outer component.
+ * Shows a path by the console's router. First shows an unknown path, which unmounts the previous page. Then clears the
+ * client of all queries, which is in the properties of an outer component.
  */
 const SHOW_ANEW = `async (path) => {
   const { history, subscribe } = __TSR_ROUTER__;

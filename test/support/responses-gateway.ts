@@ -4,7 +4,10 @@ import { startOpenAi, SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Models with vendors of the responses protocol, with vendors of other protocols, and with two accounts. */
+/**
+ * Models with vendors of the responses protocol or of another protocol (`OVER_…`). `OTHER_ACCOUNT` is called with the
+ * second account.
+ */
 export const NATIVE = "native";
 export const OVER_CHAT = "over-chat";
 /** A model for callers of other protocols. Its vendor has only the responses protocol. */

@@ -173,8 +173,8 @@ function concerns({ charge }: ChargeHistory, { source, range }: Corrected): bool
 }
 
 /**
- * Returns the corrected amount minus the charge and its earlier adjustments; undefined when the correction does not
- * apply to the charge or its price cannot rate the charge.
+ * Returns the corrected amount minus the charge and its earlier price corrections; undefined when the correction does
+ * not apply to the charge or its price cannot rate the charge.
  */
 function differenceOf(history: ChargeHistory, corrected: Corrected): Nanos | undefined {
   const { charge } = history;

@@ -12,8 +12,8 @@ import type { PriceRecord } from "./store-port.ts";
 export type AnyPriceRow = Omit<PriceRecord, "id" | "createdAt"> & { id: string | null };
 
 /**
- * Returns price rows by model, then oldest first. Rows of the configuration come before the stored rows, and are left
- * out when an organization is selected.
+ * Returns the rows of the configuration in their order, then the stored rows by model, each model's oldest first. Rows
+ * of the configuration come before the stored rows, and are left out when an organization is selected.
  */
 export async function listPrices(
   context: AdminContext,

@@ -14,7 +14,7 @@ export interface UsageStore {
   spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
   /**
    * Returns counts of requests. Calls to vendors are counted too, under the route `attempt`, and only if `by` contains
-   * `route`. `keyId` is empty for requests that did not fail.
+   * `route`. `keyId` is empty for requests without an error code.
    */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
   /**
@@ -124,7 +124,7 @@ export interface RequestRecord {
   /** `source` of the ledger entry. */
   source: string | null;
   model: string | null;
-  /** The model name that the caller gave, if no model has this name; shortened. */
+  /** The model name that the caller gave, if the request could not use a model of this name; shortened. */
   askedModel: string | null;
   /** The first product in the caller's `user-agent`, such as `OpenAI/Python`; shortened. */
   client: string | null;

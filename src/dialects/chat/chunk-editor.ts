@@ -23,8 +23,9 @@ interface EditedFrame {
 /**
  * Edits a vendor's chunks for callers. Sets the model's public name, one id for all chunks, and all fields that the
  * protocol requires. The first delta of a choice gets a role. Tool calls are numbered without gaps. The id and the name
- * of a tool call occur only once. No chunk contains both choices and usage. Names of the vendor are removed. All other
- * bytes stay unchanged.
+ * of a tool call occur only once. No chunk contains both choices and usage. Names of the vendor are removed. Content in
+ * parts becomes text and `reasoning_content`. All other bytes stay unchanged, unless the data of the event is on
+ * several lines.
  */
 export class ChunkEditor {
   readonly #model: string;

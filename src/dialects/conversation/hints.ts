@@ -47,8 +47,8 @@ const MAX_TEMPERATURE = 1;
  * `safety_identifier` or `metadata.user_id`.
  */
 export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
-  // The order matters: a condition sees the result of earlier hints. `reasoning` precedes `reasoningVisibility`, and
-  // `temperature` precedes `topP`.
+  // The order matters, because a hint may depend on the result of earlier hints. `reasoning` precedes
+  // `reasoningVisibility`, and `temperature` precedes `topP`.
   reasoning: { chat: reasoned, messages: reasoned, responses: reasoned, native: reasoned },
   reasoningVisibility: { chat: false, messages: shown, responses: shown, native: shown },
   temperature: {

@@ -43,7 +43,7 @@ export type ReplyEvent =
   | { type: "call"; call: number; id: string; name: string; kind: ToolCall["kind"]; signature?: Signature }
   | { type: "arguments"; call: number; text: string }
   | { type: "finish"; finish: Finish }
-  /** One use of a feature that the vendor bills by use. */
+  /** One use of a feature whose uses are counted (`COUNTED_FEATURES`). */
   | { type: "use"; feature: Feature }
   /** The vendor's usage so far. The last report replaces all earlier reports. */
   | { type: "usage"; report: UsageReport }

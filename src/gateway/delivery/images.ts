@@ -141,7 +141,8 @@ async function prepare(
   const { width, height, hasAlpha } = header;
   const delivered = isDeliverable(header.format) ? header.format : undefined;
   const wanted = format ?? delivered ?? "png";
-  // At the highest quality (100) a picture is not encoded again, because that would only lose detail.
+  // At the highest quality (100), a picture in the wanted format is not encoded again, because that would only lose
+  // detail.
   const isCompressing = !isCompressed && compression !== undefined && compression < 100;
   if (wanted === delivered && (wanted === "png" || !isCompressing))
     return { blob: image, format: wanted, width, height, hasAlpha };

@@ -100,8 +100,8 @@ export class LeaseTable {
 
   /**
    * Gives back amounts that other processes lack. Gives back amounts of changed budgets after running requests have
-   * released them. Call this method about every quarter of a second. It calls the store only while there is an amount
-   * to give back. It does not throw when the store is unavailable.
+   * released them. Call this method about every quarter of a second. It calls the store only while a lease has an
+   * available amount. It does not throw when the store is unavailable.
    */
   async yieldContended(): Promise<void> {
     if (this.#isYielding || !this.#leases.values().some((lease) => lease.available > 0n)) return;

@@ -13,8 +13,8 @@ export async function fanOut(count: number, generate: Generate, signal: AbortSig
   const shared = AbortSignal.any([signal, others.signal]);
   const calls = Array.from({ length: count }, (_, call) =>
     generate(shared, call).catch((error: unknown) => {
-      // An error that is not an `UpstreamError` is a bug. After a bug no reply is used, so the other calls are aborted
-      // to save their cost.
+      // An error that is not an `UpstreamError` is a bug or the reason of an aborted signal. Then no reply is used, so
+      // the other calls are aborted to save their cost.
       if (!(error instanceof UpstreamError)) others.abort(error);
       throw error;
     }),

@@ -19,9 +19,10 @@ import { hasError } from "./errors.ts";
 const UNDECRYPTABLE = "invalid_encrypted_content";
 
 /**
- * The responses protocol. Does not change the texts of request and response. If an account cannot decrypt the reasoning
- * of another account, or has not stored it, the request is sent again without reasoning. Throws for an error in a whole
- * response with a success status. Errors inside a stream are left to the reader of the stream.
+ * The responses protocol. Calls leave the texts of request and response unchanged, with one exception: if an account
+ * cannot decrypt the reasoning of another account, or has not stored it, the request is sent again without reasoning.
+ * Throws for an error in a whole response with a success status. Errors inside a stream are left to the reader of the
+ * stream.
  */
 export function createOpenAiResponses(
   connection: OpenAiConnection,

@@ -6,7 +6,7 @@ const ROWS_PER_SLICE = 32;
 export interface LandscapeOptions {
   /** Number of ranges of hills. Each range partly covers the range behind it. */
   ranges: number;
-  /** Bit mask of the low bits of a pixel that get random values, so that surfaces have a texture. */
+  /** Bit mask of the bits of a pixel's word that get random values, so that surfaces have a texture. */
   grain: number;
   /** True to leave the sky transparent. */
   isTransparent: boolean;

@@ -57,7 +57,7 @@ export function sampleSchema(schema: unknown, topic: string): unknown {
 
 /**
  * Returns a value that matches all of the schemas; undefined when no such value is found. `chosen` are the lists of
- * branches that already have a branch in `schemas`.
+ * branches from which a branch was already added to `schemas`.
  */
 function sample(
   schemas: readonly unknown[],

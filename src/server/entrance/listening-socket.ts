@@ -13,7 +13,10 @@ import { openLibc } from "./libc.ts";
 /** Time in which the process accepts the queued connections. */
 const QUEUE_MS = 100;
 
-/** Instructions (`struct sock_filter`) that drop a SYN without ACK and accept every other packet (Linux, `bpf(4)`). */
+/**
+ * Instructions (`struct sock_filter`) that drop a SYN without ACK and accept every other packet (`SO_ATTACH_FILTER` in
+ * socket(7)).
+ */
 const DROP_SYN: readonly (readonly [code: number, jumpTrue: number, jumpFalse: number, value: number])[] = [
   [0x30, 0, 0, 13],
   [0x45, 0, 2, 0x02],

@@ -5,8 +5,9 @@ import type { BackgroundWork } from "../../lib/waiting.ts";
 
 /**
  * Makes SQLite's WAL checkpoints on a thread of its own. A checkpoint waits for the disk, and SQLite would otherwise
- * make it on the thread that happens to commit. The same thread checks every second that the files are readable and not
- * replaced, and calls `onCheck` with the damage it finds, or null.
+ * make it on the thread that happens to commit. The new thread also checks every second that the files are readable and
+ * not replaced. The caller's thread calls `onCheck` with the damage that the check or the checkpoint found, or with
+ * null.
  */
 export function startSqliteUpkeep(
   location: string,

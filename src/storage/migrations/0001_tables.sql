@@ -535,7 +535,7 @@ CREATE TABLE request_log (
   code TEXT,
   message TEXT,
   cause TEXT,
-  -- The name that a caller requested, when no model has it.
+  -- The name that a caller requested, when the request could not use a model of this name.
   asked_model TEXT,
   -- The program that called, as it named itself.
   client TEXT,

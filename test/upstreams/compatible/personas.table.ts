@@ -561,7 +561,8 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
       },
     },
   },
-  // Model Studio, "Error codes": a quota per minute has the same code as an empty account.
+  // Model Studio, "Error codes": a quota per minute has the code `insufficient_quota`, which at OpenAI means an empty
+  // account.
   dashscope: {
     provider: "dashscope",
     path: "/compatible-mode/v1",
