@@ -40,7 +40,7 @@ export const zoneSchema = z
   .refine(isTimeZone, { error: inputError("input.timeZone", {}) })
   .optional()
   .describe(
-    "Time zone of days, in ranges of at most 124 days, and of 32 days by key, member or client; UTC by default",
+    "Time zone of days, in ranges of at most 124 days, and of 32 days by key, and by member or client of a key, model or channel; UTC by default",
   );
 
 function isTimeZone(name: string): boolean {

@@ -157,7 +157,6 @@ const WITHOUT_CODE: Readonly<Record<string, number>> = {
   "server/endpoints/admin-export.ts": 1,
   "server/endpoints/admin-input.ts": 1,
   // About an imported configuration. The console quotes these words.
-  "admin/document/entries.ts": 1,
   "admin/document/money-sections.ts": 3,
   "admin/document/sections.ts": 4,
   // Mostly about unknown names, which members of the console choose from lists.
