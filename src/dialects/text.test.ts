@@ -297,3 +297,15 @@ test("a reply of content that this gateway does not know is not empty", () => {
   stream.push(Buffer.from(events({ type: "response.completed", response: whole })));
   expect(stream.lack).not.toBe("empty");
 });
+
+test("searches in a reply without usage are billed when a custom tool was converted", () => {
+  const tools = [{ type: "custom", custom: { name: "apply_patch" } }];
+  const messages = [{ role: "user", content: "hi" }];
+  const payload = readChat(Buffer.from(JSON.stringify({ model: "m", messages, tools })));
+  const ends = { caller: textDialect("chat"), vendor: textDialect("messages") };
+  const passage = translate(ends, payload, terms, policyFor(3, { web_search: 5 }));
+  const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
+  const whole = { ...message, ...ended, content: [found, { type: "text", text: "Found." }] };
+  const { usage: billed } = passage.readReply({ text: JSON.stringify(whole), parsed: whole });
+  expect(billed.uses).toEqual({ web_search: 1 });
+});

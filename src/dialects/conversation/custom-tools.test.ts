@@ -88,6 +88,19 @@ test("calls of its function become calls of the custom tool, whole and streamed 
   }
 });
 
+test("a whole reply keeps its uses, its log probabilities and content of other protocols", () => {
+  const reply = {
+    id: "r",
+    parts: [],
+    finish: { reason: "stop" as const, stopSequence: null },
+    report: null,
+    uses: ["web_search" as const],
+    logprobs: [{ token: "a", logprob: -1, bytes: null, top_logprobs: [] }],
+    hasOther: true,
+  };
+  expect(new CustomToolsAsFunctions(CONVERSATION).readReply(reply)).toEqual(reply);
+});
+
 test("arguments of another form go on as they are", () => {
   const tools = new CustomToolsAsFunctions(CONVERSATION);
   const read = [

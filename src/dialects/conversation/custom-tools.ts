@@ -27,12 +27,11 @@ export class CustomToolsAsFunctions {
   /** Returns a whole reply in which calls of custom tools replace calls of their functions. */
   readReply(reply: Reply): Reply {
     if (this.#names.size === 0) return reply;
-    const { id, finish, report } = reply;
     const parts = reply.parts.map((part): AssistantPart => {
       if (part.type !== "tool_call" || !this.#names.has(part.name)) return part;
       return { ...part, kind: "custom", arguments: inputOf(part.arguments) ?? part.arguments };
     });
-    return { id, parts, finish, report };
+    return { ...reply, parts };
   }
 
   /** Returns a reader that replaces calls of functions by calls of their custom tools. */
