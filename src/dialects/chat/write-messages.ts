@@ -120,11 +120,12 @@ function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): 
   const refusal = textOf(parts, "refusal");
   const calls = parts.filter((part) => part.type === "tool_call");
   if (text === "" && refusal === "" && calls.length === 0) return [];
+  const { takesRefusals = false } = traits;
   const message = {
     role: "assistant",
-    // A vendor without support for `refusal` gets a refusal as ordinary text, unless the model also wrote text.
-    content: text || (traits.takesRefusals ? null : refusal || null),
-    ...(refusal !== "" && traits.takesRefusals && { refusal }),
+    // A vendor without support for `refusal` gets a refusal as ordinary text.
+    content: (takesRefusals ? text : [text, refusal].filter(Boolean).join("\n\n")) || null,
+    ...(refusal !== "" && takesRefusals && { refusal }),
     ...writeReasoning(parts, traits),
     ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(ownSignature(call))) }),
   };

@@ -219,6 +219,17 @@ test("reasoning goes back where the vendor wants it, with a call even when there
   ]);
 });
 
+test("a refusal goes back beside the text of its turn, and as text where the vendor has no field for it", () => {
+  const text = { type: "text", text: "Hi." } as const;
+  const refusal = { type: "refusal", text: "No." } as const;
+  const sent = (parts: readonly AssistantPart[], takesRefusals: boolean) =>
+    Object(write({ turns: [{ role: "assistant", parts }] }, { takesRefusals })["messages"])[0];
+  expect(sent([text, refusal], true)).toEqual({ role: "assistant", content: "Hi.", refusal: "No." });
+  expect(sent([refusal], true)).toEqual({ role: "assistant", content: null, refusal: "No." });
+  expect(sent([text, refusal], false)).toEqual({ role: "assistant", content: "Hi.\n\nNo." });
+  expect(sent([refusal], false)).toEqual({ role: "assistant", content: "No." });
+});
+
 test("signatures of calls go back to their own protocol alone", () => {
   const call = { type: "tool_call", id: "c", name: "f", kind: "function", arguments: "{}" } as const;
   const sent = (dialect: "chat" | "native") => {
