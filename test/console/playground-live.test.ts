@@ -112,10 +112,13 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
     expect(reads).toEqual([]);
   });
 
-  test("a running job is followed again after the page was closed, and cancelled by keys", async () => {
+  test("a running job is followed again with the key of another organization chosen, and cancelled by keys", async () => {
     const { page, gateway } = console;
+    const member = await console.signIn();
+    await member.act("POST", "/organizations", { id: "other", name: "Other" });
+    const { key } = await member.act("POST", "/keys", { organizationId: "other", name: "other" });
     await console.open("/keys");
-    await console.open(`/playground?model=${IMAGE}`);
+    await console.open(`/playground?model=${IMAGE}&key=${key.id}`);
     await page.waitForSelector("li button");
     await page.click("li button");
     await console.see("Generating");

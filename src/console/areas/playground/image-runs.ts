@@ -14,14 +14,14 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
   const [runs, setRuns] = useState<readonly PlaygroundRun[]>([]);
   const aborts = useRef(new Map<string, AbortController>());
   const leaving = useLeaving();
-  /** Id of the shown entry. Runs of other entries change only the history. */
-  const shown = useRef("");
+  /** The shown entry. Runs of other entries change only the history. */
+  const shown = useRef<ImageEntry | null>(null);
 
   const change = useCallback(
     (entry: ImageEntry, id: string) => (some: Partial<PlaygroundRun>) => {
       const isWorthSaving = some.tookMs !== undefined || (some.job !== undefined && !hasJob(entry, id));
       entry.runs = entry.runs.map((run) => (run.id === id ? { ...run, ...some } : run));
-      if (shown.current === entry.id) setRuns(entry.runs);
+      if (shown.current?.id === entry.id) setRuns(entry.runs);
       if (isWorthSaving) save({ ...entry, runs: entry.runs.map(withLinksOnly) });
     },
     [save],
@@ -37,7 +37,7 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
       references,
       runs: models.map(({ id }) => newRun(id)),
     };
-    shown.current = entry.id;
+    shown.current = entry;
     setRuns(entry.runs);
     for (const [index, run] of entry.runs.entries()) {
       const model = models[index];
@@ -51,7 +51,7 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
 
   const open = (kept: ImageEntry) => {
     const entry = { ...kept };
-    shown.current = entry.id;
+    shown.current = entry;
     setRuns(entry.runs);
     for (const run of entry.runs)
       if (run.state === "running" && run.job)
@@ -59,7 +59,8 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
   };
 
   const cancel = (run: PlaygroundRun) => {
-    if (run.job) void cancelJob(keyId, run.job.id).catch(showProblem);
+    // An entry of the history may belong to another key than the chosen one.
+    if (run.job && shown.current) void cancelJob(shown.current.keyId, run.job.id).catch(showProblem);
     else aborts.current.get(run.id)?.abort();
   };
   return { runs, start, open, cancel };
