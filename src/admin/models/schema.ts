@@ -129,7 +129,7 @@ export const modelSchema = z.object({
       perMillion: amounts.nullable().describe("By category of tokens"),
     })
     .nullable()
-    .describe("Default price in force now; an organization may have another"),
+    .describe("Price in force now: the named organization's, else the default one"),
   definition: z
     .record(z.string(), z.unknown())
     .nullable()
