@@ -42,13 +42,7 @@ export function useList<Name extends ListName>(name: Name, input: Input<Name>): 
   const query = useInfiniteQuery(
     infiniteQueryOptions({
       queryKey: [name, input, "pages"],
-      queryFn: ({ pageParam, signal }) => {
-        const from = pageParam === null ? input : { ...(input as object), cursor: pageParam };
-        return call(name, from as Input<Name>, signal) as Promise<{
-          data: Item<Name>[];
-          next: string | null;
-        }>;
-      },
+      queryFn: ({ pageParam, signal }) => readPage(name, input, pageParam, signal),
       initialPageParam: null as string | null,
       getNextPageParam: ({ next }) => next,
     }),
@@ -62,6 +56,38 @@ export function useList<Name extends ListName>(name: Name, input: Input<Name>): 
     readMore: () => void query.fetchNextPage(),
     retry: () => void query.refetch(),
   };
+}
+
+/** Returns the query of all items of a list, to show them in another order than the list has. */
+export function wholeListQuery<Name extends ListName>(name: Name, input: Input<Name>) {
+  return queryOptions({
+    queryKey: [name, input, "whole"],
+    queryFn: async ({ signal }): Promise<readonly Item<Name>[]> => {
+      const pages: Item<Name>[][] = [];
+      let cursor: string | null = null;
+      do {
+        const { data, next }: Listed<Name> = await readPage(name, input, cursor, signal);
+        pages.push(data);
+        cursor = next;
+      } while (cursor !== null);
+      return pages.flat();
+    },
+  });
+}
+
+interface Listed<Name extends ListName> {
+  data: Item<Name>[];
+  next: string | null;
+}
+
+function readPage<Name extends ListName>(
+  name: Name,
+  input: Input<Name>,
+  cursor: string | null,
+  signal: AbortSignal,
+): Promise<Listed<Name>> {
+  const from = cursor === null ? input : { ...(input as object), cursor };
+  return call(name, from as Input<Name>, signal) as Promise<Listed<Name>>;
 }
 
 /** The rows of a table and the state of their query; `rows` is undefined until the first page is read. */

@@ -1,9 +1,10 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiError } from "../../api/call.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { useOperationMutation, wholeListQuery } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
@@ -15,32 +16,45 @@ import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { Time, useNow } from "../../ui/text/time.tsx";
 import { CATEGORIES, useCellText, type ModelPrices, type PriceRowView } from "./cells.ts";
 
-const MOST = 1000;
+/** Number of rows that are read at a time. */
+const PAGE = 1_000;
+/** Number of rows that are shown first, and that are added each time. */
+const STEP = 100;
 
 /**
  * Lists the rows of a model's price, the latest first. The list contains planned rows, rows in force and ended rows.
  */
 export function PriceRows({ model, origin }: { model: string; origin: ModelPrices["origin"] }) {
-  const { t } = useTranslation("prices");
+  const { t } = useTranslation(["prices", "shell"]);
   const { id } = useOrganization();
   const isOfAll = useSession().organizations === "*";
   const own = isOfAll || id === null ? {} : { organizationId: id };
-  const rows = useOperationQuery("prices.list", { model, limit: MOST, ...own });
+  const rows = useQuery(wholeListQuery("prices.list", { model, limit: PAGE, ...own }));
+  const [most, setMost] = useState(STEP);
   const concerns = ({ organizationId }: PriceRowView) =>
     organizationId === null || id === null || organizationId === id;
   return (
     <Card title={t("detail.rows")} about={t("detail.rows.help")}>
       <QueryState query={rows}>
-        {({ data }) => {
+        {(data) => {
           const shown = data.filter(concerns).toReversed();
           return shown.length === 0 ? (
             <p className="text-muted">{t("detail.rows.empty.none")}</p>
           ) : (
-            <ul className="divide-y divide-line">
-              {shown.map((row) => (
-                <RowItem key={row.id ?? "configuration"} row={row} origin={origin} />
-              ))}
-            </ul>
+            <>
+              <ul className="divide-y divide-line">
+                {shown.slice(0, most).map((row) => (
+                  <RowItem key={row.id ?? "configuration"} row={row} origin={origin} />
+                ))}
+              </ul>
+              {shown.length > most && (
+                <div className="flex justify-center border-t border-line pt-3">
+                  <Button kind="quiet" onPress={() => setMost(most + STEP)}>
+                    {t("shell:more")}
+                  </Button>
+                </div>
+              )}
+            </>
           );
         }}
       </QueryState>
