@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { until } from "../support/gateway.ts";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
+import { copyRows } from "../support/copied-rows.ts";
 import { tabTo } from "../support/keyboard.ts";
 
 const MODEL = "sandbox-a";
@@ -219,6 +221,35 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await console.find("heading", "Keys");
     await console.open("/keys?search=HYPERLINK");
     await console.see("No key matches these filters.");
+  });
+
+  test("the removal of a budget counts all other budgets of the organization, whatever is listed", async () => {
+    const member = await console.signIn();
+    const { key } = await member.act("POST", "/keys", { organizationId: "default", name: "spender" });
+    const budget = { organizationId: "default", amount: "900", period: "total" };
+    for (const owner of [{}, { keyId: key.id }])
+      await member.act("POST", "/budgets", { ...budget, ...owner });
+    const { data } = await member.act("GET", "/budgets?organizationId=default");
+    await console.open(`/money?key=${key.id}`);
+    await console.press("button", "Actions");
+    await console.press("menuitem", "Remove");
+    await console.see(`Other budgets that still hold for the organization: ${data.length - 1}`);
+  });
+
+  test("the newest row of a price is shown first, beyond a thousand rows too", async () => {
+    const member = await console.signIn();
+    const database = new Database(`${console.gateway.dataDirectory}/gateway.sqlite`);
+    copyRows(database, 1_100, /^prices$/);
+    database.close();
+    const effectiveFrom = new Date(Date.now() + 24 * 60 * 60_000).toISOString();
+    const perImage = { "1K": { low: "0.77" } };
+    await member.act("POST", "/prices", { organizationId: "default", model: MODEL, perImage, effectiveFrom });
+    await console.open(`/models/prices?model=${MODEL}`);
+    await console.page.waitForFunction(
+      `document.querySelector("main li:has(dl)")?.innerText.includes("$0.77")`,
+    );
+    await console.press("button", "Show more");
+    await console.page.waitForFunction(`document.querySelectorAll("main li:has(dl)").length === 200`);
   });
 });
 

@@ -118,9 +118,15 @@ function RuleFields({ kind, organizationId }: RuleFieldsProps) {
   );
 }
 
+/** Maximum number of budgets that the list offers. */
+const MAX_BUDGETS = 1_000;
+
 function BudgetFields({ organizationId }: Pick<RuleFieldsProps, "organizationId">) {
   const { t } = useTranslation(["alerts", "money"]);
-  const budgets = useOperationQuery("budgets.list", organizationId === null ? {} : { organizationId });
+  const budgets = useOperationQuery("budgets.list", {
+    limit: MAX_BUDGETS,
+    ...(organizationId !== null && { organizationId }),
+  });
   const options = (budgets.data?.data ?? [])
     .filter((budget) => organizationId === null || budget.organizationId === organizationId)
     .map(({ id, keyId, keyName, amount, currency, period }) => ({

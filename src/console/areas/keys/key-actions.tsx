@@ -11,6 +11,7 @@ import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
 import { useViewForm } from "../../ui/forms/view-form.ts";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { formatItemCount } from "../../ui/text/format.ts";
 import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
 import type { Key } from "./key-view.tsx";
 import { NewSecret } from "./new-secret.tsx";
@@ -184,8 +185,7 @@ function OpenJobs({ keyId }: { keyId: string }) {
     limit: MAX_JOBS,
   });
   if (!data) return null;
-  const count = `${data.data.length}${data.next === null ? "" : "+"}`;
-  return <li>{t("remove.jobs", { count })}</li>;
+  return <li>{t("remove.jobs", { count: formatItemCount(data) })}</li>;
 }
 
 const DAY_MS = 86_400_000;

@@ -1,20 +1,21 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
-import { useKeyOptions } from "../../api/options.ts";
-import { operationQuery, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
+import { formatItemCount } from "../../ui/text/format.ts";
 import { Status } from "../../ui/text/status.tsx";
 import { isEnabled, withModel, type ModelRow } from "./model-state.tsx";
 
 type Organization = Output<"organizations.list">["data"][number];
 
 const MAX_LISTED = 200;
+/** Maximum number of keys that are counted. */
+const MAX_COUNTED = 1_000;
 
 /** Lists up to `MAX_LISTED` organizations with their access to a model. Administrators can change the access. */
 export function ModelAccess({ model }: { model: ModelRow }) {
@@ -69,13 +70,11 @@ function OrganizationAccess({ model, organization }: { model: string; organizati
 
 function KeysAffected({ organizationId }: { organizationId: string }) {
   const { t } = useTranslation("models");
-  const keys = useKeyOptions(organizationId);
-  const { data: jobs } = useQuery(
-    operationQuery("jobs.list", { organizationId, status: "pending,in_progress" }),
-  );
+  const { data: keys } = useOperationQuery("keys.list", { organizationId, limit: MAX_COUNTED });
+  const { data: jobs } = useOperationQuery("jobs.list", { organizationId, status: "pending,in_progress" });
   return (
     <>
-      <p>{t("access.disable.keys", { count: keys.length })}</p>
+      {keys && <p>{t("access.disable.keys", { count: keys.data.length, shown: formatItemCount(keys) })}</p>}
       {(jobs?.data.length ?? 0) > 0 && <p>{t("access.disable.jobs")}</p>}
     </>
   );

@@ -2,7 +2,7 @@ import { Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useOrganizationOptions } from "../../api/options.ts";
-import { useOperationMutation } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { BudgetBar, NEARLY_SPENT, shareOf } from "../../ui/chart/budget-bar.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
@@ -12,7 +12,7 @@ import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { requireAmount, subtract } from "../../ui/text/amount.ts";
-import { formatMoney } from "../../ui/text/format.ts";
+import { formatItemCount, formatMoney } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
@@ -20,7 +20,7 @@ import { Time } from "../../ui/text/time.tsx";
 import type { Budget } from "./views.ts";
 
 /** Shows one budget: its owner, how much of it is used, and its forecast. */
-export function BudgetRow({ budget, all }: { budget: Budget; all: readonly Budget[] }) {
+export function BudgetRow({ budget }: { budget: Budget }) {
   const { t } = useTranslation("money");
   return (
     <li className="flex flex-col gap-3 px-4 py-4">
@@ -36,7 +36,7 @@ export function BudgetRow({ budget, all }: { budget: Budget; all: readonly Budge
             </>
           )}
         </span>
-        <BudgetActions budget={budget} all={all} />
+        <BudgetActions budget={budget} />
       </div>
       <BudgetBar budget={budget} />
       <Figures budget={budget} />
@@ -100,7 +100,7 @@ function Figures({ budget }: { budget: Budget }) {
   );
 }
 
-function BudgetActions({ budget, all }: { budget: Budget; all: readonly Budget[] }) {
+function BudgetActions({ budget }: { budget: Budget }) {
   const { t } = useTranslation("money");
   const can = useCan();
   const [open, setOpen] = useState<"change" | "remove" | null>(null);
@@ -115,7 +115,7 @@ function BudgetActions({ budget, all }: { budget: Budget; all: readonly Budget[]
         ]}
       />
       <ChangeBudgetDialog budget={budget} isOpen={open === "change"} onClose={close} />
-      <RemoveBudgetDialog budget={budget} all={all} isOpen={open === "remove"} onClose={close} />
+      {open === "remove" && <RemoveBudgetDialog budget={budget} onClose={close} />}
     </>
   );
 }
@@ -157,22 +157,19 @@ function ChangeBudgetDialog({ budget, isOpen, onClose }: ChangeBudgetDialogProps
   );
 }
 
-interface RemoveBudgetDialogProps {
-  budget: Budget;
-  all: readonly Budget[];
-  isOpen: boolean;
-  onClose(): void;
-}
+/** Maximum number of an organization's budgets that are counted. */
+const MAX_COUNTED = 1_000;
 
 /**
  * Asks for confirmation before a budget is removed. A removed budget no longer stops requests. Shows what is left of
- * the budget, and how many other listed budgets the organization has.
+ * the budget, and how many other budgets the organization has.
  */
-function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialogProps) {
+function RemoveBudgetDialog({ budget, onClose }: { budget: Budget; onClose(): void }) {
   const { t } = useTranslation("money");
   const remove = useOperationMutation("budgets.remove", ["budgets", "keys", "overview"]);
   const { id, amount, spent, currency, organizationId } = budget;
-  const others = all.filter((other) => other.organizationId === organizationId && other.id !== id);
+  const { data: all } = useOperationQuery("budgets.list", { organizationId, limit: MAX_COUNTED });
+  const others = all && { ...all, data: all.data.filter((other) => other.id !== id) };
   const left = formatMoney(subtract(amount, spent), currency);
   return (
     <ConfirmDialog
@@ -180,11 +177,13 @@ function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialog
       consequences={
         <>
           <p>{t("budget.remove.what", { left, amount: formatMoney(amount, currency) })}</p>
-          <p className="mt-2 text-text">{t("budget.remove.others", { count: others.length })}</p>
+          {others && (
+            <p className="mt-2 text-text">{t("budget.remove.others", { count: formatItemCount(others) })}</p>
+          )}
         </>
       }
       confirmLabel={t("budget.remove")}
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       onConfirm={async () => {
         await remove.mutateAsync({ id });

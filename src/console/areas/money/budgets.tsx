@@ -35,7 +35,7 @@ export function Budgets() {
       {rows?.length === 0 && <EmptyState icon={Wallet}>{t("budgets.empty")}</EmptyState>}
       <ul className="divide-y divide-line border-line not-empty:border-t">
         {rows?.map((budget) => (
-          <BudgetRow key={budget.id} budget={budget} all={rows} />
+          <BudgetRow key={budget.id} budget={budget} />
         ))}
       </ul>
       {list.hasMore && (

@@ -50,12 +50,24 @@ function useOwners() {
   const { id } = useOrganization();
   const filter = id === null ? {} : { organizationId: id };
   const defaults = useOperationQuery("limits.defaults", {});
-  const list = useList("organizations.list", { limit: 200 });
+  const listed = useList("organizations.list", { limit: 200 });
   const keys = useList("keys.list", { ...filter, limit: 1000 });
-  if (!defaults.data || !list.rows) return { rows: undefined, list };
+  const lists = [listed, keys];
+  const list = {
+    error: defaults.error ?? listed.error ?? keys.error,
+    failedAt: Math.max(defaults.errorUpdatedAt, listed.failedAt, keys.failedAt),
+    hasMore: lists.some(({ hasMore }) => hasMore),
+    isReadingMore: lists.some(({ isReadingMore }) => isReadingMore),
+    readMore: () => lists.filter(({ hasMore }) => hasMore).forEach(({ readMore }) => readMore()),
+    retry: () => {
+      void defaults.refetch();
+      for (const { retry } of lists) retry();
+    },
+  };
+  if (!defaults.data || !listed.rows || !keys.rows) return { rows: undefined, list };
   const { organization, key } = defaults.data;
-  const organizations = list.rows.filter((each) => id === null || each.id === id);
-  const ownKeys = (keys.rows ?? []).filter(({ limits }) => Object.keys(limits).length > 0);
+  const organizations = listed.rows.filter((each) => id === null || each.id === id);
+  const ownKeys = keys.rows.filter(({ limits }) => Object.keys(limits).length > 0);
   const standard = { id: null, version: 0, limits: {} };
   const rows: LimitsOwner[] = [
     { ...standard, kind: "organization", name: t("limits.default.organization"), defaults: organization },

@@ -6,6 +6,7 @@ import { useCan } from "../../api/session.ts";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { formatItemCount } from "../../ui/text/format.ts";
 import { OrganizationDialog, type OrganizationView } from "./organization-dialog.tsx";
 
 export function OrganizationActions({ view }: { view: OrganizationView }) {
@@ -51,8 +52,6 @@ function DisableDialog({ view, onClose }: { view: OrganizationView; onClose(): v
   const filter = { organizationId: view.id, limit: MOST };
   const keys = useOperationQuery("keys.list", filter);
   const jobs = useOperationQuery("jobs.list", { ...filter, status: "pending,in_progress" });
-  const countOf = (page: { data: unknown[]; next: string | null }) =>
-    `${page.data.length}${page.next === null ? "" : "+"}`;
   return (
     <ConfirmDialog
       isOpen
@@ -63,8 +62,8 @@ function DisableDialog({ view, onClose }: { view: OrganizationView; onClose(): v
         <>
           <p>{t("organization.disable.what")}</p>
           <ul className="mt-2 list-disc pl-5 text-text">
-            {keys.data && <li>{t("organization.disable.keys", { count: countOf(keys.data) })}</li>}
-            {jobs.data && <li>{t("organization.disable.jobs", { count: countOf(jobs.data) })}</li>}
+            {keys.data && <li>{t("organization.disable.keys", { count: formatItemCount(keys.data) })}</li>}
+            {jobs.data && <li>{t("organization.disable.jobs", { count: formatItemCount(jobs.data) })}</li>}
           </ul>
         </>
       }

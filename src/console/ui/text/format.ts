@@ -35,6 +35,11 @@ export function formatCount(count: number): string {
   return format("count", { maximumFractionDigits: 2 }).format(count);
 }
 
+/** Formats the number of items of a list's first page, with a plus sign if another page follows. */
+export function formatItemCount({ data, next }: { data: readonly unknown[]; next: string | null }): string {
+  return `${formatCount(data.length)}${next === null ? "" : "+"}`;
+}
+
 /** Formats a count in short form, such as 1.2K. */
 export function formatShortCount(count: number): string {
   return format("short", { notation: "compact", maximumFractionDigits: 1 }).format(count);
