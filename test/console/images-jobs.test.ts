@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { HTTPRequest } from "puppeteer-core";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
 import { until } from "../support/gateway.ts";
 import { tabTo } from "../support/keyboard.ts";
@@ -140,6 +141,7 @@ describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
     expect(await statusesOf(console, [id])).toEqual(["cancelled"]);
   });
 
+  let ended = "";
   test("a job's end is seen without asking again, with its pictures and its cost", async () => {
     const prompts = ["A lighthouse", "Another one"];
     const jobs = await Promise.all(prompts.map((prompt) => submit(console, prompt, 2)));
@@ -150,9 +152,29 @@ describe.skipIf(chromium === null)("pictures and jobs in the console", () => {
     await console.page.waitForSelector('img[alt="Picture 2"]');
     expect(await console.page.$$("main img")).toHaveLength(2);
     await console.see("Pictures, 1K medium");
+    ended = jobs[0]!;
     expect(await console.accessibilityFindings()).toEqual([]);
     expect(console.problems).toEqual([]);
     expect([...console.foreignHosts]).toEqual([]);
+  });
+
+  test("the cost of a job is not called nothing while its request is unread", async () => {
+    const { page } = console;
+    const held = Promise.withResolvers<HTTPRequest>();
+    const hold = (request: HTTPRequest) =>
+      request.url().includes(`/requests/${ended}`) ? held.resolve(request) : void request.continue();
+    await page.setRequestInterception(true);
+    page.on("request", hold);
+    const opened = console.open(`/jobs/${ended}`);
+    const request = await held.promise;
+    await page.waitForSelector('img[alt="Picture 2"]');
+    expect(await page.$eval("main", ({ innerText }) => innerText)).not.toContain("Nothing was charged");
+    await request.respond({ status: 400, contentType: "application/json", body: "{}" });
+    await opened;
+    await console.find("button", "Try again");
+    expect(await page.$eval("main", ({ innerText }) => innerText)).not.toContain("Nothing was charged");
+    page.off("request", hold);
+    await page.setRequestInterception(false);
   });
 });
 

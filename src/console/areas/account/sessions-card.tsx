@@ -15,7 +15,6 @@ export function SessionsCard() {
   const [isAsking, setAsking] = useState(false);
   const sessions = useOperationQuery("sessions.list", {});
   const removeAll = useOperationMutation("sessions.removeAll", []);
-  const count = sessions.data?.data.length ?? 0;
   const end = async () => {
     await removeAll.mutateAsync({});
     location.reload();
@@ -36,7 +35,7 @@ export function SessionsCard() {
       </QueryState>
       <ConfirmDialog
         title={t("sessions.endAll")}
-        consequences={t("sessions.endAll.text", { count })}
+        consequences={sessions.data && t("sessions.endAll.text", { count: sessions.data.data.length })}
         confirmLabel={t("sessions.endAll")}
         isOpen={isAsking}
         onClose={() => setAsking(false)}

@@ -10,7 +10,7 @@ import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
+import { isNotFound, QueryState } from "../../ui/page/query-state.tsx";
 import { Details } from "../../ui/text/details.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
@@ -113,22 +113,24 @@ function JobDetail({ job }: { job: Job }) {
   );
 }
 
-/**
- * Shows the charge of a job, line by line. Shows a sentence instead until the job has ended and its request is read.
- */
+/** Shows the charge of a job, line by line. Shows a sentence instead until the job has ended, or without a request. */
 function JobCost({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
-  const { data } = useJobRequest(job);
+  const request = useJobRequest(job);
   if (job.endedAt === null) return <p className="text-muted">{t("detail.cost.waiting")}</p>;
-  if (!data) return <p className="text-muted">{t("detail.cost.none")}</p>;
+  if (isNotFound(request.error)) return <p className="text-muted">{t("detail.cost.none")}</p>;
   return (
-    <div className="flex flex-col gap-3">
-      <CostLines detail={data} />
-      <p>
-        <TextLink to="/requests/$id" params={{ id: data.request.id }}>
-          {t("detail.request")}
-        </TextLink>
-      </p>
-    </div>
+    <QueryState query={request}>
+      {(detail) => (
+        <div className="flex flex-col gap-3">
+          <CostLines detail={detail} />
+          <p>
+            <TextLink to="/requests/$id" params={{ id: detail.request.id }}>
+              {t("detail.request")}
+            </TextLink>
+          </p>
+        </div>
+      )}
+    </QueryState>
   );
 }

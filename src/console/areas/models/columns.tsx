@@ -5,7 +5,7 @@ import { TextLink } from "../../ui/text/link.tsx";
 import { ModelStatus, stateOf, type ModelRow, type ModelSelection } from "./model-state.tsx";
 
 /** Returns the columns of the list. `enabled` is the models that the current organization may call. */
-export function useModelColumns(enabled: ModelSelection): readonly TableColumn<ModelRow>[] {
+export function useModelColumns(enabled: ModelSelection | null): readonly TableColumn<ModelRow>[] {
   const { t } = useTranslation("models");
   return [
     {

@@ -18,7 +18,7 @@ export function ModelFacts({ model }: { model: ModelRow }) {
           t("column.state"),
           <>
             <ModelStatus state={state} />
-            {state !== "callable" && <p className="mt-1 text-muted">{t(`why.${state}`)}</p>}
+            {state !== null && state !== "callable" && <p className="mt-1 text-muted">{t(`why.${state}`)}</p>}
             {problems.map((problem) => (
               <p key={problem} className="mt-1 text-bad">
                 <Quoted label={t("shell:problem.configuration")}>{problem}</Quoted>

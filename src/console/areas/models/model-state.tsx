@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { operationQuery } from "../../api/queries.ts";
+import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 
 export type ModelRow = Output<"models.list">["data"][number];
@@ -20,13 +21,14 @@ const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
 };
 
 /**
- * Returns "callable" for a model that an organization with these enabled models can call now. Otherwise returns the
+ * Returns null while the enabled models are unknown. Returns "callable" for a model that an organization with these enabled models can call now. Otherwise returns the
  * first reason that prevents the call.
  */
 export function stateOf(
   { id, isRetired, isDisabled, isRoutable, price }: ModelRow,
-  enabled: ModelSelection = "*",
-): ModelState {
+  enabled: ModelSelection | null,
+): ModelState | null {
+  if (enabled === null) return null;
   if (isRetired) return "retired";
   if (isDisabled) return "disabled";
   if (!isEnabled(enabled, id)) return "not_enabled";
@@ -49,17 +51,15 @@ export function withModel(models: ModelSelection, id: string, isWanted: boolean)
   return except.length === 0 ? "*" : { except };
 }
 
-export function ModelStatus({ state }: { state: ModelState }) {
+export function ModelStatus({ state }: { state: ModelState | null }) {
   const { t } = useTranslation("models");
+  if (state === null) return <Skeleton className="h-5 w-20" />;
   return <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>;
 }
 
-/**
- * Returns the enabled models of the current organization. Returns `"*"` without an organization, and until the models
- * are read.
- */
-export function useEnabledModels(): ModelSelection {
+/** Returns the enabled models of the current organization; `"*"` without one. Null until they are read. */
+export function useEnabledModels(): ModelSelection | null {
   const { id } = useOrganization();
   const query = useQuery({ ...operationQuery("organizations.get", { id: id ?? "" }), enabled: id !== null });
-  return (id === null ? undefined : query.data?.models) ?? "*";
+  return id === null ? "*" : (query.data?.models ?? null);
 }

@@ -37,7 +37,11 @@ export function KeyView({ secret }: { secret: string }) {
       </QueryState>
       <Card title={t("models")} isFlush>
         <QueryState query={models}>
-          {({ data }) => <ModelPriceList models={data} prices={prices.data?.data ?? []} />}
+          {(models) => (
+            <QueryState query={prices}>
+              {(prices) => <ModelPriceList models={models.data} prices={prices.data} />}
+            </QueryState>
+          )}
         </QueryState>
       </Card>
       {first && (

@@ -87,7 +87,9 @@ function Preview({ form, owner }: { form: UseFormReturn<CorrectionValues>; owner
       <h3 className="font-semibold">{t("correct.preview")}</h3>
       {preview.error && <p className="text-bad">{preview.error.message}</p>}
       {!preview.error && preview.data && <Result correction={preview.data} />}
-      {!preview.error && !preview.data && <p className="text-muted">{t("correct.preview.empty")}</p>}
+      {!preview.error && !preview.data && input === null && (
+        <p className="text-muted">{t("correct.preview.empty")}</p>
+      )}
     </section>
   );
 }

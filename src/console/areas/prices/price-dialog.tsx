@@ -114,14 +114,17 @@ function Preview({
   const { t } = useTranslation("prices");
   useWatch({ control: form.control });
   const values = form.getValues();
-  const preview = usePricePreview("prices.preview", toInput(values, owner));
+  const input = toInput(values, owner);
+  const preview = usePricePreview("prices.preview", input);
   const { refusal = null, refusalCode: code, refusalFigures: figures } = preview.data ?? {};
   return (
     <section className="flex flex-col gap-2 border-t border-line pt-4" aria-live="polite">
       <h3 className="font-semibold">{t("preview.title")}</h3>
       {preview.error && <p className="text-bad">{preview.error.message}</p>}
       {!preview.error && preview.data && <PreviewTable cells={preview.data.cells} currency={currency} />}
-      {!preview.error && !preview.data && <p className="text-muted">{t("preview.empty")}</p>}
+      {!preview.error && !preview.data && input === null && (
+        <p className="text-muted">{t("preview.empty")}</p>
+      )}
       {preview.data && <Consequence preview={preview.data} />}
       {preview.data && factorOf(preview.data.cells) >= LARGE_FACTOR && (
         <>

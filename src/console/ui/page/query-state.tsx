@@ -18,11 +18,16 @@ interface QueryStateProps<Data> {
   children(data: Data): ReactNode;
 }
 
+/** True for the failure to read a record that does not exist. */
+export function isNotFound(error: Error | null): boolean {
+  return error instanceof ApiError && error.status === NOT_FOUND;
+}
+
 /** Shows the data of a query. Without data, shows the skeleton or, after a failure, the error. */
 export function QueryState<Data>({ query, skeleton, missing, children }: QueryStateProps<Data>) {
   const { t } = useTranslation();
   if (query.data !== undefined) return <>{children(query.data)}</>;
-  if (missing !== undefined && query.error instanceof ApiError && query.error.status === NOT_FOUND)
+  if (missing !== undefined && isNotFound(query.error))
     return (
       <Card>
         <EmptyState>{missing}</EmptyState>
