@@ -68,6 +68,9 @@ describe("regular expressions", () => {
       "/y/u",
       "/z/",
     ]);
+    const tags = "<p>a</p> / <b {...c} /> <i>{d.match(/e/g)}</i> <u />";
+    expect(scanExpressions(tags, "a.tsx").map(({ expression }) => String(expression))).toEqual(["/e/g"]);
+    expect(found.some(({ where }) => /\.tsx:/.test(where))).toBe(true);
   });
 
   test("that take quadratic or exponential time are recognized", () => {

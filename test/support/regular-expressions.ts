@@ -6,10 +6,10 @@ export interface FoundExpression {
   expression: RegExp;
 }
 
-/** Finds every regular expression literal in the `.ts` files of a folder, except tests. */
+/** Finds every regular expression literal in the `.ts` and `.tsx` files of a folder, except tests. */
 export function findExpressions(folder: string): FoundExpression[] {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
-  const sources = names.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const sources = names.filter((name) => /(?<!\.test)\.tsx?$/.test(name));
   return sources.flatMap((name) => scanExpressions(readFileSync(`${folder}/${name}`, "utf8"), name));
 }
 
@@ -36,7 +36,9 @@ export function scanExpressions(source: string, name: string): FoundExpression[]
       at = end;
       continue;
     }
-    if (token?.groups?.["body"] !== undefined && mayBeginExpression(before)) {
+    // In JSX, a slash can also belong to a tag, or be a text between spaces.
+    const isOfJsx = name.endsWith(".tsx") && (before === "<" || /^\/[\s>]/.test(text));
+    if (token?.groups?.["body"] !== undefined && !isOfJsx && mayBeginExpression(before)) {
       const { body, flags = "" } = token.groups;
       const line = source.slice(0, at).split("\n").length;
       found.push({ where: `${name}:${line} ${text}`, expression: new RegExp(body, flags) });
