@@ -288,9 +288,12 @@ test("text that has gone out as reasoning before is counted once", () => {
   expect(sumTokens(countedFor("<think>").tokens)).toBeGreaterThan(3);
 });
 
-test("a reply of content that this gateway does not know is not empty", () => {
+test.each([
+  ["of an unknown kind", [{ type: "computer_call", id: "c", call_id: "c" }]],
+  ["that only its tokens show", []],
+])("a reply of content %s is not empty", (_, output) => {
   const spent = { input_tokens: 3, output_tokens: 40, total_tokens: 43 };
-  const whole = { ...response, output: [{ type: "computer_call", id: "c", call_id: "c" }], usage: spent };
+  const whole = { ...response, output, usage: spent };
   const passage = forward(textDialect("responses"), payloadOf("responses"), terms, policyFor(3));
   expect(passage.readReply({ text: JSON.stringify(whole), parsed: whole }).isEmpty).toBe(false);
   const stream = passage.openStream();
