@@ -21,8 +21,8 @@ const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
 };
 
 /**
- * Returns null while the enabled models are unknown. Returns "callable" for a model that an organization with these enabled models can call now. Otherwise returns the
- * first reason that prevents the call.
+ * Returns null while the enabled models are unknown, and "callable" for a model that an organization with these enabled
+ * models can call now. Otherwise returns the first reason that prevents the call.
  */
 export function stateOf(
   { id, isRetired, isDisabled, isRoutable, price }: ModelRow,
