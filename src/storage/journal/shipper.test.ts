@@ -93,7 +93,8 @@ test("a last flush does not wait for the pause after a failure", async () => {
   letGo();
   outage.isOver = false;
   journal.append({ type: "charge", entry: anEntry("late", 1n) });
-  expect(await shipper.flush(600)).toBe(false);
+  // After the third failure, at 750 ms, the pause lasts a second.
+  expect(await shipper.flush(1_300)).toBe(false);
   outage.isOver = true;
   expect(await shipper.flush(200)).toBe(true);
   await stop();
