@@ -75,8 +75,8 @@ export function traceSampler(ratio: number): BeginTrace {
 }
 
 /** Returns the id of a trace that can be looked up: a caller's trace or an exported trace; null otherwise. */
-export function visibleTraceId({ traceId, parentId, isSampled }: RequestTrace): string | null {
-  return isSampled || parentId !== null ? traceId : null;
+export function visibleTraceId(trace: RequestTrace): string | null {
+  return trace.isSampled || trace.parentId !== null ? trace.traceId : null;
 }
 
 /** Returns the `traceparent` header for a call that a span makes. */

@@ -243,6 +243,32 @@ test("a picture that waits for the object storage is removed for good", async ()
   await next.close();
 });
 
+test("a picture that is removed during its upload is removed for good", async () => {
+  const objects = new Set<string>();
+  const [begun, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isAway = true;
+  const remote = {
+    ...openS3Store(readS3Address(s3.address)),
+    async write(name: string) {
+      if (isAway) throw new DependencyError("the object storage is away", { dependency: "blobs" });
+      begun.resolve();
+      await letGo.promise;
+      objects.add(name);
+    },
+    remove: async (name: string) => void objects.delete(name),
+  };
+  const local = openDiskStore(join(directory, "pending"), join(directory, "temporary"));
+  const store = await openPendingStore({ remote, local, report() {}, intervalMs: 20 });
+  const name = newBlobName("png");
+  await store.write(name, new Blob(["one"]));
+  isAway = false;
+  await begun.promise;
+  await store.remove(name);
+  letGo.resolve();
+  await store.stop();
+  expect([objects.size, await local.get(name)]).toEqual([0, null]);
+});
+
 test("without space for more pictures the store is not available until the storage is back", async () => {
   const s3Store = openS3Store(readS3Address(s3.address));
   const store = await openPendingStore({
