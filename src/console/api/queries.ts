@@ -58,6 +58,9 @@ export function useList<Name extends ListName>(name: Name, input: Input<Name>): 
   };
 }
 
+/** Maximum number of items that the gateway returns in one page of a list. */
+export const MAX_PAGE = 1_000;
+
 /** Returns the query of all items of a list, to show them in another order than the list has. */
 export function wholeListQuery<Name extends ListName>(name: Name, input: Input<Name>) {
   return queryOptions({

@@ -2,7 +2,7 @@ import { useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import type { Input } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { MAX_PAGE, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
@@ -118,13 +118,10 @@ function RuleFields({ kind, organizationId }: RuleFieldsProps) {
   );
 }
 
-/** Maximum number of budgets that the list offers. */
-const MAX_BUDGETS = 1_000;
-
 function BudgetFields({ organizationId }: Pick<RuleFieldsProps, "organizationId">) {
   const { t } = useTranslation(["alerts", "money"]);
   const budgets = useOperationQuery("budgets.list", {
-    limit: MAX_BUDGETS,
+    limit: MAX_PAGE,
     ...(organizationId !== null && { organizationId }),
   });
   const options = (budgets.data?.data ?? [])

@@ -3,7 +3,7 @@ import { Ban, Pencil, RefreshCw, Trash2, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { call, type Output } from "../../api/call.ts";
-import { queryClient, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { MAX_PAGE, queryClient, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
@@ -173,16 +173,13 @@ function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean
   );
 }
 
-/** Maximum number of jobs that are counted. */
-const MAX_JOBS = 1_000;
-
 /** Shows how many of a key's jobs have not ended. */
 function OpenJobs({ keyId }: { keyId: string }) {
   const { t } = useTranslation("keys");
   const { data } = useOperationQuery("jobs.list", {
     keyId,
     status: "pending,in_progress",
-    limit: MAX_JOBS,
+    limit: MAX_PAGE,
   });
   if (!data) return null;
   return <li>{t("remove.jobs", { count: formatItemCount(data) })}</li>;

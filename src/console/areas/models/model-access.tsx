@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { MAX_PAGE, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
@@ -14,8 +14,6 @@ import { isEnabled, withModel, type ModelRow } from "./model-state.tsx";
 type Organization = Output<"organizations.list">["data"][number];
 
 const MAX_LISTED = 200;
-/** Maximum number of keys that are counted. */
-const MAX_COUNTED = 1_000;
 
 /** Lists up to `MAX_LISTED` organizations with their access to a model. Administrators can change the access. */
 export function ModelAccess({ model }: { model: ModelRow }) {
@@ -70,7 +68,7 @@ function OrganizationAccess({ model, organization }: { model: string; organizati
 
 function KeysAffected({ organizationId }: { organizationId: string }) {
   const { t } = useTranslation("models");
-  const { data: keys } = useOperationQuery("keys.list", { organizationId, limit: MAX_COUNTED });
+  const { data: keys } = useOperationQuery("keys.list", { organizationId, limit: MAX_PAGE });
   const { data: jobs } = useOperationQuery("jobs.list", { organizationId, status: "pending,in_progress" });
   return (
     <>

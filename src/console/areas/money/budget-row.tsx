@@ -2,7 +2,7 @@ import { Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useOrganizationOptions } from "../../api/options.ts";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { MAX_PAGE, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { BudgetBar, NEARLY_SPENT, shareOf } from "../../ui/chart/budget-bar.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
@@ -157,9 +157,6 @@ function ChangeBudgetDialog({ budget, isOpen, onClose }: ChangeBudgetDialogProps
   );
 }
 
-/** Maximum number of an organization's budgets that are counted. */
-const MAX_COUNTED = 1_000;
-
 /**
  * Asks for confirmation before a budget is removed. A removed budget no longer stops requests. Shows what is left of
  * the budget, and how many other budgets the organization has.
@@ -168,7 +165,7 @@ function RemoveBudgetDialog({ budget, onClose }: { budget: Budget; onClose(): vo
   const { t } = useTranslation("money");
   const remove = useOperationMutation("budgets.remove", ["budgets", "keys", "overview"]);
   const { id, amount, spent, currency, organizationId } = budget;
-  const { data: all } = useOperationQuery("budgets.list", { organizationId, limit: MAX_COUNTED });
+  const { data: all } = useOperationQuery("budgets.list", { organizationId, limit: MAX_PAGE });
   const others = all && { ...all, data: all.data.filter((other) => other.id !== id) };
   const left = formatMoney(subtract(amount, spent), currency);
   return (

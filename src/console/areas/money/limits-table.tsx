@@ -2,7 +2,7 @@ import { Pencil } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useOrganization } from "../../api/organization.ts";
-import { useOperationMutation, useList, useOperationQuery } from "../../api/queries.ts";
+import { MAX_PAGE, useOperationMutation, useList, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { IconButton } from "../../ui/forms/button.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
@@ -51,7 +51,7 @@ function useOwners() {
   const filter = id === null ? {} : { organizationId: id };
   const defaults = useOperationQuery("limits.defaults", {});
   const listed = useList("organizations.list", { limit: 200 });
-  const keys = useList("keys.list", { ...filter, limit: 1000 });
+  const keys = useList("keys.list", { ...filter, limit: MAX_PAGE });
   const lists = [listed, keys];
   const list = {
     error: defaults.error ?? listed.error ?? keys.error,

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { ApiError } from "../../api/call.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useOperationMutation, wholeListQuery } from "../../api/queries.ts";
+import { MAX_PAGE, useOperationMutation, wholeListQuery } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
@@ -16,8 +16,6 @@ import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { Time, useNow } from "../../ui/text/time.tsx";
 import { CATEGORIES, useCellText, type ModelPrices, type PriceRowView } from "./cells.ts";
 
-/** Number of rows that are read at a time. */
-const PAGE = 1_000;
 /** Number of rows that are shown first, and that are added each time. */
 const STEP = 100;
 
@@ -29,7 +27,7 @@ export function PriceRows({ model, origin }: { model: string; origin: ModelPrice
   const { id } = useOrganization();
   const isOfAll = useSession().organizations === "*";
   const own = isOfAll || id === null ? {} : { organizationId: id };
-  const rows = useQuery(wholeListQuery("prices.list", { model, limit: PAGE, ...own }));
+  const rows = useQuery(wholeListQuery("prices.list", { model, limit: MAX_PAGE, ...own }));
   const [most, setMost] = useState(STEP);
   const concerns = ({ organizationId }: PriceRowView) =>
     organizationId === null || id === null || organizationId === id;
